@@ -13,11 +13,13 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink pyflink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink pyflink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
 CARGO := PYO3_PYTHON="$(abspath $(BIN))/python" cargo
+# Tests start Python some hundred times; where nobody may keep bytecode, each start compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # what the installed package is made of: a change to any of it reinstalls
 NATIVE := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find rust -type f)
 SOURCES := $(NATIVE) $(shell find python -type f ! -name '*.so' ! -name '*.pyc' ! -name viewer.html)
@@ -29,8 +31,9 @@ PACKAGE := $(if $(wildcard $(VENV)/.developed),$(VENV)/.developed,$(VENV)/.insta
 # $(call component,SUBCOMMAND,NAME,COMMAND): a minimal Rust toolchain lacks these two; the rest is worth checking all the same
 component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
 	else echo 'SKIPPED, $(2) is not installed (rustup component add $(2)): $(3)'; fi
+CORES := -n auto --dist worksteal
 # tests that start no Spark, as many at a time as there are cores
-QUICK := -m 'not spark' -n auto --dist worksteal
+QUICK := -m 'not spark' $(CORES)
 # each process of pytest has a Spark of its own, which alone leaves cores idle; more than a few take too much memory
 SPARKS := -n auto --maxprocesses 4 --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -38,21 +41,22 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help: ## list the commands
 	@printf 'Penstock: Flink-style DataStream programs, planned as Flink does, run on Spark.\n\n'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nNeeds Python >= 3.10, a C linker, a Rust toolchain, Java >= 17 and Node.js >= 18; everything else is installed into %s.\n' '$(VENV)'
+	@printf '\nNeeds Python >= 3.10, a C linker and a Rust toolchain; Java >= 17 for Spark and Node.js >= 18 for the viewer, which\n'
+	@printf '`make develop` and `make check` do without. Everything else is installed into %s.\n' '$(VENV)'
 
 # --- what a user runs -------------------------------------------------------------------------------------------------------
 
-demo: $(PACKAGE) ## show the plan of examples/word_count.py, then run it on Spark
+demo: $(PACKAGE) $(VIEWER) ## show the plan of examples/counts.py, as tables and as a page, then run it on Spark
 	@.ci/demo "$(BIN)"
 
 # --- what a contributor runs ------------------------------------------------------------------------------------------------
 
 develop: $(VENV)/.developed ## let the environment run the sources: an edit of a .py needs no build, only one of Rust does
 
-check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests without Spark on all cores, fewer random examples
+check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests that are neither slow nor start Spark, fewer random examples
 	@$(MAKE) --no-print-directory lint test-rust
-	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS)
-	@printf '\nThe quick checks passed. `make test` has Spark, the documentation and the benches too.\n'
+	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs -m 'not spark and not slow' $(CORES) $(ARGS)
+	@printf '\nThe quick checks passed. `make test` has the slow tests, Spark, the documentation and the benches too.\n'
 
 check-pythons: $(VENV)/.made $(VIEWER) ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
 	@rm -rf "$(VENV)/wheel"
@@ -63,19 +67,11 @@ test: $(VENV)/.installed ## every check, with the package installed from its whe
 	@$(MAKE) --no-print-directory lint test-rust test-viewer test-python docs bench-smoke instructions
 	@printf '\nAll checks passed.\n'
 
-lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API, workflows and forms of GitHub
+lint: $(VENV)/.checks $(VENV)/.forms $(VENV)/.types ## formatting, clippy, ruff, types of the public API, workflows and forms of GitHub
 	$(call component,fmt,rustfmt,cargo fmt --all --check)
 	$(call component,clippy,clippy,$(CARGO) clippy --workspace --all-targets --locked --quiet -- --deny warnings)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
-	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
-	$(BIN)/pre-commit validate-config
 
 # The Python door has no logic and no Rust tests; linking it outside Python would need a libpython.
 test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's verifiers on
@@ -98,6 +94,9 @@ pictures: $(VENV)/.checks $(PACKAGES) ## draw the pictures of docs/viewer.md ane
 test-python: $(VENV)/.checks ## the Python tests, those without Spark first; `make test-python ARGS='-k uid'` for some
 	$(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS) || [ $$? -eq 5 ]
 	$(BIN)/pytest --ignore=tests/docs -m spark $(SPARKS) $(ARGS) || [ $$? -eq 5 ]
+
+sweep: $(VENV)/.checks ## the tests without Spark of which make test takes a sample, with each case, and more random examples (an hour)
+	HYPOTHESIS_PROFILE=sweep $(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS)
 
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
@@ -162,7 +161,7 @@ clean: ## remove everything that was built, the virtual environment too
 # --- set-up, each step once -------------------------------------------------------------------------------------------------
 
 $(VENV)/.made:
-	@.ci/prerequisites "$(PYTHON)"
+	@.ci/prerequisites "$(PYTHON)" build
 	@printf 'Making the virtual environment %s\n' '$(VENV)'
 	@$(PYTHON) -m venv "$(VENV)"
 	@$(PIP) install --upgrade 'pip>=25.1'   # the first that knows --group
@@ -178,14 +177,15 @@ $(VIEWER): $(PACKAGES) viewer/build.mjs $(wildcard viewer/src/*)
 	@cd viewer && npm run --silent build
 
 $(VENV)/.installed: $(VENV)/.made $(SOURCES) $(VIEWER)
-	@.ci/prerequisites "$(PYTHON)"
+	@.ci/prerequisites "$(PYTHON)" java
 	@printf 'Building and installing the package (some minutes the first time)\n'
 	@$(PIP) install .
 	@rm -f $(VENV)/.developed
 	@touch $@
 
-$(VENV)/.developed: $(VENV)/.made $(NATIVE) | $(VIEWER)
-	@.ci/prerequisites "$(PYTHON)"
+# Neither Java nor Node.js: what is tested without Spark needs none, and `penstock view` says how its page is built.
+$(VENV)/.developed: $(VENV)/.made $(NATIVE)
+	@.ci/prerequisites "$(PYTHON)" build
 	@printf 'Building the native module into python/penstock (some minutes the first time)\n'
 	@$(PIP) install --group develop
 	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin develop --release --quiet
@@ -195,4 +195,20 @@ $(VENV)/.developed: $(VENV)/.made $(NATIVE) | $(VIEWER)
 $(VENV)/.checks: $(PACKAGE) pyproject.toml
 	@printf 'Installing what the checks need\n'
 	@$(PIP) install --group test --group lint --group bench --group docs
+	@touch $@
+
+# The types take as long as all the rest of the lint: only where something has changed that they are of.
+$(VENV)/.types: $(VENV)/.checks $(shell find python examples -name '*.py' -o -name '*.pyi')
+	$(BIN)/pyright --pythonpath $(BIN)/python --threads 2
+	@touch $@
+
+# workflows, forms and hooks seldom change, and each check of one takes two seconds
+$(VENV)/.forms: $(VENV)/.checks action.yml .pre-commit-config.yaml .pre-commit-hooks.yaml $(wildcard .github/*.yml .github/*/*.yml)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
+	$(BIN)/pre-commit validate-config
 	@touch $@

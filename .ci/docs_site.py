@@ -21,6 +21,15 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 REPORT = "benches/report"
+REPOSITORY = "https://github.com/penstock/penstock"
+
+MOVED = {
+    "bootstrap": "savepoints/#bootstrap-state-from-a-table",
+    "state-evolution": "restoring/#when-types-change",
+    "upgrading": "never-lose-state/#upgrade-a-program-and-go-back",
+    "what-survives": "restoring/#what-survives-what",
+}
+"""Pages that are gone, and where their content is now: their old addresses lead there."""
 
 _ROLE = re.compile(r":(?:class|meth|func|mod|attr|data|exc):`~?([^`]+)`")
 _ANNOUNCED = re.compile(r"::$", re.MULTILINE)
@@ -40,7 +49,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     if "/" in page.file.src_uri:  # in a folder, so ../ is still a page
         return markdown
     markdown = re.sub(rf"\]\(\.\./{REPORT}/(\w+\.png)\)", r"](report/\1)", markdown)
-    return re.sub(r"\]\(\.\./([^).][^)]*\.\w+)\)", rf"]({config.repo_url}/blob/main/\1)", markdown)
+    return re.sub(r"\]\(\.\./([^).][^)]*\.\w+)\)", rf"]({REPOSITORY}/blob/main/\1)", markdown)
+
+
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    """MkDocs: the old addresses of pages."""
+    for page, place in MOVED.items():
+        stub = Path(config.site_dir, page, "index.html")
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        refresh = f'<meta http-equiv="refresh" content="0; url=../{place}">'
+        stub.write_text(
+            f'<!doctype html><meta charset="utf-8"><title>Moved</title>{refresh}<a href="../{place}">Moved</a>\n',
+            encoding="utf-8",
+        )
 
 
 class Docstrings(griffe.Extension):

@@ -103,7 +103,7 @@ def coding(
     name: str, codec: str, values: list[Any], buffer: int
 ) -> tuple[Callable[[], list[bytes]], Callable[[list[bytes]], list[Any]]]:
     """Work that writes records into buffers, and work that reads them."""
-    from penstock.common.settings import Settings
+    from penstock.common.settings.settings import Settings
     from penstock.runtime import native
     from penstock.runtime.buffers.codec import Encoder, decode
 

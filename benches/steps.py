@@ -22,6 +22,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "engines": ("test_running.py::test_engine", 15),
     "unbounded": ("test_unbounded.py::test_unbounded", 20),
     "steps": ("test_unbounded.py::test_steps", 10),
+    "latency": ("test_latency.py", 5),
     "flink": ("test_flink.py", 45),
 }
 PEERS = (

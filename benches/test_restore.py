@@ -15,7 +15,7 @@ from penstock.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from penstock.datastream.connectors import NumberSequenceSource
 from penstock.datastream.state import ValueStateDescriptor
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
+from penstock.job.savepoint.store import write_savepoint
 
 KEYS = 1_000_000
 
@@ -49,14 +49,14 @@ def test_restore(measure: Measure, tiny: bool, tmp_path: Path, executor: str) ->
         pytest.skip("a Spark of its own")
     keys, numbers = 1_000 if tiny else KEYS, itertools.count()
     job = str(tmp_path / "job")
-    run("local", 2, keys, keys, penstock__job__folder=job, penstock__step__records=str(keys))
+    run("local", 2, keys, keys, execution__checkpointing__dir=job, penstock__step__records=str(keys))
     folder = JobFolder(job)
     newest = folder.newest()
     assert newest is not None
     savepoint = write_savepoint(folder.files, newest, tmp_path / "savepoint").place
 
     def work(place: str) -> list[int]:
-        return run(executor, 3, keys, keys, penstock__job__folder=place, execution__savepoint__path=savepoint)
+        return run(executor, 3, keys, keys, execution__checkpointing__dir=place, execution__savepoint__path=savepoint)
 
     if executor == "spark":
         work(str(tmp_path / "warm"))  # Spark itself starts once

@@ -16,7 +16,7 @@ from penstock.common import Configuration, JobClient, Types, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
+from penstock.job.savepoint.store import write_savepoint
 
 MOST, STEP, STEPS = 1_000_000, 20_000, 20
 PAIR = Types.TUPLE([Types.LONG(), Types.LONG()])
@@ -37,7 +37,7 @@ class Numbers(Source[int]):
 
 def started(folder: Path, keys: int, step: int) -> JobClient:
     """A job that counts by key, as soon as it has all keys."""
-    settings = {"penstock.job.folder": str(folder), "penstock.step.records": str(step)}
+    settings = {"execution.checkpointing.dir": str(folder), "penstock.step.records": str(step)}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings), executor="local")
     numbers = env.from_source(Numbers(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG()).uid("numbers")
     pairs = numbers.map(lambda number: (number % keys, 1), PAIR)
@@ -98,7 +98,7 @@ def test_taking(
     newest = folder.newest()
     assert newest is not None
     if copied:
-        monkeypatch.setattr("penstock.job.savepoint.carrying._linked", lambda old, last: False)
+        monkeypatch.setattr("penstock.job.savepoint.transfer._linked", lambda old, last: False)
 
     def work(place: Path) -> Any:
         return write_savepoint(folder.files, newest, place)

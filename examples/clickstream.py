@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from penstock.common import Configuration, Time, Types, WatermarkStrategy
+from penstock.common import Configuration, Duration, Time, Types, WatermarkStrategy
 from penstock.datastream import ProcessWindowFunction, StreamExecutionEnvironment
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.datastream.window import EventTimeSessionWindows, TimeWindow
@@ -74,9 +74,10 @@ def main() -> None:
         for name, text in JOURNALS.items():
             Path(folder, name).write_text(text)
         env = StreamExecutionEnvironment.get_execution_environment(
-            Configuration({"penstock.job.folder": f"{folder}/job"})
+            Configuration({"execution.checkpointing.dir": f"{folder}/job"})
         )
-        by_time = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(in_milliseconds)
+        in_order = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(in_milliseconds)
+        by_time = in_order.with_idleness(Duration.of_minutes(1))  # a server that is down holds nobody back for longer
         clicks = env.from_source(Journals(folder), by_time, "journals").uid("journals")
         sessions = clicks.key_by(lambda click: click[1], key_type=Types.STRING()).window(
             EventTimeSessionWindows.with_gap(Time.seconds(10))

@@ -1,7 +1,8 @@
 """Words of files that appear in a folder, counted for ever, in steps, each word once whatever dies.
 
-The program keeps what it knows in a job folder, and goes on from there when it is started again. Here it is told to end
-when it has read what is there, and is started twice. Without ``penstock.step.available-now`` it would go on waiting.
+The program keeps what it knows in a checkpoint directory, and goes on from there when it is started again. Here it is
+told to end when it has read what is there, and is started twice. Without ``penstock.step.available-now`` it would go on
+waiting.
 
     penstock run --local examples/endless_word_count.py
 
@@ -26,7 +27,7 @@ COUNT = Types.TUPLE([Types.STRING(), Types.INT()])
 def count(inbox: Path, job: Path) -> list[tuple[str, int]]:
     """Go on counting, until everything in the folder has been read."""
     env = StreamExecutionEnvironment.get_execution_environment(
-        Configuration({"penstock.job.folder": str(job), "penstock.step.available-now": "true"})
+        Configuration({"execution.checkpointing.dir": str(job), "penstock.step.available-now": "true"})
     )
     lines = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(inbox))
     watched = lines.monitor_continuously(Duration.of_millis(10)).build()

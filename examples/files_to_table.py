@@ -38,7 +38,7 @@ SALE = Types.ROW_NAMED(["shop", "sold"], [Types.STRING(), Types.INT()])
 def load(folder: Path) -> None:
     """Go on, until everything in the folder has been loaded."""
     env = StreamExecutionEnvironment.get_execution_environment(
-        Configuration({"penstock.job.folder": f"{folder}/job", "penstock.step.available-now": "true"})
+        Configuration({"execution.checkpointing.dir": f"{folder}/job", "penstock.step.available-now": "true"})
     )
     lines = FileSource.for_record_stream_format(StreamFormat.text_line_format(), f"{folder}/inbox")
     watched = lines.monitor_continuously(Duration.of_millis(10)).build()

@@ -1,8 +1,8 @@
 """Payments that never end, checked against rules that change while they come: broadcast state.
 
 Payments and rules are sources without an end. Each subtask that checks payments keeps all rules in broadcast state, and
-the sums per card in state of its own; both outlive the job in its job folder. The rules come in the first step, and one
-of them changes in a later one.
+the sums per card in state of its own; both outlive the job in its checkpoint directory. The rules come in the first
+step, and one of them changes in a later one.
 
     penstock run --local examples/fraud_rules.py
 
@@ -18,11 +18,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable
 
-from penstock.common import Configuration, Types, WatermarkStrategy
+from penstock.common import Configuration, Time, Types, WatermarkStrategy
 from penstock.datastream import (
     KeyedBroadcastProcessFunction,
     MapStateDescriptor,
     RuntimeContext,
+    StateTtlConfig,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
@@ -47,7 +48,9 @@ class OverLimit(KeyedBroadcastProcessFunction[str, Payment, Rule, str]):
     """Payments by which a card gets above its limit."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        self.paid = runtime_context.get_state(ValueStateDescriptor("paid", Types.INT()))
+        paid = ValueStateDescriptor("paid", Types.INT())
+        paid.enable_time_to_live(StateTtlConfig.new_builder(Time.days(30)).build())  # of cards that are still in use
+        self.paid = runtime_context.get_state(paid)
 
     def process_element(self, value: Payment, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext[str]) -> Iterable[str]:
         card, amount = value
@@ -65,16 +68,18 @@ def main() -> None:
     """Build the program and run it. Both sources give a few records in each step, and end at some time, for a test."""
     with tempfile.TemporaryDirectory() as folder:
         env = StreamExecutionEnvironment.get_execution_environment(
-            Configuration({"penstock.job.folder": f"{folder}/job"})
+            Configuration({"execution.checkpointing.dir": f"{folder}/job"})
         )
         few = RateLimiterStrategy.per_checkpoint(2)
         none = WatermarkStrategy.no_watermarks()
         payments = DataGeneratorSource(lambda n: PAYMENTS[n], len(PAYMENTS), PAIR, few)
         rules = DataGeneratorSource(lambda n: RULES[n], len(RULES), PAIR, few)
-        by_card = env.from_source(payments, none, "payments").key_by(
-            lambda payment: payment[0], key_type=Types.STRING()
+        by_card = (
+            env.from_source(payments, none, "payments")
+            .uid("payments")
+            .key_by(lambda payment: payment[0], key_type=Types.STRING())
         )
-        broadcast = env.from_source(rules, none, "rules").broadcast(RULES_STATE)
+        broadcast = env.from_source(rules, none, "rules").uid("rules").broadcast(RULES_STATE)
         checked = by_card.connect(broadcast).process(OverLimit(), output_type=Types.STRING()).set_parallelism(2)
         with checked.uid("checked").execute_and_collect("fraud") as results:
             for line in sorted(results):

@@ -1,8 +1,8 @@
 """Kafka to Kafka, exactly once: orders in, the running total of each item out.
 
 A program that never ends, if the setting ``penstock.step.available-now`` is left out; with it, it ends when it has read
-what is there, and goes on where it was when it is started again with the same job folder. Killed at any moment, it
-loses and repeats nothing for readers with ``isolation.level=read_committed``.
+what is there, and goes on where it was when it is started again with the same checkpoint directory. Killed at any
+moment, it loses and repeats nothing for readers with ``isolation.level=read_committed``.
 
     penstock run --local examples/kafka_to_kafka.py
 
@@ -55,7 +55,7 @@ def parsed(order: str) -> tuple[str, int]:
 def run(servers: str, folder: str) -> None:
     """Read the orders, write the totals."""
     configuration = Configuration()
-    configuration.set_string("penstock.job.folder", folder)
+    configuration.set_string("execution.checkpointing.dir", folder)
     configuration.set_string("penstock.step.available-now", "true")
     env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
     orders = env.from_source(topic(servers, "orders").build(), NONE, "orders").uid("orders")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -18,6 +19,10 @@ if str(ROOT) not in sys.path:
 
 from hypothesis import HealthCheck, settings  # noqa: E402 - the path comes first
 
+from tests.forks import forget_syncs  # noqa: E402
+
+forget_syncs()
+
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]  # graphs of forty operators are large on purpose
 # "checks": what `make test` runs; the same examples every time, so a red run is red for everybody.
 settings.register_profile(
@@ -25,9 +30,30 @@ settings.register_profile(
 )
 # "quick": what `make check` and `make check-pythons` run: the first fifth of them.
 settings.register_profile("quick", settings.get_profile("checks"), max_examples=20)
+# "sweep": what `make sweep` runs: five times as many, and each case of the tests that take a sample (tests/effort.py).
+settings.register_profile("sweep", settings.get_profile("checks"), max_examples=500)
 # "search": HYPOTHESIS_PROFILE=search looks for new examples, as many as one has time for.
 settings.register_profile("search", deadline=None, max_examples=2000, suppress_health_check=_SLOW_IS_FINE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "checks"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs an S3 service is slow: each process of pytest starts one."""
+    for item in items:
+        if "s3_endpoint" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what was imported and collected, which stays: a tenth of the time of all tests."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let what was frozen be freed, which libraries look after at the end of the process."""
+    gc.unfreeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -40,14 +66,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ["SPARK_HOME"] = SPARK_HOME
 
 
+# Each JVM of Spark that tests start, also below processes of their own, is short-lived.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", SHORT_LIVED)
+
+
 @pytest.fixture(scope="session")
 def spark() -> Any:
     """The one Spark of a process: made by Penstock itself, as a program without a session of its own gets one."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from penstock.spark.session import open_session
 
-    fast = "-XX:TieredStopAtLevel=1 -Xss4m"
-    return open_session("local[2,4]", {"spark.driver.extraJavaOptions": fast, "spark.sql.shuffle.partitions": "7"})
+    settings = {"spark.driver.extraJavaOptions": "-Xss4m", "spark.sql.shuffle.partitions": "7"}
+    return open_session("local[2,4]", settings)
 
 
 @pytest.fixture(scope="session")

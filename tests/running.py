@@ -12,12 +12,10 @@ from penstock.datastream import StreamExecutionEnvironment
 
 
 def environment(parallelism: int = 1, executor: Any = "local") -> StreamExecutionEnvironment:
-    """Where a program begins."""
     return StreamExecutionEnvironment.get_execution_environment(executor=executor).set_parallelism(parallelism)
 
 
 def collected(stream: Any) -> list[Any]:
-    """The records of a stream."""
     with stream.execute_and_collect() as records:
         return list(records)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import subprocess
 import sys
+import threading
 import urllib.request
 import uuid
 from collections.abc import Iterator
@@ -17,13 +19,8 @@ NEEDS = ("moto", "flask", "flask_cors", "s3fs")
 
 @contextlib.contextmanager
 def s3_service() -> Iterator[str]:
-    """Its address, within the block.
-
-    Raises:
-        RuntimeError: it does not answer.
-    """
     [port] = free_ports(1)
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    command = [sys.executable, "-m", "tests.s3", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         if not answers(server, port, 60):
@@ -35,11 +32,7 @@ def s3_service() -> Iterator[str]:
 
 
 def new_bucket(endpoint: str) -> tuple[str, dict[str, str]]:
-    """The URL of an empty bucket, and the variables by which programs reach it.
-
-    Args:
-        endpoint: address of the service.
-    """
+    """The URL of an empty bucket, and the variables by which programs reach it."""
     name = f"penstock-{uuid.uuid4().hex[:12]}"
     urllib.request.urlopen(urllib.request.Request(f"{endpoint}/{name}", method="PUT")).close()
     return f"s3://{name}", {
@@ -48,3 +41,27 @@ def new_bucket(endpoint: str) -> tuple[str, dict[str, str]]:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ENDPOINT_URL": endpoint,
     }
+
+
+def serve(port: str) -> None:
+    """Serve, and take one name at a time: moto looks whether there is one and writes it in two steps, S3 in one."""
+    from moto.s3.responses import S3Response
+    from moto.server import main
+
+    lock = threading.RLock()
+    for method in ("put_object", "_key_response_post"):
+        setattr(S3Response, method, _alone(lock, getattr(S3Response, method)))
+    main(["-H", "127.0.0.1", "-p", port])
+
+
+def _alone(lock, method):
+    @functools.wraps(method)
+    def call(*arguments, **named):
+        with lock:
+            return method(*arguments, **named)
+
+    return call
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from penstock.plan import StreamGraph
 from penstock.plan.shapes import (
@@ -21,7 +20,6 @@ Shape = Callable[[int], StreamGraph]
 
 
 def yielding_diamonds(operators: int) -> StreamGraph:
-    """Diamonds of yielding operators."""
     return diamonds(operators, yielding=True)
 
 
@@ -36,11 +34,6 @@ SHAPES: tuple[Shape, ...] = (
     fan_in,
     fan_out,
 )
-
-
-def write_spec(shape: Shape, size: int) -> dict[str, Any]:
-    """The SPEC of a shape."""
-    return shape(size).to_dict()
 
 
 def vertex_count(shape: Shape, size: int) -> int:

@@ -1,4 +1,4 @@
-"""Programs that never end on Penstock, with a job folder."""
+"""Programs that never end on Penstock, with a checkpoint directory."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def timers(executor: str = "spark", parallelism: int = 2, settings: Settings | N
 def _job(build: Callable[..., None], executor: str, parallelism: int, settings: Settings | None) -> Job:
     def job(inlet: Any, out: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            given = {"penstock.job.folder": folder, "penstock.step.records": STEP, **(settings or {})}
+            given = {"execution.checkpointing.dir": folder, "penstock.step.records": STEP, **(settings or {})}
             env = environment(executor, parallelism, given)
             build(env, inlet, out)
             env.execute("endless")

@@ -11,7 +11,7 @@ from live_penstock import Settings, environment
 Job = Callable[[str], None]
 PRIME = 7_919
 KEPT = 1_000_000
-"""Versions that stay in the job folder: all of them, so that their times and files can be seen."""
+"""Versions that stay in the checkpoint directory: all of them, so that their times and files can be seen."""
 
 
 class Nothing:
@@ -75,7 +75,7 @@ def _numbers() -> Any:
 
 def _job(build: Callable[[Any], None], executor: str, parallelism: int, settings: Settings | None = None) -> Job:
     def job(folder: str) -> None:
-        given = {"penstock.job.retained-manifests": KEPT, **(settings or {}), "penstock.job.folder": folder}
+        given = {"penstock.job.retained-manifests": KEPT, **(settings or {}), "execution.checkpointing.dir": folder}
         env = environment(executor, parallelism, given)
         build(env)
         env.execute("steps")

@@ -2,7 +2,8 @@
 
     python stepping.py '{"job": "live_steps:sums", "arguments": {"keys": 1000}, "warm": 20, "steps": 30, "runs": 2}'
 
-The job is a process beside this one: ``job(folder)`` runs with that job folder until it is killed. A run waits for
+The job is a process beside this one: ``job(folder)`` runs with that checkpoint directory until it is killed. A run
+    waits for
 ``warm`` manifests, then takes the times of ``steps`` more; the next run goes on with the same folder. ``seconds`` are
 those between two manifests, ``first`` those from the start of the process to the first manifest of the run; ``bytes``
 are those of the state files that came with the timed steps.

@@ -1,5 +1,5 @@
-"""Totals of customers, out of lines such as ``anna 30`` in the files of a folder: the program of docs/upgrading.md
-before it is changed. It ends when it has read what is there, as `penstock.step.available-now` says; else it goes on.
+"""Totals of customers from lines such as ``anna 30`` in the files of a folder: the program of docs/never-lose-state.md
+before it is changed. It ends when it has read what is there, as `penstock.step.available-now` says.
 """
 
 # pyright: basic

@@ -1,6 +1,6 @@
-"""Totals of customers, out of lines such as ``anna 30`` in the files of a folder: the program of docs/upgrading.md
+"""Totals of customers from lines such as ``anna 30`` in the files of a folder: the program of docs/never-lose-state.md
 after a change: refunds are left out, and orders are counted too. It ends when it has read what is there, as
-`penstock.step.available-now` says; else it goes on.
+`penstock.step.available-now` says.
 """
 
 # pyright: basic

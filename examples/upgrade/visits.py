@@ -19,3 +19,4 @@ visits = lines.map(lambda line: (line.split()[0], 1), output_type=COUNT)
 counts = visits.key_by(lambda visit: visit[0], Types.STRING()).sum(1).name("counts")
 counts.print().set_parallelism(1)
 env.execute("visits")
+# penstock: ignore-file[PS001, PS006] the uids are missing on purpose

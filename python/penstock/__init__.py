@@ -6,7 +6,25 @@ used.
 
 from __future__ import annotations
 
+import os
+import sys
+
 from penstock.errors import PenstockError
+
+if not os.path.isdir(os.path.dirname(__file__)):
+    raise ImportError(
+        f"Penstock is imported from {os.path.dirname(os.path.dirname(__file__))!r}, and that is a file: Python cannot "
+        "load its native code out of a wheel or zip, as spark-submit --py-files puts one on the path. Leave it out of "
+        "--py-files. Where the program itself runs, pip install it; Spark's workers are sent it then. Where the "
+        "program runs on the cluster (--deploy-mode cluster), pack an environment and give it by --archives: "
+        "docs/clusters.md has both as recipes.",
+        name="penstock",
+        path=__file__,
+    )
+
+from penstock._moved import MovedModules
+
+sys.meta_path.append(MovedModules())
 
 __version__: str
 """The version of the installed package; the one place where it is written is Cargo.toml."""

@@ -25,3 +25,6 @@ def plan_record(spec: str, flink: str = "1.11") -> str:
 
 def operator_id(uid: str) -> str:
     """The OperatorID of an operator with this uid: 32 hex digits of murmur3_128 over its UTF-8 bytes."""
+
+def default_max_parallelism(parallelism: int) -> int:
+    """The number of key groups of a vertex that does not set it (KeyGroupRangeAssignment); a parallelism below 1 counts as 1."""

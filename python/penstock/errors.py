@@ -6,7 +6,15 @@ exception Apache Flink throws at the same place, or ``None`` where Flink has no 
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_DOUBLED = re.compile(r"(?<![.\s])\.\.(?=\s|$)")
+
+
+def sentences(text: str) -> str:
+    """A text without doubled full stops: what a message quotes, such as another error, may end with one of its own."""
+    return _DOUBLED.sub(".", text)
 
 
 class PenstockError(Exception):
@@ -18,7 +26,7 @@ class PenstockError(Exception):
     """
 
     def __init__(self, message: str, *, flink_class: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(sentences(message))
         self.flink_class = flink_class
 
     def __reduce__(self) -> tuple[Any, ...]:  # keyword-only state must survive the way back from an executor
@@ -119,15 +127,16 @@ class ExecutionGraphError(PlanError):
 
 
 class JobFolderError(PenstockError):
-    """A job folder that cannot be used: what is in it is damaged, of a newer version, or not a job's."""
+    """A checkpoint directory that cannot be used: what is in it is damaged, of a newer version, or not a job's."""
 
 
 class FolderHeldError(JobFolderError):
-    """The driver of another run holds the job folder; the message says who."""
+    """The driver of another run holds the checkpoint directory; the message says who."""
 
 
 class FencedError(JobFolderError):
-    """Another driver has taken the job folder over, as this one was not heard of; it cannot commit any more."""
+    """Another driver has taken the checkpoint directory over, as this one was not heard of; it cannot commit any
+    more."""
 
 
 class ShutOutError(FencedError, ConfigurationError):
@@ -197,6 +206,28 @@ class JobExecutionError(PenstockError):
         self.subtask = subtask
         self.attempt = attempt
         self.function = function
+
+
+class StandInError(PenstockError):
+    """Stands for an exception of a function that ran on another machine, as ``__cause__`` of the job's error.
+
+    An exception comes from Spark's executors as plain data, and is made again only if it is one of Python's built-in
+    exceptions with plain arguments, or one of Penstock's. Any other arrives as this.
+
+    Args:
+        kind: its class with its module, such as ``orders.errors.UnknownCurrency``.
+        text: what ``str`` of it gives.
+        traceback: as Python prints it, without the frames of Penstock.
+
+    Attributes:
+        kind, text, traceback: as given.
+    """
+
+    def __init__(self, kind: str, text: str, traceback: str = "") -> None:
+        super().__init__(f"{kind}: {text}" if text else kind)
+        self.kind = kind
+        self.text = text
+        self.traceback = traceback
 
 
 class StepLostError(JobExecutionError):

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.cli.program import PlanCaptured, PlanOnlyExecutor
 from penstock.common import Time, Types
-from penstock.common.state_ttl import StateTtlConfig
+from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.functions import KeyedProcessFunction
 from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
@@ -33,8 +33,6 @@ class Counting(KeyedProcessFunction):
 
 
 class Connecting(KeyedProcessFunction):
-    """Cannot be opened here."""
-
     def open(self, runtime_context: Any) -> None:
         raise ConnectionError("no database")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from penstock.analysis.declared import declared, declared_states
 from penstock.analysis.model import StateModel
+from penstock.analysis.states import declared, declared_states
 from penstock.common import Time, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.state import ValueStateDescriptor
@@ -15,6 +16,7 @@ from penstock.datastream.window import EventTimeSessionWindows, TumblingEventTim
 from tests.analysis.programs import PAIR, Connecting, Counting, pairs, planned
 
 PAIRS = repr(PAIR)
+REDUCED = StateModel("_op_state", "reducing", {"value": PAIRS}, form="table of reductions")
 
 
 def kinds(of: Any) -> list[tuple[str, str]]:
@@ -50,11 +52,17 @@ def test_what_cannot_be_opened_is_not_known_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
-        (lambda s: s.reduce(lambda a, b: a), [StateModel("_op_state", "reducing", {"value": PAIRS})]),
+        (lambda s: s.reduce(lambda a, b: a), [REDUCED]),
         (
             lambda s: s.window(TumblingEventTimeWindows.of(Time.seconds(1))).reduce(lambda a, b: a),
             [
-                StateModel("window-contents", "window contents", {"element": PAIRS}),
+                replace(
+                    REDUCED,
+                    name="window-contents",
+                    kind="window contents",
+                    types={"element": PAIRS},
+                    windows="windows of event time",
+                ),
                 StateModel("window-timers", "timers"),
             ],
         ),

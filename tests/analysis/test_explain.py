@@ -10,15 +10,11 @@ from typing import Any
 
 import pytest
 
+from penstock.analysis.builder import model_of_graph, model_of_record
 from penstock.analysis.explain import explain
-from penstock.analysis.formats.dot import dot
-from penstock.analysis.formats.flink import to_flink_job_json, to_flink_stream_json
-from penstock.analysis.formats.lines import FORMATS, LEVELS
-from penstock.analysis.formats.markdown import markdown
-from penstock.analysis.formats.mermaid import mermaid
-from penstock.analysis.formats.names import in_dot, in_markdown, in_mermaid
 from penstock.analysis.model import ProgramModel
-from penstock.analysis.reading import model_of_graph, model_of_record
+from penstock.analysis.pictures import dot, mermaid
+from penstock.analysis.texts import FORMATS, LEVELS, in_dot, in_markdown, in_mermaid, markdown
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import InvalidProgramError
 from penstock.plan import PROFILES, Pipeline, StreamGraph, shapes
@@ -54,10 +50,10 @@ def test_flinks_own_formats_are_equal_to_the_byte(flink: str) -> None:
         result = record["result"]
         if isinstance(result.get("streaming_plan"), str):
             graph = StreamGraph.from_json(json.dumps(record["spec"]))
-            assert to_flink_stream_json(graph) == result["streaming_plan"]
+            assert graph.streaming_plan_json() == result["streaming_plan"]
             streams += 1
             if "error" not in result["job_graph"]:
-                assert to_flink_job_json(graph.job_graph(flink=flink)) == result["job_graph"]["json_plan"]
+                assert graph.job_graph(flink=flink).json_plan() == result["job_graph"]["json_plan"]
                 jobs += 1
     assert min(streams, jobs) > 400
 
@@ -91,6 +87,15 @@ def test_verdicts_and_origins_stand_in_the_text(pipeline: Pipeline) -> None:
 def test_json_is_the_model_with_states(pipeline: Pipeline) -> None:
     model = ProgramModel.from_dict(json.loads(explain(pipeline, "json")))
     assert [len(each.states or ()) for each in model.operators] == [1, 3, 0]
+
+
+def test_a_notebook_gets_the_same_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.from_collection([1]).map(str).print()
+    elsewhere = env.explain()
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert env.explain() == elsewhere
+    assert "Source: Collection Source" in elsewhere
 
 
 def test_an_environment_explains_its_program_and_goes_on() -> None:

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
+from penstock.analysis.builder import model_of, model_of_graph
 from penstock.analysis.edits import tried_edits
-from penstock.analysis.identity import ingredients
-from penstock.analysis.reading import model_of, model_of_graph
-from penstock.analysis.why import find, why
+from penstock.analysis.why import find, ingredients, why
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import InvalidProgramError, UnknownNameError
 from penstock.plan import PROFILES, Pipeline, StreamGraph

@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 
-from penstock.analysis.model import ProgramModel, default_max_parallelism
-from penstock.analysis.reading import model_of, model_of_record
+from penstock.analysis.builder import model_of, model_of_record
+from penstock.analysis.model import ProgramModel
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import FileFormatError
-from penstock.plan import PROFILES
+from penstock.plan import PROFILES, default_max_parallelism
 from tests.analysis.programs import Counting, pairs, planned
 from tests.golden.load import plan_records
 

@@ -1,10 +1,4 @@
-"""Kill jobs a hundred times, and look at what they have left: ``python -m tests.chaos [--kills 100] [--seed 1]``.
-
-Drivers on the local executor die at random moments, and before single changes of files and of a store; on Spark,
-in one process and on a standalone cluster of two workers, also the driver's JVM, executors, Python workers, and all
-that runs on one of the hosts. After each job its output must be exact, and nothing may be left that nobody needs. It
-stops at the first defect, and says what to run again.
-"""
+"""Kill jobs a hundred times, and look at what they have left: ``python -m tests.chaos [--kills 100] [--seed 1]``."""
 
 from __future__ import annotations
 
@@ -20,7 +14,6 @@ from tests.chaos.parts import PARTS, Defect, Outcome, Places
 
 
 def main() -> int:
-    """See the module."""
     options = _options()
     parts = [name for name in PARTS if name in (options.parts or PARTS)]
     began, outcomes = time.monotonic(), list[Outcome]()

@@ -7,15 +7,16 @@ import io
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from tests.chaos.job import run, short_lease
 from tests.chaos.lives import check, waste
+from tests.forks import status_of
 from tests.job.commit.crashes import Fuse, before_each_change
 
 SETTINGS = {"penstock.executor": "local", "penstock.step.records": "200"}
@@ -36,27 +37,13 @@ _REQUESTS = {
 
 @dataclass(frozen=True)
 class Death:
-    """One of them.
-
-    Attributes:
-        number: of the change before which it came, from 0.
-        change: what that was.
-        left: files that the dead one has left, and that nobody needs.
-    """
-
     number: int
     change: str
     left: int
 
 
 def died(root: Path, numbers: Iterable[int] | None = None, bucket: str | None = None) -> Iterator[Death]:
-    """Run the job so that it dies, then to its end, and look at what it has left.
-
-    Args:
-        root: for its files.
-        numbers: of the changes, from 0, before which it dies; None for all.
-        bucket: URL of a store for the job folder and for outputs; None: they are local.
-    """
+    """Run the job so that it dies, then to its end, and look at what it has left."""
     for number in count() if numbers is None else numbers:
         folder = root / str(number)
         folder.mkdir(parents=True)
@@ -72,12 +59,6 @@ def died(root: Path, numbers: Iterable[int] | None = None, bucket: str | None = 
 
 
 def changes(root: Path, bucket: str | None = None) -> int:
-    """How many changes a run makes.
-
-    Args:
-        root: for its files.
-        bucket: as for :func:`died`.
-    """
     folder, seen, settings = root / "counted", root / "seen", _settings(bucket, "counted")
     folder.mkdir()
 
@@ -97,11 +78,11 @@ def changes(root: Path, bucket: str | None = None) -> int:
 
 
 def _settings(bucket: str | None, name: object) -> dict[str, str]:
-    return SETTINGS if bucket is None else SETTINGS | {"penstock.job.folder": f"{bucket}/{name}/job"}
+    return SETTINGS if bucket is None else SETTINGS | {"execution.checkpointing.dir": f"{bucket}/{name}/job"}
 
 
 def _run(folder: Path, settings: dict[str, str]) -> None:
-    if "penstock.job.folder" in settings:
+    if "execution.checkpointing.dir" in settings:
         short_lease(0)  # there are no locks
     run(str(folder), settings)
 
@@ -147,18 +128,12 @@ def _before_requests(hook: Callable[[str], None]) -> Iterator[None]:
 
 
 def in_a_process(work: Callable[[], None]) -> bool:
-    """Do some work; whether it has come to its end, and was not killed."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            with contextlib.redirect_stderr(io.StringIO()):  # what each run says that it has found
-                work()
-            status = 0
-        except BaseException as error:
-            print(repr(error), file=sys.stderr)
-        finally:
-            os._exit(status)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    """Do some work (see :func:`tests.forks.status_of`); whether it has come to its end, and was not killed."""
+    status = status_of(partial(_quietly, work))
     assert status in (0, -signal.SIGKILL), f"it has failed: {status}"
     return status == 0
+
+
+def _quietly(work: Callable[[], None]) -> None:
+    with contextlib.redirect_stderr(io.StringIO()):  # what each run says that it has found
+        work()

@@ -1,8 +1,4 @@
-"""A standalone cluster of two workers, whose processes can be killed; see :mod:`tests.spark.apart`.
-
-Its workers see nothing of the driver's packages, where mounts of one's own are allowed: what tasks need is brought to
-each executor, also to those that come in the place of one that was killed.
-"""
+"""A standalone cluster of two workers, whose processes can be killed; see :mod:`tests.spark.apart`."""
 
 from __future__ import annotations
 
@@ -24,17 +20,6 @@ _EXECUTOR, _WORKER = "CoarseGrainedExecutorBackend", "deploy.worker.Worker"
 
 
 class Cluster:
-    """The master and the workers.
-
-    Args:
-        folder: for the files of the cluster.
-        stack: ends it.
-
-    Attributes:
-        settings: of a job that runs on it.
-        environment: variables of its driver.
-    """
-
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         folder.mkdir()
         self._folder, self._stack, self._bare = folder, stack, Bare(folder / "bare")
@@ -46,20 +31,14 @@ class Cluster:
             start_host(stack, folder, self._bare, host, self._master)
 
     def executors(self) -> list[int]:
-        """The JVMs that run tasks."""
         return [pid for pid in self._java() if _EXECUTOR in _command(pid)]
 
     def workers(self) -> list[int]:
-        """The Python processes below them."""
         found = [each for pid in self.executors() for each in below(pid)]
         return [pid for pid in found if kind(pid).startswith("python")]
 
     def lose(self, chance: random.Random) -> None:
-        """Kill all processes of a host, then have it come back, without anything that ran there.
-
-        Args:
-            chance: says which.
-        """
+        """Kill all processes of a host, then have it come back, without anything that ran there."""
         host = chance.choice(HOSTS)
         [worker] = [pid for pid in self._java() if _WORKER in _command(pid) and f"--host {host} " in _command(pid)]
         for pid in below(worker):
@@ -80,10 +59,6 @@ def _command(pid: int) -> str:
 
 @contextlib.contextmanager
 def cluster(folder: Path) -> Iterator[Cluster]:
-    """A cluster that ends with the block.
-
-    Args:
-        folder: for its files; not there yet.
-    """
+    """A cluster that ends with the block."""
     with ExitStack() as stack:
         yield Cluster(folder, stack)

@@ -1,9 +1,4 @@
-"""The job: ``python -m tests.chaos.job ROOT '{"setting": "value"}' [LEASE]``.
-
-Two sources, one of them without an end that is known; running sums into files that are added, windows into a sink of
-two phases, timers into a text file that grows. Each key comes from one split, and each result depends on its key's
-records alone: whatever the steps are, the output is the same.
-"""
+"""The job: ``python -m tests.chaos.job ROOT '{"setting": "value"}' [LEASE]``."""
 
 from __future__ import annotations
 
@@ -31,17 +26,14 @@ COUNT, SPLITS, KEYS = 300, 2, 5
 SECTION, WINDOW = 100, 50
 DAWDLES = "chaos.dawdles"
 """Not of the program's settings: the name of a folder, for tasks that take their time; see :class:`Dawdler`."""
+PACE = "chaos.pace"
+"""Not of the program's settings either: seconds that each record takes, so that the job outlives its kills."""
 Pair = tuple[str, int]
 PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 
 
 class Numbers(Source[Pair]):
-    """0, 1, … of each split, with the key of each.
-
-    Args:
-        name: begins the names of its keys.
-        bounded: whether it says at once that it ends; if not, there is more each time that it is asked.
-    """
+    """0, 1, … of each split, with the key of each."""
 
     together = True
 
@@ -72,16 +64,11 @@ class Numbers(Source[Pair]):
 
 
 def key_of(split: str, number: int) -> str:
-    """The key of a number."""
     return f"{split}-{number % KEYS}"
 
 
 class Dawdler(MapFunction):
-    """Takes its time now and then, so that Spark starts another attempt of the task, if it may.
-
-    Args:
-        folder: gets a file for each time that this is another attempt.
-    """
+    """Takes its time now and then, so that Spark starts another attempt of the task, if it may."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -124,11 +111,7 @@ class Sections(KeyedProcessFunction):
 
 
 class Ledger(TwoPhaseCommitSink[Any, Any]):
-    """A file per version, which it writes whole; a second time it must be the same.
-
-    Args:
-        folder: for them.
-    """
+    """A file per version, which it writes whole; a second time it must be the same."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -157,15 +140,14 @@ class Ledger(TwoPhaseCommitSink[Any, Any]):
 
 
 def run(root: str, settings: dict[str, str]) -> None:
-    """Run it to its end.
-
-    Args:
-        root: for its files, and those of the job folder, if the settings say no other place.
-        settings: of the executor, and more.
-    """
-    texts = {"penstock.job.folder": f"{root}/job", "penstock.step.records": "20", "parallelism.default": "2"}
+    texts = {
+        "execution.checkpointing.dir": f"{root}/job",
+        "penstock.step.records": "20",
+        "penstock.files.commit-interval": "0",
+        "parallelism.default": "2",
+    }
     settings = dict(settings)
-    dawdles = settings.pop(DAWDLES, None)
+    dawdles, pace = settings.pop(DAWDLES, None), float(settings.pop(PACE, 0))
     env = StreamExecutionEnvironment.get_execution_environment(Configuration(texts | settings))
     strategy = WatermarkStrategy.for_monotonous_timestamps()
     one, other = (env.from_source(Numbers(name, name == "a"), strategy, name, PAIR) for name in "ab")
@@ -173,9 +155,11 @@ def run(root: str, settings: dict[str, str]) -> None:
     if dawdles:
         Path(root, dawdles).mkdir(exist_ok=True)
         both = both.map(Dawdler(f"{root}/{dawdles}"), PAIR)
+    if pace:
+        both = both.map(lambda pair: time.sleep(pace) or pair, PAIR)
     keyed = both.key_by(lambda pair: pair[0], Types.STRING())
     sums = keyed.reduce(lambda x, y: (x[0], x[1] + y[1])).map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING())
-    target = settings.get("penstock.job.folder", root).removesuffix("/job")
+    target = settings.get("execution.checkpointing.dir", root).removesuffix("/job")
     sums.sink_to(FileSink.for_row_format(f"{target}/sums", Encoder.simple_string_encoder()).build())
     windows = keyed.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
     sizes = windows.reduce(lambda x, y: (x[0], x[1] + y[1]))
@@ -189,7 +173,6 @@ def run(root: str, settings: dict[str, str]) -> None:
 
 
 def expected() -> dict[str, list[str]]:
-    """The lines of each output, sorted."""
     found: dict[str, list[str]] = {"sums": [], "ledger": [], "sections": []}
     for split in (f"{name}{i}" for name in "ab" for i in range(SPLITS)):
         for first in range(KEYS):
@@ -206,7 +189,6 @@ def _part(numbers: range, at: int, size: int) -> int:
 
 
 def main(root: str, settings: str, lease: str = "") -> None:
-    """See the module."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
     if lease:

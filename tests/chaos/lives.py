@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.job.folder.lease import JobFolder
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.stores import storage_of
 from tests.chaos.job import expected
 from tests.soak.processes import below, kind
 
@@ -28,20 +28,6 @@ LIMIT = 240.0
 
 
 class Life:
-    """A process that runs the job.
-
-    Args:
-        root: of its files.
-        settings: of the job.
-        log: takes what it says; a file beside its files.
-        lease: seconds after which a silent driver counts as dead, on a file system that is taken to have no locks; None
-            for as it is.
-        environment: more variables of the process.
-
-    Attributes:
-        began: when.
-    """
-
     def __init__(
         self,
         root: Path,
@@ -65,7 +51,6 @@ class Life:
 
     @property
     def over(self) -> bool:
-        """Whether the process has ended."""
         return self.process.poll() is not None
 
     def until(self, steps: int) -> bool:
@@ -95,11 +80,9 @@ class Life:
         return [each for jvm in jvms for each in below(jvm) if kind(each).startswith("python")]
 
     def jvms(self) -> list[int]:
-        """The driver's JVM."""
         return [each for each in below(self.process.pid)[1:] if kind(each) == "java"]
 
     def end(self) -> int:
-        """Wait until it has ended; how."""
         while not self.over:
             self._alive()
             time.sleep(0.02)
@@ -112,12 +95,11 @@ class Life:
 
 
 def tail(log: Path) -> str:
-    """The last lines of a log."""
     return "\n".join(log.read_text(errors="replace").splitlines()[-30:])
 
 
 def progress(root: Path) -> int:
-    """The newest version of a local job folder; else how many versions the job's own sink shows."""
+    """The newest version of a local checkpoint directory; else how many versions the job's own sink shows."""
     with contextlib.suppress(FileNotFoundError):
         names = os.listdir(root / "job" / "manifests")
         return max((int(name[9:-5]) for name in names if name.endswith(".json")), default=0)
@@ -128,14 +110,6 @@ def progress(root: Path) -> int:
 
 @dataclass(frozen=True)
 class Kill:
-    """One of them.
-
-    Attributes:
-        victim: kind of what was killed.
-        version: the newest one then.
-        seconds: since the driver's start.
-    """
-
     victim: str
     version: int
     seconds: float
@@ -146,25 +120,7 @@ class Kill:
 
 @dataclass
 class Chaos:
-    """Kills a job until it has ended.
-
-    Args:
-        root: for its files.
-        settings: of the job.
-        chance: chooses.
-        victims: kinds of what dies, in turns, more often the more often they are there: ``driver``, ``jvm`` (the
-            driver's), ``worker`` (a Python process), and, of a cluster, ``executor`` and ``host``.
-        cluster: where the tasks run, if they do not run below the driver.
-        apart: more than the steps between two kills.
-        pause: seconds, more than the wait after these steps, and a twelfth of what it waits when it kills without
-            looking for steps, as while a driver starts.
-        lease: as for a :class:`Life`.
-
-    Attributes:
-        kills: those that there were.
-        left: files that dead drivers have left and that nobody needed, one number each.
-        cleaned: files that were left when all was over, and that the next start has removed.
-    """
+    """Kills a job until it has ended."""
 
     root: Path
     settings: Mapping[str, str]
@@ -202,8 +158,7 @@ class Chaos:
         return status != 0
 
     def _live(self, life: Life, most: int) -> bool:
-        """Kill somebody, again and again, until the driver is dead, or the job over, or has been killed so often.
-        Whether the driver was killed, or its JVM."""
+        """Kill somebody, again and again, until the driver is dead, or the job over, or has been killed so often."""
         while len(self.kills) < most:
             if self.chance.random() < 0.15:
                 self._wait(life, self.chance.uniform(0, 12 * self.pause))  # while it starts, or takes over
@@ -220,7 +175,6 @@ class Chaos:
         return False
 
     def _turn(self) -> str:
-        """Who is next."""
         if not self._turns:
             self._turns = list(self.victims)
             self.chance.shuffle(self._turns)
@@ -266,7 +220,6 @@ def check(root: Path, settings: Mapping[str, str]) -> None:
 
 
 def outputs(root: Path, settings: Mapping[str, str]) -> dict[str, list[str]]:
-    """The lines of each output, sorted."""
     place = _target(root, settings)
     found: dict[str, list[str]] = {}
     for name, folder in {"sums": f"{place}/sums", "ledger": f"{root}/ledger", "sections": f"{place}/sections"}.items():
@@ -285,7 +238,7 @@ def waste(root: Path, settings: Mapping[str, str]) -> list[str]:
         "state": {name for version in versions for name in folder.read(version).files()},
         "manifests": {f"manifest-{version}.json" for version in versions},
         "lease": {"lock", *(name.format(0 if newest is None else newest.epoch) for name in _OWN)},
-        "": {"job.json"},
+        "": {"job.json", "committed"},
     }
     found: list[str] = []
     for path in {*_files(str(root)), *_files(place)}:
@@ -311,4 +264,4 @@ def _files(folder: str) -> list[str]:
 
 
 def _target(root: Path, settings: Mapping[str, str]) -> str:
-    return settings.get("penstock.job.folder", f"{root}/job").removesuffix("/job")
+    return settings.get("execution.checkpointing.dir", f"{root}/job").removesuffix("/job")

@@ -48,16 +48,7 @@ class Defect(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A line of the table: the output was exact.
-
-    Attributes:
-        where: the part.
-        victim: kind of what was killed.
-        kills: how often.
-        when: the moments, in short.
-        left: files that the dead have left and nobody needed.
-        end: what was left when all was over.
-    """
+    """A line of the table: the output was exact."""
 
     where: str
     victim: str
@@ -69,15 +60,7 @@ class Outcome:
 
 @dataclass
 class Places:
-    """Where parts run; what they need is started when they ask for it.
-
-    Args:
-        folder: for their files.
-        stack: ends what was started.
-        seed: chooses.
-        before: the only change to die before; None for some by chance.
-        every: whether to die before each change.
-    """
+    """Where parts run; what they need is started when they ask for it."""
 
     folder: Path
     stack: ExitStack
@@ -94,22 +77,13 @@ class Places:
 
     @cached_property
     def cluster(self) -> Cluster:
-        """A cluster of two workers."""
         from tests.chaos.cluster import Cluster
 
         return Cluster(self.folder / "cluster", self.stack)
 
     @contextmanager
     def kept(self, name: str, again: str) -> Iterator[Path]:
-        """A folder for a job, which is there after a defect.
-
-        Args:
-            name: of the folder.
-            again: the options to run the job again.
-
-        Raises:
-            Defect: anything was raised in the block.
-        """
+        """A folder for a job, which is there after a defect."""
         root = self.folder / name
         root.mkdir(parents=True)
         try:
@@ -122,29 +96,13 @@ class Places:
 
 @dataclass(frozen=True)
 class Deaths:
-    """A part: the driver dies before single changes, chosen by chance.
-
-    Attributes:
-        what: in the table.
-        share: kills of a hundred.
-        store: whether the job is on an S3 endpoint.
-    """
+    """A part: the driver dies before single changes, chosen by chance."""
 
     what: str
     share: int
     store: bool = False
 
     def run(self, places: Places, name: str, kills: int) -> Iterator[Outcome]:
-        """Kill so often.
-
-        Args:
-            places: where.
-            name: of the part.
-            kills: how often.
-
-        Raises:
-            Defect: something is not as it should be.
-        """
         bucket = f"{places.bucket}/{name}" if self.store else None
         with places.kept(name, f"--parts {name} --seed {places.seed}") as root:
             all_ = changes(root, bucket)
@@ -166,14 +124,7 @@ class Deaths:
 
 @dataclass(frozen=True)
 class Kills:
-    """A part: jobs are killed at random moments.
-
-    Attributes:
-        what, share, store: as for :class:`Deaths`.
-        settings: of the job.
-        victims, pause, apart: as for :class:`~tests.chaos.lives.Chaos`.
-        cluster: whether its tasks run on a cluster.
-    """
+    """A part: jobs are killed at random moments."""
 
     what: str
     share: int
@@ -185,7 +136,6 @@ class Kills:
     cluster: bool = False
 
     def run(self, places: Places, name: str, kills: int) -> Iterator[Outcome]:
-        """See :meth:`Deaths.run`."""
         done: list[Chaos] = []
         seed = places.seed
         while kills > 0:
@@ -200,12 +150,11 @@ class Kills:
         yield from self._outcomes(done)
 
     def job(self, places: Places, root: Path, chance: random.Random) -> Chaos:
-        """A job, to be killed."""
         settings, cluster = dict(self.settings), places.cluster if self.cluster else None
         if cluster is not None:
             settings = cluster.settings | settings | {"penstock.files.shared-folders": str(root)}
         if self.store:
-            settings["penstock.job.folder"] = f"{places.bucket}/{root.name}/job"
+            settings["execution.checkpointing.dir"] = f"{places.bucket}/{root.name}/job"
         lease = 0.0 if self.store else None  # there are no locks
         return Chaos(root, settings, chance, self.victims, cluster, self.apart, self.pause, lease)
 
@@ -224,19 +173,13 @@ class Kills:
 
 @dataclass(frozen=True)
 class Speculation:
-    """A part: nobody is killed; tasks that take their time are overtaken by other attempts.
-
-    Attributes:
-        what, share: as for :class:`Deaths`.
-        job: what runs.
-    """
+    """A part: nobody is killed; tasks that take their time are overtaken by other attempts."""
 
     what: str
     job: Kills
     share: int = 0
 
     def run(self, places: Places, name: str, kills: int) -> Iterator[Outcome]:
-        """See :meth:`Deaths.run`."""
         with places.kept(name, f"--parts {name}") as root:
             chaos = self.job.job(places, root, random.Random(places.seed))
             chaos.run(0)

@@ -1,8 +1,4 @@
-"""A job that is stopped, a savepoint of it, and a job of an edited program that begins from that: kills before each
-change of a file. ``python -m tests.chaos.restores`` makes all of them.
-
-The old job, the savepoint and the new job are each whole or not there, whenever somebody dies.
-"""
+"""A job restored from a savepoint, killed before each change of a file: ``python -m tests.chaos.restores``."""
 
 from __future__ import annotations
 
@@ -21,15 +17,15 @@ from typing import Any
 from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import read_savepoint, write_savepoint
-from penstock.job.savepoint.verifying import verify
-from penstock.runtime.io.stores import storage_of
+from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.store import read_savepoint, write_savepoint
+from penstock.storage.stores import storage_of
 from tests.datastream import feeding
-from tests.datastream.editable import SINK, Node, Program, build, environment
-from tests.datastream.editable_kinds import Bag
-from tests.datastream.editable_world import World
 from tests.datastream.edits import UIDS
 from tests.datastream.run_exactly_once import Exact, ExactNotes
+from tests.generator.operators import Bag
+from tests.generator.programs import SINK, Node, Program, build, environment
+from tests.generator.world import World
 from tests.job.commit.crashes import dies_at
 
 OLD = UIDS
@@ -38,19 +34,12 @@ SOONER, LATER = 6, 12
 
 
 class Shown(Exact):
-    """Keeps numbers, once their step counts."""
-
     def write(self, value: Any) -> None:
         self.values.append(value)
 
 
 class Restore:
-    """The jobs and their savepoint, in a folder.
-
-    Args:
-        root: the folder.
-        direct: whether the new job begins from the old one's folder instead of a savepoint.
-    """
+    """The jobs and their savepoint, in a folder."""
 
     def __init__(self, root: Path, direct: bool = False) -> None:
         self.root, self.old, self.new, self.savepoint = root, root / "old", root / "new", root / "savepoint"
@@ -65,19 +54,17 @@ class Restore:
             return stream.sink_to(Shown(notes, node.label)).name(node.label)
 
         now = {} if ends else {"penstock__step__available_now": "true"}
-        folder = {"penstock__job__folder": str(place / "job"), "penstock__step__records": "12"}
+        folder = {"execution__checkpointing__dir": str(place / "job"), "penstock__step__records": "12"}
         env = environment(program, **folder, **now, **settings)
         build(program, env, there, ends, show)
         env.execute("restored")
 
     def begin(self) -> None:
-        """The old job runs, and stops."""
         self.old.mkdir(parents=True)
         self.run(OLD, self.old, SOONER, False)
         assert outputs(self.old, OLD) == self.world.run(OLD, SOONER, False)
 
     def take(self) -> None:
-        """Take the savepoint."""
         folder = JobFolder(str(self.old / "job"))
         newest = folder.newest()
         assert newest is not None
@@ -93,7 +80,6 @@ class Restore:
         assert content(self.old) == before
 
     def check_savepoint(self) -> None:
-        """The savepoint is whole."""
         found = verify(read_savepoint(self.savepoint))
         assert not found.problems
         assert not found.unnamed
@@ -119,7 +105,6 @@ class Restore:
 
 
 def outputs(place: Path, program: Program) -> dict[str, Bag]:
-    """What sinks have, by label."""
     found: dict[str, Bag] = {node.label: Counter() for node in program.nodes if node.kind == SINK}
     for _, _, sink, _, values in ExactNotes(str(place)).committed():
         found[sink].update(values)
@@ -202,7 +187,7 @@ def damaged(savepoint: Path, draw: Any) -> str:
         data[at : at + 20] = bytes(len(data[at : at + 20]))
     else:
         data += draw.randbytes(draw.randint(1, 9))
-    path.unlink()  # it may have another name in the job folder
+    path.unlink()  # it may have another name in the checkpoint directory
     path.write_bytes(bytes(data))
     return f"{path.name}: {how}"
 
@@ -216,7 +201,6 @@ def copied(one: Restore, to: Path) -> Restore:
 
 
 def main() -> int:
-    """All kills; see the module."""
     for name, kill in (
         ("taking", killed_while_taking),
         ("restoring", killed_while_restoring),

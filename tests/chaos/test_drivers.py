@@ -1,4 +1,4 @@
-"""More than one driver with one job folder: one works, the others end and say why, whenever they wake up."""
+"""More than one driver with one checkpoint directory: one works, the others end and say why, whenever they wake up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import time
 import pytest
 
 from tests.chaos.lives import Life, check
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = {"penstock.executor": "local", "penstock.step.records": "5"}
 

@@ -14,6 +14,8 @@ from tests.chaos.job import run
 from tests.chaos.lives import check
 from tests.job.commit.crashes import before_each_change
 
+pytestmark = pytest.mark.slow
+
 AGAIN = {
     "restart-strategy": "fixed-delay",
     "restart-strategy.fixed-delay.attempts": "50",

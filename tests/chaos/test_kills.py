@@ -10,8 +10,11 @@ from contextlib import ExitStack
 import pytest
 
 from tests.chaos.changes import died
+from tests.chaos.job import PACE
 from tests.chaos.lives import Chaos
 from tests.chaos.parts import LOCAL, PARTS, SPARK, Kills, Places
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -21,8 +24,13 @@ def root(tmp_path):
     return folder
 
 
-def test_a_driver_that_is_killed_at_random_leaves_exact_outputs(root):
-    chaos = Chaos(root, LOCAL, random.Random(12), apart=6)
+def with_interval(settings, interval):
+    return settings if interval is None else settings | {"execution.checkpointing.interval": interval, PACE: "0.003"}
+
+
+@pytest.mark.parametrize(("interval", "apart"), [(None, 6), ("150 ms", 2)])
+def test_a_driver_that_is_killed_at_random_leaves_exact_outputs(root, interval, apart):
+    chaos = Chaos(root, with_interval(LOCAL, interval), random.Random(12), apart=apart, pause=0.02)
     chaos.run(3)
     assert len(chaos.kills) == 3
 
@@ -41,15 +49,17 @@ def test_a_driver_that_dies_before_a_change_of_a_store_leaves_exact_outputs(tmp_
 
 
 def test_a_driver_whose_job_folder_is_on_a_store_leaves_exact_outputs(root, bucket):
-    settings = LOCAL | {"penstock.job.folder": f"{bucket}/job", "penstock.step.records": "20"}
+    settings = LOCAL | {"execution.checkpointing.dir": f"{bucket}/job", "penstock.step.records": "20"}
     chaos = Chaos(root, settings, random.Random(3), apart=3, lease=0.0)
     chaos.run(3)
     assert len(chaos.kills) == 3
 
 
 @pytest.mark.spark
-def test_a_job_on_spark_that_is_killed_leaves_exact_outputs(root):
-    chaos = Chaos(root, SPARK, random.Random(7), ("driver", "worker", "jvm"), apart=6)
+@pytest.mark.parametrize(("interval", "apart"), [(None, 6), ("2 s", 2)])
+def test_a_job_on_spark_that_is_killed_leaves_exact_outputs(root, interval, apart):
+    settings = with_interval(SPARK, interval)
+    chaos = Chaos(root, settings, random.Random(7), ("driver", "worker", "jvm"), apart=apart)
     chaos.run(3)
     assert Counter(kill.victim for kill in chaos.kills) == {"driver": 1, "worker": 1, "jvm": 1}
 

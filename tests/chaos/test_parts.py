@@ -14,6 +14,8 @@ from tests.chaos.job import run
 from tests.chaos.lives import check, waste
 from tests.chaos.parts import PARTS, Defect, Kills, Outcome, Places
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def places(tmp_path):

@@ -11,6 +11,8 @@ from penstock.errors import PenstockError
 from penstock.job.folder.lease import JobFolder
 from tests.chaos.restores import NEW, Restore, copied, damaged, killed_while_restoring, killed_while_taking, outputs
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("change", [0, 1, 3, 6])
 def test_who_dies_while_a_savepoint_is_taken_leaves_all_or_nothing(tmp_path, change):

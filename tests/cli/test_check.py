@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,38 @@ def test_fix_writes_them_and_the_check_passes(penstock, edited) -> None:
     assert penstock("check", "--fix", "counts.py").stderr == ""
 
 
+def advised(printed: str, behind: str) -> list[str]:
+    """The words of the command that an advice names."""
+    (line,) = (line for line in printed.splitlines() if behind in line)
+    return shlex.split(line.partition(behind)[2].partition(";")[0])[1:]
+
+
+def test_an_advice_repeats_the_options_that_were_given(penstock, edited) -> None:
+    edited(FILTERED)
+    Path("penstock.lock").rename("my lock")
+    given = ["--lock", "my lock", "--flink", "1.11", "counts.py", "--", "--fix", "later.py"]
+    result = penstock("check", *given)
+    fixing = advised(result.stdout, "or have these lines written: ")
+    assert fixing == ["check", "--fix", *given]
+    accepting = advised(penstock("lock", *given).stdout, "not needed any more: ")
+    assert accepting == ["lock", "--accept-loss", *given]
+    assert penstock(*fixing).exit_code == 0
+    told = penstock("check", *given).stdout
+    assert "no state is lost" in told
+    writing = advised(told, "write it anew: ")
+    assert writing == ["lock", *given]
+    assert penstock(*writing).exit_code == 0
+    assert "older" not in penstock("check", *given).stdout
+
+
+def test_an_advice_has_no_options_that_its_command_lacks(penstock, edited) -> None:
+    edited(FILTERED)
+    Path("penstock.lock").unlink()
+    result = penstock("check", "--allow-non-restored-state", "--lock", "there", "counts.py")
+    assert result.exit_code == 2
+    assert advised(" ".join(result.stderr.split()), "as it runs now: ") == ["lock", "--lock", "there", "counts.py"]
+
+
 def test_fix_puts_uids_back(penstock, edited) -> None:
     named = LINES.replace('.name("count")', '.name("count").uid("counter")')
     path = edited(named.replace('"counter"', "'other'"), before=named)
@@ -135,27 +168,62 @@ def test_without_a_lock_or_with_that_of_another_program(penstock, edited, progra
     program(HEAD + LINES, "others.py")
     result = penstock("check", "others.py")
     assert result.exit_code == 2
-    assert "another program" in result.stderr
+    assert "another program, 'counts.py'" in result.stderr
     Path("penstock.lock").unlink()
     result = penstock("check", "counts.py")
     assert result.exit_code == 2
     assert "penstock lock counts.py" in result.stderr
     Path("penstock.lock").write_text("<<<<<<<\n")
     assert penstock("check", "counts.py").exit_code == 2
-    assert "written anew" in penstock("lock", "counts.py").stdout
+    result = penstock("lock", "counts.py")
+    assert result.exit_code == 2
+    assert "penstock lock --accept-loss" in result.stderr
+    assert "written anew" in penstock("lock", "--accept-loss", "counts.py").stdout
     assert penstock("check", "counts.py").exit_code == 0
 
 
-def test_what_a_new_lock_accepts_is_said(penstock, edited) -> None:
+@pytest.mark.parametrize("explicit", [False, True])
+def test_the_lock_of_another_program_is_never_overwritten(penstock, edited, program, explicit: bool) -> None:
+    edited(LINES)
+    before = Path("penstock.lock").read_bytes()
+    program(HEAD + LINES, "others.py")
+    for options in ((), ("--accept-loss",)):
+        result = penstock("lock", *options, *(["--lock", "penstock.lock"] if explicit else []), "others.py")
+        assert result.exit_code == 2
+        assert "'penstock.lock' is the lock file of another program, 'counts.py'" in result.stderr
+        assert "penstock lock --lock others.lock others.py" in result.stderr
+        assert Path("penstock.lock").read_bytes() == before
+    assert penstock("lock", "--lock", "others.lock", "others.py").exit_code == 0
+
+
+@pytest.mark.parametrize("text", ["print()\n", '{"spec": {}}', "[]"])
+def test_a_file_that_is_not_a_lock_is_never_overwritten(penstock, edited, text: str) -> None:
+    edited(LINES)
+    Path("notes").write_text(text)
+    result = penstock("lock", "--accept-loss", "--lock", "notes", "counts.py")
+    assert result.exit_code == 2
+    assert "'notes' is not a lock file" in result.stderr
+    assert Path("notes").read_text() == text
+
+
+def test_a_lock_asks_before_it_gives_up_state(penstock, edited) -> None:
     edited(FILTERED)
+    before = Path("penstock.lock").read_bytes()
     result = penstock("lock", "counts.py")
+    assert result.exit_code == 1
+    assert "lost: 'count' has state" in result.stdout
+    assert ".set_uid_hash(" in result.stdout
+    assert "penstock lock --accept-loss counts.py" in result.stdout
+    assert Path("penstock.lock").read_bytes() == before
+    result = penstock("lock", "--accept-loss", "counts.py")
     assert result.exit_code == 0
     assert "accepted: lost: 'count' has state" in result.stderr
+    assert penstock("check", "counts.py").exit_code == 0
 
 
 def test_a_savepoint_is_what_counts_where_one_is_given(penstock, edited, program) -> None:
     edited(LINES)
-    done = penstock("run", "--local", "--job-folder", "job", "counts.py")
+    done = penstock("run", "--local", "--checkpoint-directory", "job", "counts.py")
     assert done.exit_code == 0, done.stderr
     assert penstock("check", "--from-savepoint", "job", "counts.py").exit_code == 0
     assert penstock("diff", "job", "counts.py").exit_code == 0
@@ -199,6 +267,40 @@ def test_diff_reads_plans_and_descriptions(penstock, program, tmp_path) -> None:
         assert json.loads(result.stdout)["counts"] == {"kept": 4, "moved": 0, "added": 0, "removed": 0}
 
 
+@pytest.mark.parametrize("flink", ["1.11", "2.3"])
+@pytest.mark.parametrize("options", [("--json",), ("--format", "json")])
+def test_a_program_equals_its_own_plan(penstock, program, tmp_path, flink: str, options: tuple[str, ...]) -> None:
+    path = program(HEAD + LINES, "counts.py")
+    plan, copy = tmp_path / "plan.json", tmp_path / "copy.json"
+    plan.write_text(penstock("explain", *options, "--flink", flink, str(path)).stdout)
+    copy.write_text(plan.read_text())
+    for old, new in ((plan, path), (path, plan), (plan, copy), (plan, plan)):
+        result = penstock("diff", *(("--flink", flink) if path in (old, new) else ()), str(old), str(new))
+        assert (result.exit_code, result.stderr) == (0, ""), result.stdout
+        assert "->" not in result.stdout
+        assert result.stdout.splitlines()[-1] == "No state is lost."
+
+
+def test_a_plan_of_an_unknown_flink_is_refused(penstock, program, tmp_path) -> None:
+    path = program(HEAD + LINES, "counts.py")
+    document = json.loads(penstock("explain", "--json", str(path)).stdout)
+    plan = tmp_path / "plan.json"  # as earlier versions wrote one
+    plan.write_text(json.dumps({"spec": document["spec"], "result": {"flink": "1.110.0"}}))
+    result = penstock("diff", str(path), str(plan))
+    assert result.exit_code == 2
+    assert "it was planned as Flink 1.110.0, and known are 1.11 and 2.3" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("form", ["flink-stream", "flink-job"])
+def test_a_plan_in_flinks_own_format_is_refused(penstock, program, tmp_path, form: str) -> None:
+    path = program(HEAD + LINES, "counts.py")
+    plan = tmp_path / "plan.json"
+    plan.write_text(penstock("explain", "--format", form, str(path)).stdout)
+    result = penstock("diff", str(path), str(plan))
+    assert result.exit_code == 2
+    assert "a plan in Flink's own format" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize("text", ["", "[1]", '{"a": 1}', "no json"])
 def test_diff_of_what_is_nothing(penstock, program, tmp_path, text: str) -> None:
     path = tmp_path / "x.json"
@@ -215,3 +317,10 @@ def test_a_program_that_fails_is_no_difference(penstock, edited) -> None:
         result = penstock(*command)
         assert result.exit_code == 2, command
         assert "broken" in result.stderr
+
+
+def test_a_lock_file_that_is_named_beside_a_savepoint_is_there(penstock, program, tmp_path) -> None:
+    path = program(HEAD + LINES, "counts.py")
+    result = penstock("check", "--from-savepoint", str(tmp_path), "--lock", str(tmp_path / "none.lock"), str(path))
+    assert result.exit_code == 2
+    assert "There is no lock file" in result.stderr

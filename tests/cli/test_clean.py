@@ -19,7 +19,7 @@ lines.write_as_text("{folder}/second")
 env.execute("two files")
 """
 IN_A_FUNCTION = ".map(lambda line: os._exit(9), output_type=Types.STRING())"
-BEFORE_THE_FIRST_RENAME = "import penstock.job.commit.publish as c\nc.publish = lambda *_: os._exit(9)\n"
+BEFORE_THE_FIRST_RENAME = "import penstock.job.steps.outputs as c\nc.publish_files = lambda *_: os._exit(9)\n"
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ STEPS = """
 import os
 from penstock.common import Configuration
 {death}
-settings = {{"penstock.job.folder": "{folder}/job", "penstock.step.records": "1"}}
+settings = {{"execution.checkpointing.dir": "{folder}/job", "penstock.step.records": "1"}}
 env.configure(Configuration.from_dict(settings))
 lines = env.from_collection(["a", "b"], type_info=Types.STRING()){function}
 lines.write_as_text("{folder}/data/out")
@@ -95,9 +95,9 @@ env.execute("lines")
 """
 AT_THE_SECOND = ".map(lambda line: line if line == 'a' else os._exit(9), output_type=Types.STRING())"
 BEHIND_A_MANIFEST = """
-from penstock.job.steps.outputs import StepOutputs
-publish = StepOutputs.publish
-StepOutputs.publish = lambda self, outputs, version: os._exit(9) if outputs else publish(self, outputs, version)
+from penstock.job.steps.outputs import Outputs
+publish = Outputs.publish
+Outputs.publish = lambda self, outputs, version: os._exit(9) if outputs else publish(self, outputs, version)
 """
 
 
@@ -134,7 +134,7 @@ def test_what_a_job_in_steps_has_committed_waits_for_its_next_run(penstock, step
     result = penstock("clean", folder)
     assert result.exit_code == 1
     assert result.stdout.startswith(f"left: job 'lines', output {folder}/out\n")
-    assert "Run the program again with that job folder" in " ".join(result.stdout.split())
+    assert "Run the program again with that checkpoint directory" in " ".join(result.stdout.split())
     steps(ends=0)
     assert (folder / "out").read_text() == "a\nb\n"
     assert os.listdir(folder) == ["out"]

@@ -35,6 +35,33 @@ def test_the_word_count(explained):
         assert len(re.findall(rf"\b{operator_id}[0-9a-f]{{24}}\b", text)) == 2  # with its operator, and in its chain
 
 
+def test_operators_with_state_are_shown(explained, program):
+    lines = """
+        from penstock.datastream import KeyedProcessFunction
+        from penstock.datastream.state import ValueStateDescriptor
+
+        class Counts(KeyedProcessFunction):
+            def open(self, context):
+                self.count = context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+            def process_element(self, value, ctx):
+                yield value
+
+        class Fails(Counts):
+            def open(self, context):
+                raise ConnectionError("no cluster")
+
+        keyed = env.from_collection([1]).map(str).key_by(len)
+        keyed.process(Counts()).uid("counted").print()
+        keyed.process(Fails()).name("unsure").print()
+        env.execute()
+    """
+    rows = [line.split() for line in explained("--level", "stream", program(lines)).splitlines() if "keep" in line]
+    assert rows[:2] == [["keeps", "positions"], ["keeps", "count"]]
+    assert rows[2][:3] == ["may", "keep", "state:"]
+    assert len(rows) == 3
+
+
 def test_one_is_not_plural(explained, program):
     text = explained(program("env.from_collection([1]).disable_chaining().print(); env.execute()"))
     assert "JobGraph: 2 vertices, 1 dataset\n" in text
@@ -76,17 +103,18 @@ def test_arguments_after_the_file_are_the_programs(explained, program):
         env.execute()
         """
     )
-    assert "Sink: --limit 3 -h" in explained(path, "--limit", "3", "-h")
+    assert "Sink: --limit 3 -h" in explained(path, "--", "--limit", "3", "-h")
 
 
 def test_json_is_one_document_whatever_the_program_prints(explained, program):
     path = program("print('noise'); env.from_collection([1]).map(lambda n: n).uid('a').print(); env.execute('j')")
     document = json.loads(explained("--json", path))
-    assert document["job"] == "j"
-    assert "897859f6655555855a890e51483ab5e6" in document["result"]["hashes"].values()
-    assert len(document["spec"]["edges"]) == len(document["verdicts"])
-    assert {"edge", "chained", "rule", "reason"} == set(document["verdicts"][0])
-    assert document["result"]["execution_graph"]["total_vertices"] == 1
+    assert document["name"] == "j"
+    assert "897859f6655555855a890e51483ab5e6" in [each["operator_id"] for each in document["operators"]]
+    assert len(document["spec"]["edges"]) == len(document["edges"])
+    assert {"chained", "rule", "reason"} <= set(document["edges"][0])
+    assert [each["parallelism"] for each in document["vertices"]] == [1]
+    assert document == json.loads(explained("--format", "json", path))
 
 
 def test_only_the_first_execute_counts_and_nothing_runs(penstock, program, tmp_path):
@@ -188,6 +216,7 @@ def test_an_unknown_option_is_a_usage_error(penstock, program):
     assert "No such option '--frobnicate'" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_big_plan_is_explained_in_seconds(explained, program):
     path = program(
         """
@@ -224,9 +253,7 @@ def test_a_program_is_explained_as_the_flink_asked_for(explained, program):
     assert "as Flink" not in explained(path)
     assert "as Flink 2.3" in explained("--flink", "2.3", path)
     documents = [json.loads(explained("--json", *flags, path)) for flags in ((), ("--flink", "2.3"))]
-    assert [document["result"]["flink"] for document in documents] == ["1.11.4", "2.3.0"]
-    indices = [document["result"]["job_graph"]["vertices"][-1]["chain"][0]["chain_index"] for document in documents]
-    assert indices == [0, 1]
+    assert [document["flink"] for document in documents] == ["1.11", "2.3"]
 
 
 def test_the_programs_own_setting_counts_unless_an_option_says_otherwise(explained, program):
@@ -268,7 +295,7 @@ def test_what_the_program_says_of_its_operators(explained, program):
     shown = explained(path).split("JobGraph:")[0]
     assert re.search(r"^  2 +louder, but the same \[words\]$", shown, re.MULTILINE)
     assert re.search(r"^  3 +for the eye$", shown, re.MULTILINE)
-    told = json.loads(explained("--json", path))
-    assert told["descriptions"] == {"2": "louder, but the same [words]", "3": "for the eye"}
-    assert "louder" not in json.dumps([told["spec"], told["result"]])
-    assert "descriptions" not in json.loads(explained("--json", EXAMPLE))
+    document = json.loads(explained("--json", path))
+    described = [each["description"] for each in document["operators"]]
+    assert described == ["", "louder, but the same [words]", "for the eye"]
+    assert "louder" not in json.dumps(document["spec"])

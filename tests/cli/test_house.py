@@ -22,7 +22,7 @@ TOOLS = ("sh", "sed", "head", "dirname", "mktemp", "rm", "printf")
 def machine(tmp_path):
     """Runs the check on a machine that has the basic tools and the given fakes, and nothing else."""
 
-    def check(fakes: dict[str, str], python: str = "python3") -> subprocess.CompletedProcess[str]:
+    def check(fakes: dict[str, str], *part: str) -> subprocess.CompletedProcess[str]:
         folder = tmp_path / "bin"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -32,7 +32,9 @@ def machine(tmp_path):
             (folder / name).write_text(f"#!/bin/sh\n{script}\n")
             (folder / name).chmod(0o755)
         environment = {"PATH": str(folder), "TMPDIR": str(tmp_path)}
-        return subprocess.run([str(CHECK), python], env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [str(CHECK), "python3", *part], env=environment, capture_output=True, text=True, check=False
+        )
 
     return check
 
@@ -47,8 +49,8 @@ def a_good_machine() -> dict[str, str]:
     }
 
 
-def test_this_machine_has_everything():
-    run = subprocess.run([str(CHECK)], capture_output=True, text=True, check=False)
+def test_this_machine_has_what_builds_the_package():
+    run = subprocess.run([str(CHECK), "python3", "build"], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
 
 
@@ -100,6 +102,27 @@ def test_javas_that_are_new_enough(machine, line):
     assert run.returncode == 0, run.stderr
 
 
+def test_a_machine_without_java_and_node_builds_the_package(machine):
+    fakes = a_good_machine()
+    del fakes["java"]
+    assert machine(fakes, "build").returncode == 0
+    assert machine(fakes).stderr.count("missing: ") == 1
+    assert "Java 17" in machine(fakes, "java").stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "stamp", "needs"), [("develop", "", 0), ("check", ".developed", 0), ("test", "", 1)]
+)
+def test_neither_develop_nor_check_needs_java_or_node(tmp_path, target, stamp, needs):
+    """What each would run, as make says it. The stamp is what `check` has made before it calls make again."""
+    (tmp_path / stamp).touch()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = ["make", "-C", str(ROOT), "--dry-run", f"VENV={tmp_path}", f"VIEWER={tmp_path}/viewer.html", target]
+    commands = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert f'prerequisites "python3" {"java" if needs else "build"}' in commands
+    assert bool(re.search(r"npm |prerequisites \S+ (java|node)", commands)) == bool(needs)
+
+
 def test_help_lists_every_target():
     makefile = (ROOT / "Makefile").read_text()
     targets = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
@@ -112,7 +135,7 @@ def test_help_lists_every_target():
 
 def test_ci_runs_the_readmes_command():
     assert (ROOT / ".ci" / "run").read_text().rstrip().endswith("make test")
-    assert "make test " in (ROOT / "README.md").read_text()
+    assert "`make test`" in (ROOT / "README.md").read_text()
 
 
 def test_the_readme_names_the_rust_that_is_needed():

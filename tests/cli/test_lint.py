@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 
 import pytest
@@ -15,7 +16,8 @@ numbers = env.from_source(
 numbers.print()
 env.execute()
 """
-UNSTABLE = "env.from_collection([1]).uid(f'numbers {hash(\"numbers\")}').print(); env.execute()"
+# Of nine digits at most: ten and more can look like a time, which is a finding of its own.
+UNSTABLE = "env.from_collection([1]).uid(f'numbers {hash(\"numbers\") % 10**9}').print(); env.execute()"
 
 
 @pytest.fixture
@@ -85,10 +87,101 @@ def test_annotations_of_github(linted, program):
 
 
 def test_a_uid_that_is_another_one_in_the_next_run(linted, program):
-    (finding, _), status = linted(program(UNSTABLE), once=())
+    lines, status = linted(program(UNSTABLE), once=())
+    assert len(lines) == 2, lines
+    finding = lines[0]
     assert " PS004 The uid of 'Source: Collection Source' is 'numbers " in finding
     assert status == 1
     assert linted(program(UNSTABLE)) == (["Nothing found."], 0)
+
+
+BY_DAY = [
+    "datetime.datetime.now().strftime('counts-%Y%m%d')",
+    "f'counts-{datetime.date.today()}'",
+    "f'counts-{datetime.datetime.now(datetime.timezone.utc):%B}'",
+    "time.strftime('counts-%Y-%m-%d')",
+    "f'counts-{time.localtime().tm_mday} by localtime'",
+    "f'counts-{int(time.time()) // 86_400}'",
+    "day()",
+]
+
+
+def test_a_uid_that_is_another_one_on_another_day(linted, program):
+    helper = "import datetime, time\nfrom datetime import date\ndef day():\n    return f'{date.today():%A}'\n"
+    operators = "\n".join(f"env.from_collection([1]).uid({uid}).print()" for uid in BY_DAY)
+    (*findings, _), status = linted("--select", "PS004", program(f"{helper}{operators}\nenv.execute()"), once=())
+    assert len(findings) == len(BY_DAY)
+    assert all(" PS004 The uid of 'Source: Collection Source' is " in each for each in findings)
+    assert status == 1
+
+
+def test_dates_that_a_program_plans_with_are_no_finding(linted, program):
+    lines = """
+        import datetime, time
+        start = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+        assert isinstance(start, datetime.datetime) and isinstance(datetime.datetime.now(), datetime.datetime)
+        assert datetime.datetime.strptime("2026", "%Y") == datetime.datetime(2026, 1, 1)
+        assert time.strftime("%Y", time.gmtime(0)) == "1970" and time.asctime(time.gmtime(0)).endswith("1970")
+        assert abs(datetime.datetime.now().timestamp() - time.time()) < 60
+        assert datetime.datetime.utcnow().year >= 2026 and datetime.datetime.today().date() == datetime.date.today()
+        numbers = env.from_collection([start], Types.SQL_TIMESTAMP()).uid(f"since {start:%Y}")
+        numbers.map(str).uid("texts").print()
+        env.execute()
+    """
+    assert linted(program(lines), once=()) == (["Nothing found."], 0)
+
+
+def test_a_program_that_fails_on_another_day_is_compared_on_the_same(linted, program):
+    soon = (datetime.date.today() + datetime.timedelta(days=30)).isoformat()
+    lines = f"import datetime\nassert datetime.date.today().isoformat() < {soon!r}\n{UNSTABLE}"
+    found, status = linted(program(lines), once=())
+    assert len(found) == 2, found
+    finding = found[0]
+    assert (" PS004 " in finding, status) == (True, 1)
+
+
+STATEFUL = ENDLESS.replace('.uid("numbers")', "").replace(
+    "numbers.print()", "numbers.key_by(lambda n: n % 3).reduce(max).print()  # penstock: ignore[PS401]"
+)
+
+
+def test_fix_writes_the_uids_that_are_missing(penstock, program):
+    file = program(STATEFUL)
+    before = file.read_text()
+    codes = [line.split()[1] for line in penstock("lint", "--once", file).stdout.splitlines()[:-1]]
+    assert codes == ["PS006", "PS001"]
+    result = penstock("lint", "--once", "--fix", file)
+    assert (result.stdout, result.exit_code) == ("Nothing found.\n", 0), result.stderr
+    assert file.read_text() == before.replace('"numbers"\n)', '"numbers"\n).uid("source-numbers")').replace(
+        ".reduce(max)", '.reduce(max).uid("keyed-reduce")'
+    )
+    assert "written: " in result.stderr
+    assert "penstock check --from-savepoint" in result.stderr
+    assert penstock("lint", "--once", "--fix", file).stderr == ""
+
+
+def test_fix_keeps_the_ids_of_a_lock_file(penstock, program, tmp_path):
+    file = program(STATEFUL)
+    assert penstock("lock", file).exit_code == 0
+    locked = {each["name"]: each["id"] for each in json.loads((tmp_path / "penstock.lock").read_text())["operators"]}
+    result = penstock("lint", "--once", "--fix", file)
+    assert result.exit_code == 1
+    assert [line.split()[1] for line in result.stdout.splitlines()[:-1]] == ["PS005", "PS005"]
+    assert f'.reduce(max).uid("keyed-reduce").set_uid_hash("{locked["Keyed Reduce"]}")' in file.read_text()
+    assert penstock("check", file).exit_code == 0
+
+
+def test_fix_leaves_what_is_suppressed_and_says_what_it_cannot_write(penstock, program):
+    loop = "for _ in range(2):\n    numbers.key_by(lambda n: n % 3).reduce(max).print()"
+    text = STATEFUL.replace("numbers.key_by(lambda n: n % 3).reduce(max).print()", loop)
+    file = program(text.replace("numbers = env", "# penstock: ignore-file[PS006]\nnumbers = env"))
+    before = file.read_text()
+    result = penstock("lint", "--once", "--fix", file)
+    assert result.exit_code == 1
+    assert result.stderr.count("not written: Keyed Reduce") == 2
+    assert "its line is run more than once" in result.stderr
+    assert result.stdout.count(" PS001 ") == 2
+    assert file.read_text() == before
 
 
 def test_hostile_names_are_harmless_in_a_terminal(linted, program):

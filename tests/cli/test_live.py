@@ -16,7 +16,7 @@ from rich.console import Console
 from tests.job.steps.loops import chain, pipeline
 
 from penstock.cli.live import LiveView, PlainView
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.job.deployment import deploy
 from penstock.job.steps.events import StepSummary
 from penstock.job.steps.progress import Progress
@@ -70,17 +70,21 @@ def test_a_view_that_fails_fails_no_job(control) -> None:
 def test_a_line_now_and_then_and_in_the_end(control, capsys) -> None:
     with PlainView(SECONDS)(control):
         pass
+    said, until = "", time.monotonic() + SECONDS
     with PlainView(0.01)(control):
-        time.sleep(0.2)
-    lines = capsys.readouterr().err.splitlines()
+        while said.count("\n") < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+            said += capsys.readouterr().err
+    lines = (said + capsys.readouterr().err).splitlines()
     assert len(lines) > 2
     assert lines[0].startswith('penstock: Job "clicks" · CREATED · 0:00:00 · ')
     assert lines[0].endswith(" out, version 3, step 50 ms")
 
 
-def test_a_program_in_a_terminal_is_shown_and_its_output_is_whole(program, tmp_path) -> None:
+def on_a_terminal(path, tmp_path, *options: str) -> tuple[bytes, str]:
+    """What a terminal is sent by the standard error of a run, and the standard output, which goes to a file."""
     shown, told = pty.openpty()
-    command = [sys.executable, "-m", "penstock.cli", "run", "--local", str(program(SLOW))]
+    command = [sys.executable, "-m", "penstock.cli", "run", *options, str(path)]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
     with open(tmp_path / "out", "w") as out:
         run = subprocess.Popen(command, stdout=out, stderr=told, env=environment)
@@ -95,10 +99,54 @@ def test_a_program_in_a_terminal_is_shown_and_its_output_is_whole(program, tmp_p
             break
         screen += piece
     os.close(shown)
-    assert run.wait(SECONDS) == 0
-    assert (tmp_path / "out").read_text() == "299\n"
+    assert run.wait(SECONDS) == 0, screen
+    return screen, (tmp_path / "out").read_text()
+
+
+def test_a_program_in_a_terminal_is_shown_and_its_output_is_whole(program, tmp_path) -> None:
+    screen, out = on_a_terminal(program(SLOW), tmp_path, "--local")
+    assert out == "299\n"
     assert b'Job "watched"' in screen
     assert b"slow" in screen
+
+
+def test_metrics_stay_on_the_terminal(program, tmp_path) -> None:
+    """Nothing is erased behind them, and nothing else is left."""
+    screen, _ = on_a_terminal(program(SLOW), tmp_path, "--local", "--metrics")
+    before, _, behind = screen.partition(b"Metrics of job")
+    assert b"\x1b[2K" in before  # the view, which is erased
+    assert b"slow" in behind
+    assert b"\x1b[2K" not in behind
+    assert b"RUNNING" not in behind
+
+
+def test_the_view_goes_on_while_spark_starts(program, tmp_path) -> None:
+    """Standard error is a pipe then, whose other end holds lines back."""
+    path = program(
+        """
+        import time
+        from penstock.spark.session import quiet_start
+        from penstock.local import LocalExecutor
+
+        class Starting(LocalExecutor):
+            def prepare(self, pipeline, control):
+                job = super().prepare(pipeline, control)
+                def run():
+                    control.observed.waiting("Spark to start")
+                    with quiet_start():
+                        time.sleep(3.2)
+                    return job()
+                return run
+
+        env = StreamExecutionEnvironment.get_execution_environment(executor=Starting())
+        env.from_collection([1]).print()
+        env.execute("started")
+        """
+    )
+    screen, _ = on_a_terminal(path, tmp_path)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen.decode())
+    assert {"0:00:01", "0:00:02"} <= set(re.findall(r"0:00:0\d", shown))
+    assert "waits for Spark to start" in shown
 
 
 @pytest.mark.parametrize("wanted", ["auto", "none"])

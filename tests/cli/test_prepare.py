@@ -56,6 +56,7 @@ def test_only_an_archive_that_is_there_is_used(java, monkeypatch, tmp_path):
     assert java_options() == ""
 
 
+@pytest.mark.slow
 def test_a_java_that_is_not_whole_is_explained(penstock, java):
     (java / "bin").mkdir()
     (java / "bin" / "java").write_text("#!/bin/sh\necho no Java at all\nexit 1\n")

@@ -52,8 +52,8 @@ def test_a_program_runs_on_the_given_master(penstock, program, capfd):
 def test_the_program_is_the_main_module_with_its_own_arguments(penstock, program, tmp_path):
     (tmp_path / "neighbour.py").write_text("WORD = 'imported'\n")
     path = program("import neighbour; print(__name__, sys.argv, neighbour.WORD)")
-    result = penstock("run", path, "--local", "x", "--help")
-    assert result.stdout == f"__main__ {[str(path), '--local', 'x', '--help']} imported\n"
+    result = penstock("run", path, "--input", "x", "--", "--local", "--help")
+    assert result.stdout == f"__main__ {[str(path), '--input', 'x', '--local', '--help']} imported\n"
 
 
 def test_functions_of_the_program_reach_the_operators(penstock, program, capfd):
@@ -125,7 +125,17 @@ def test_a_syntax_error_is_shown(penstock, program):
         (["--local", "--conf", "spark.a=b"], "--local runs without Spark"),
         (["--conf", "nonsense"], "is not KEY=VALUE"),
         (["--conf", "=x"], "is not KEY=VALUE"),
-        (["--conf", "driver.memory=4g"], "is no Spark setting"),
+        (["--conf", "parallelism.default=3", "-p", "2"], "--conf parallelism.default and another option"),
+        (["--conf", "penstock.flink=2.3", "--flink", "2.3"], "--conf penstock.flink and another option"),
+        (
+            ["--conf", "penstock.job.folder=a", "--checkpoint-directory", "b"],
+            "--conf penstock.job.folder and another option",
+        ),
+        (
+            ["--conf", "state.checkpoints.dir=a", "--checkpoint-directory", "b"],
+            "--conf state.checkpoints.dir and another",
+        ),
+        (["--conf", "penstock.executor=spark", "--local"], "--conf penstock.executor and another option"),
         (["--frobnicate"], "No such option '--frobnicate'"),
     ],
 )
@@ -134,6 +144,43 @@ def test_options_that_make_no_sense_are_usage_errors(penstock, program, flags, t
     assert result.exit_code == 2
     assert text in result.stderr
     assert "never" not in result.stdout
+
+
+SETTINGS = """
+from penstock.common import Configuration
+from penstock.datastream.environment import executors
+own = Configuration.from_dict({"penstock.files.shared-folders": "/own", "parallelism.default": "4"})
+env = StreamExecutionEnvironment.get_execution_environment(own)
+print(env.settings.shared_folders, env.get_parallelism(), env.settings.object_reuse)
+env.from_collection([1]).print()
+env.execute()
+"""
+
+
+def test_settings_of_ours_and_of_flink_count_before_those_of_the_program(penstock, program):
+    """Also for the executor, which gets the settings with the plan."""
+    conf = ["penstock.files.shared-folders=/mnt/jobs", "parallelism.default=2", "pipeline.object-reuse=true"]
+    words = [word for each in conf for word in ("--conf", each)]
+    result = penstock("run", "--local", "--progress", "none", *words, program(SETTINGS))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[0] == "('/mnt/jobs',) 2 True"
+
+
+@pytest.mark.parametrize(
+    ("setting", "status", "said"),
+    [
+        ("penstock.files.shared-folder=/mnt", 1, "Did you mean penstock.files.shared-folders?"),
+        ("parallelism.default=many", 1, "parallelism.default"),
+        ("execution.savepoint-restore-mode=CLAIM", 0, "These settings of Flink have no effect in Penstock"),
+        ("driver.memory=4g", 0, "These settings are neither Penstock's nor Flink's nor Spark's"),
+    ],
+)
+def test_settings_are_checked_as_in_a_configuration(penstock, program, setting, status, said):
+    file = program("print('ran'); env.from_collection([1]).print(); env.execute()")
+    result = penstock("run", "--local", "--progress", "none", "--conf", setting, file)
+    assert result.exit_code == status, result.output
+    assert said in " ".join(result.stderr.split())
+    assert ("ran" in result.stdout) == (status == 0)
 
 
 def test_a_missing_file_is_a_usage_error(penstock):
@@ -197,3 +244,42 @@ def test_a_failed_job_prints_no_metrics(penstock, program):
     result = penstock("run", "--local", "--metrics", program(FAILING))
     assert result.exit_code == 1
     assert "Metrics" not in result.stderr
+
+
+LATE = """
+from penstock.common import Time, TimestampAssigner, Watermark, WatermarkGenerator, WatermarkStrategy
+from penstock.datastream.window import TumblingEventTimeWindows
+
+class At(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value
+
+class Each(WatermarkGenerator):
+    def on_event(self, event, event_timestamp, output):
+        output.emit_watermark(Watermark(event_timestamp))
+
+    def on_periodic_emit(self, output):
+        pass
+
+env.set_parallelism(1)
+timed = WatermarkStrategy.for_generator(Each).with_timestamp_assigner(At())
+times = env.from_collection([1, 25, 2, 3], type_info=Types.LONG()).assign_timestamps_and_watermarks(timed)
+windows = times.key_by(lambda time: 0).window(TumblingEventTimeWindows.of(Time.milliseconds(10)))
+windows.reduce(lambda one, other: one + other).name("sums").print()
+env.execute()
+"""
+
+
+@pytest.mark.parametrize("how", [(), ("--metrics",)], ids=str)
+def test_dropped_late_records_are_said_at_the_end(penstock, program, capfd, caplog, how):
+    result = penstock("run", *how, "--local", program(LATE))
+    assert result.exit_code == 0, result.output
+    assert (result.stdout + capfd.readouterr().out).splitlines() == ["1", "25"]
+    assert "The operator 'sums' has dropped 2 of its 4 records as late (numLateRecordsDropped)" in caplog.text
+
+
+def test_nothing_is_said_of_late_records_that_are_taken(penstock, program, caplog):
+    taken = LATE.replace("windows.reduce", 'windows.side_output_late_data(OutputTag("late", Types.LONG())).reduce')
+    result = penstock("run", "--local", program(f"from penstock.datastream import OutputTag\n{taken}"))
+    assert result.exit_code == 0, result.output
+    assert "late" not in caplog.text

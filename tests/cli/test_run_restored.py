@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from penstock.common import cores
+from penstock.common.settings import cores
 from penstock.job.folder.lease import JobFolder
 
 PROGRAM = """
@@ -37,10 +37,10 @@ def test_a_job_goes_on_in_its_folder_and_another_begins_from_it(penstock, sums, 
         return printed(result.stdout + capfd.readouterr().out)
 
     old, new = tmp_path / "old", tmp_path / "new"
-    assert run("--job-folder", old, sums([1, 2, 4])) == [1, 2, 5]
+    assert run("--checkpoint-directory", old, sums([1, 2, 4])) == [1, 2, 5]
     version = JobFolder(str(old)).newest().version + 1  # as which the next driver writes it once more
-    assert run("--job-folder", old, "--parallelism", "2", sums([1, 2, 4, 5])) == [7]
-    begun = ("--from-savepoint", f"{old}@{version}", "--job-folder", new)
+    assert run("--checkpoint-directory", old, "--parallelism", "2", sums([1, 2, 4, 5])) == [7]
+    begun = ("--from-savepoint", f"{old}@{version}", "--checkpoint-directory", new)
     assert run(*begun, "-p", "3", sums([1, 2, 4, 8])) == [10]
     assert {each.parallelism for each in JobFolder(str(new)).newest().operators.values()} >= {3}
     assert run(*begun, sums([1, 2, 4, 8, 16])) == [21]
@@ -48,12 +48,12 @@ def test_a_job_goes_on_in_its_folder_and_another_begins_from_it(penstock, sums, 
 
 def test_state_that_would_be_left_behind_is_refused_unless_it_is_allowed(penstock, sums, tmp_path, capfd):
     place = tmp_path / "job"
-    assert penstock("run", "--local", "--job-folder", place, sums([1, 2])).exit_code == 0
-    refused = penstock("run", "--local", "--job-folder", place, sums([1, 2, 4], "other"))
+    assert penstock("run", "--local", "--checkpoint-directory", place, sums([1, 2])).exit_code == 0
+    refused = penstock("run", "--local", "--checkpoint-directory", place, sums([1, 2, 4], "other"))
     assert refused.exit_code == 1
-    assert "There is state of operator" in refused.stderr
+    assert "There is state for operator" in refused.stderr
     capfd.readouterr()
-    options = ("--job-folder", place, "--allow-non-restored-state")
+    options = ("--checkpoint-directory", place, "--allow-non-restored-state")
     result = penstock("run", "--local", *options, sums([1, 2, 4], "other"))
     assert result.exit_code == 0, result.output
     assert printed(result.stdout + capfd.readouterr().out) == [4]
@@ -62,12 +62,25 @@ def test_state_that_would_be_left_behind_is_refused_unless_it_is_allowed(penstoc
 def test_a_reactive_job_takes_the_cores_that_there_are(penstock, sums, tmp_path, monkeypatch):
     monkeypatch.setattr(cores, "_said", [3])
     place = tmp_path / "job"
-    result = penstock("run", "--local", "--reactive", "--job-folder", place, sums([1, 2]))
+    result = penstock("run", "--local", "--reactive", "--checkpoint-directory", place, sums([1, 2]))
     assert result.exit_code == 0, result.output
     assert {each.parallelism for each in JobFolder(str(place)).newest().operators.values()} == {3}
     refused = penstock("run", "--local", "--reactive", "-p", "2", sums([1, 2]))
     assert refused.exit_code == 2
     assert "Give one" in refused.stderr
+
+
+def test_the_old_name_of_the_option_is_understood_and_named(penstock, sums, tmp_path):
+    result = penstock("run", "--local", "--job-folder", tmp_path / "job", sums([1, 2]))
+    assert result.exit_code == 0, result.output
+    assert "--job-folder is the old name of --checkpoint-directory: use that" in result.stderr
+    assert JobFolder(str(tmp_path / "job")).newest() is not None
+    assert "--job-folder" not in penstock("run", "--help").stdout
+    both = penstock("run", "--local", "--job-folder", "a", "--checkpoint-directory", "b", sums([1]))
+    assert (both.exit_code, "Give the latter only" in both.stderr) == (2, True)
+    result = penstock("run", "--local", "--conf", f"penstock.job.folder={tmp_path}/job", sums([1, 2]))
+    assert result.exit_code == 0, result.output
+    assert "penstock: penstock.job.folder is the old name of the setting execution.checkpointing.dir" in result.stderr
 
 
 def test_no_savepoint_is_an_error_in_a_line(penstock, sums, tmp_path):
@@ -92,7 +105,7 @@ env.execute("sums")
 
 def test_a_job_that_runs_is_rescaled(penstock, program, tmp_path):
     path, job = program(ENDLESS), tmp_path / "job"
-    command = [sys.executable, "-m", "penstock.cli", "run", "--local", "--job-folder", job, path, "0"]
+    command = [sys.executable, "-m", "penstock.cli", "run", "--local", "--checkpoint-directory", job, path, "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     try:
         until = time.monotonic() + 60
@@ -109,3 +122,15 @@ def test_a_job_that_runs_is_rescaled(penstock, program, tmp_path):
     newest = JobFolder(str(job)).newest()
     assert newest.parallelism == 3
     assert {each.parallelism for each in newest.operators.values()} == {3}
+
+
+def test_a_savepoint_of_flink_is_refused_and_what_reads_it_is_named(penstock, program, tmp_path):
+    (tmp_path / "flinks").mkdir()
+    (tmp_path / "flinks" / "_metadata").write_bytes(b"")
+    path = program("env.from_collection([1]).print(); env.execute()")
+    result = penstock("run", "--local", "-s", tmp_path / "flinks", "--checkpoint-directory", tmp_path / "job", path)
+    assert result.exit_code == 1
+    said = " ".join(result.stderr.split())
+    assert "a savepoint of Apache Flink" in said
+    assert "`penstock savepoint check`" in said
+    assert "does not read" not in said

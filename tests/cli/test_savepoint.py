@@ -28,7 +28,7 @@ class Numbers(Source):
             yield Records([number % 5], number + 1)
 
 env = StreamExecutionEnvironment.get_execution_environment(
-    Configuration.from_dict({{"penstock.job.folder": "{folder}/job", "penstock.job.retained-manifests": "5"}})
+    Configuration.from_dict({{"execution.checkpointing.dir": "{folder}/job", "penstock.job.retained-manifests": "5"}})
 )
 stream = env.from_source(Numbers(), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG()).uid("numbers")
 stream.key_by(lambda n: n, Types.LONG()).sum().uid("sum").name("running sum").add_sink(lambda value: None)
@@ -38,7 +38,7 @@ env.execute("counts")
 
 @pytest.fixture
 def running(program, tmp_path):
-    """A job in a process of its own; its job folder."""
+    """A job in a process of its own; its checkpoint directory."""
     command = [sys.executable, "-m", "penstock.cli", "run", "--local", program(ENDLESS.format(folder=tmp_path))]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
@@ -72,7 +72,9 @@ def test_a_job_of_another_process(penstock, running, tmp_path):
     differs = penstock("savepoint", "diff", first, last)
     assert re.search(r"^source .*\(uid numbers\), [0-9a-f]{32}: split all: [\d,]+ -> [\d,]+$", differs.stdout, re.M)
     assert penstock("savepoint", "diff", last, last).stdout == "no difference\n"
-    versions = re.search(r"the job folder has the versions ([\d, ]+)", penstock("savepoint", "show", job).stdout)
+    versions = re.search(
+        r"the checkpoint directory has the versions ([\d, ]+)", penstock("savepoint", "show", job).stdout
+    )
     assert versions is not None
     older = versions[1].split(", ")[0]
     assert penstock("savepoint", "create", f"{job}@{older}", tmp_path / "older").exit_code == 0
@@ -86,7 +88,7 @@ def test_a_job_is_drained_from_outside(penstock, running):
     assert process.wait(20) == 0
     again = penstock("stop", job)
     assert again.exit_code == 1
-    assert "No job runs with the folder" in again.stderr
+    assert "No job is running with the checkpoint directory" in again.stderr
 
 
 def test_without_a_folder_the_job_must_have_one(penstock, running):
@@ -140,7 +142,7 @@ def test_what_is_no_savepoint(penstock, tmp_path):
         assert result.exit_code == 1
         assert "There is no savepoint at" in result.stderr
     result = penstock("savepoint", "create", tmp_path, tmp_path)
-    assert (result.exit_code, "is no job folder" in result.stderr) == (1, True)
+    assert (result.exit_code, "is not a checkpoint directory" in " ".join(result.stderr.split())) == (1, True)
 
 
 def test_verify_goes_on_behind_a_bad_one(penstock, tmp_path):
@@ -168,8 +170,8 @@ def test_one_by_reference(penstock, running, tmp_path):
     assert (created.exit_code, created.stderr) == (0, "")
     [first] = (tmp_path / "savepoints").iterdir()
     assert [path.name for path in first.iterdir()] == ["savepoint.json"]
-    assert penstock("savepoint", "verify", first).stdout.endswith(f"bytes of state in the job folder {job}\n")
-    assert "its state is in the job folder" in penstock("savepoint", "show", first).stdout
+    assert penstock("savepoint", "verify", first).stdout.endswith(f"bytes of state in the checkpoint directory {job}\n")
+    assert "its state is in the checkpoint directory" in penstock("savepoint", "show", first).stdout
     version = json.loads(penstock("savepoint", "show", "--json", first).stdout)["about"]["version"]
     copied = penstock("savepoint", "copy", first, tmp_path / "copy")
     assert copied.stdout == f"{tmp_path}/copy\n"
@@ -179,7 +181,8 @@ def test_one_by_reference(penstock, running, tmp_path):
     assert json.loads(penstock("savepoint", "show", "--json", job).stdout)["kept"] == [version]  # nobody has cleaned
     assert "by reference" in penstock("savepoint", "show", job).stdout
     assert penstock("savepoint", "release", f"{job}@{version}").stdout == f"{job}@{version} was kept for 1 savepoint\n"
-    assert "is no job folder" in penstock("savepoint", "release", tmp_path / "copy").stderr
+    refused = penstock("savepoint", "release", tmp_path / "copy").stderr
+    assert "is not a checkpoint directory" in " ".join(refused.split())
     gone = penstock("savepoint", "remove", first)
     assert gone.exit_code == 1
     assert "there is no such folder" in gone.stderr

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from penstock.common.collected import Collected
-from penstock.datastream.streams.collecting import CloseableIterator
+from penstock.common.jobs.collected import Collected
+from penstock.datastream.streams.sink import CloseableIterator
 from penstock.errors import PenstockError
 
 

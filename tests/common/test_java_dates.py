@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from penstock.common.java_dates import formatter, zone
+from penstock.connectors.files.java_dates import formatter, zone
 from penstock.errors import InvalidProgramError, UnsupportedError
 
 PARIS = zone("Europe/Paris", "test")
@@ -55,7 +55,7 @@ def test_what_is_no_pattern_is_refused(pattern):
 
 @pytest.mark.parametrize("letter", "YwWecVzOB")
 def test_what_depends_on_the_machine_is_refused(letter):
-    with pytest.raises(UnsupportedError, match=f"'{letter}' means depends"):
+    with pytest.raises(UnsupportedError, match=f"The meaning of '{letter}' depends"):
         formatter(f"yyyy-{letter}", "test")
 
 

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, RestartStrategies, RuntimeExecutionMode, hints
-from penstock.common.setting import (
+from penstock.common import Configuration, RestartStrategies, RuntimeExecutionMode
+from penstock.common.settings import hints
+from penstock.common.settings.flink_keys import CHECKPOINT_DIRECTORY, STORAGES, STORES_KEYS, is_flinks, is_flinks_jar
+from penstock.common.settings.setting import (
+    Backend,
     Choice,
     Files,
     Flag,
@@ -23,7 +26,7 @@ from penstock.common.setting import (
     Texts,
     Whole,
 )
-from penstock.common.settings import TABLE, Settings, find, without_effect
+from penstock.common.settings.settings import TABLE, Settings, find, retired, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.environment.executors import EXECUTORS
 from penstock.errors import ConfigurationError, UnsupportedError
@@ -37,6 +40,8 @@ GOOD: dict[str, dict[str, Any]] = {
     "restart-strategy.failure-rate.max-failures-per-interval": {"1": 1, "3": 3},
     "restart-strategy.failure-rate.failure-rate-interval": {"1 min": 60_000, "1": 1},
     "restart-strategy.failure-rate.delay": {"0": 0, "1 s": 1000},
+    "penstock.metrics.prometheus.port": {"9249": (9249, 9249), " 9250 - 9260 ": (9250, 9260), "0": (0, 0)},
+    "penstock.metrics.prometheus.address": {"0.0.0.0": "0.0.0.0", "::1": "::1"},
     "pipeline.jars": {"file:///a.jar; file:///b.jar;": ("file:///a.jar", "file:///b.jar"), "": ()},
     "pipeline.classpaths": {"file:///a": ("file:///a",)},
     "python.files": {"a.py, b": ("a.py", "b"), "": ()},
@@ -70,10 +75,11 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.exchange.combine": {"auto": True, "off": False},
     "penstock.runtime.imports": {"": (), "a, b.c": ("a", "b.c")},
     "penstock.state.backend": {"memory": "memory", "Disk": "disk"},
+    "state.backend": {"rocksdb": "disk", "org.x.RocksDBStateBackendFactory": "disk", "hashmap": "memory"},
     "penstock.state.memory": {"1048576": 1 << 20, "1mb": 1 << 20, "2048 kb": 2 << 20, "3 Gibibytes": 3 << 30},
     "penstock.storage.options": {"{}": {}, '{"s3": {"key": "k"}, "gs": {}}': {"s3": {"key": "k"}, "gs": {}}},
     "penstock.types.check": {"true": True, "false": False},
-    "penstock.job.folder": {"s3://b/job": "s3://b/job", "": ""},
+    "execution.checkpointing.dir": {"s3://b/job": "s3://b/job", "": ""},
     "penstock.job.retained-manifests": {"1": 1, "10": 10},
     "state.savepoints.dir": {"/savepoints": "/savepoints", "s3://bucket/savepoints": "s3://bucket/savepoints"},
     "penstock.savepoint.reference": {"true": True, "false": False},
@@ -81,19 +87,10 @@ GOOD: dict[str, dict[str, Any]] = {
     "execution.savepoint.ignore-unclaimed-state": {"true": True, "false": False},
     "penstock.step.records": {"0": 0, "1000": 1000},
     "penstock.step.target": {"1": 1, "2 s": 2000},
+    "penstock.files.commit-interval": {"0": 0, "10 s": 10_000},
     "penstock.step.available-now": {"true": True, "false": False},
     "scheduler-mode": {"reactive": True, "default": False, "Reactive": True},
-    "penstock.metrics.prometheus.port": {"9249": (9249, 9249), " 9250 - 9260 ": (9250, 9260), "0": (0, 0)},
-    "penstock.pyflink.cores": {"true": True, "false": False},
-    "penstock.pyflink.count-windows": {"true": True, "false": False},
-    "penstock.pyflink.floats": {"true": True, "false": False},
-    "penstock.pyflink.keyed-rows": {"true": True, "false": False},
-    "penstock.pyflink.keys": {"true": True, "false": False},
-    "penstock.pyflink.prints": {"true": True, "false": False},
-    "penstock.pyflink.rows": {"true": True, "false": False},
-    "penstock.pyflink.side-outputs": {"true": True, "false": False},
-    "penstock.pyflink.timestamps": {"true": True, "false": False},
-    "penstock.pyflink.values": {"true": True, "false": False},
+    "penstock.pyflink": {"true": True, "false": False},
 }
 BAD: dict[type, list[str]] = {
     Flag: ["", "yes", "1", "perhaps"],
@@ -105,6 +102,7 @@ BAD: dict[type, list[str]] = {
     Pairs: ["a", "a:1,b", ":1"],
     Stores: [],  # not shown: test_a_secret_is_not_shown
     Text: [],
+    Backend: [],
     Texts: [],
     Files: ["a", "name:a", "path:/a", "name:,path:/a", "name:a,path:/a,executable:yes", "name:a,path:/a,x:y"],
 }
@@ -159,7 +157,7 @@ def test_values_that_make_none(key: str, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "hush", '["hush"]', '{"ftp": {"key": "hush"}}', '{"s3": "hush"}', '{"s3": {}'])
 def test_a_secret_is_not_shown(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"penstock\.storage\.options is not what it can be: .*JSON") as caught:
+    with pytest.raises(ConfigurationError, match=r"penstock\.storage\.options has an invalid value; .*JSON") as caught:
         Settings.of({"penstock.storage.options": text})
     assert "hush" not in str(caught.value)
 
@@ -287,7 +285,7 @@ def test_functions_read_parameters_and_other_keys() -> None:
 
 
 def test_a_hint_is_what_was_given_last_by_whichever_name() -> None:
-    hint = Setting("execution.old", Span(), 5, "nobody", "", "execution.new")
+    hint = Setting("execution.old", Span(), 5, "nobody", "", ("execution.new",))
     settings = Settings.of({"execution.old": "1 s", "x": "y"})
     assert [Settings().hint(hint), settings.hint(hint)] == [5, 1000]
     assert settings.updated({"execution.new": "2 s"}).hint(hint) == 2000
@@ -301,15 +299,63 @@ def test_every_hint_is_one_of_flinks_keys() -> None:
     found = [each for each in vars(hints).values() if isinstance(each, Setting)]
     assert len(found) > 5
     for hint in found:
-        assert len(without_effect(hint.keys)) == 1
-        assert without_effect(hint.keys)[0].startswith("These settings of Flink")
+        assert without_effect(hint.keys[-1:])[0].startswith("These settings of Flink")
         if hint.default is not None:
             assert Settings().hinted(hint, hint.default).hint(hint) == hint.default
 
 
+def test_keys_of_flink_for_which_there_is_a_setting_name_it() -> None:
+    for key in ("execution.checkpointing.storage", "state.backend.fs.checkpointdir"):
+        (said,) = without_effect([key])
+        assert said.startswith(f"{key} has no effect in Penstock: set {CHECKPOINT_DIRECTORY}, the job's own checkpoint")
+        assert without_effect([key], Settings(checkpoint_directory="job")) == []
+    assert without_effect(["s3.access-key"]) == [
+        "s3.access-key has no effect in Penstock: set penstock.storage.options, keys and endpoints of stores"
+    ]
+    assert all(is_flinks(key) or key.startswith("s3") for key in (*STORAGES, *STORES_KEYS))
+
+
+@pytest.mark.parametrize("key", ["execution.checkpointing.dir", "state.checkpoints.dir"])
+def test_programs_written_for_pyflink_share_the_folder_of_checkpoints(key: str) -> None:
+    settings = Settings.of({"penstock.pyflink": "true", key: "shared"})
+    assert settings.checkpoint_directory is None
+    (said,) = without_effect([key], settings)
+    assert said == (
+        f"{key} has no effect in a program written for PyFlink: give the job a checkpoint directory of its own, from "
+        "which it resumes, by `penstock run --checkpoint-directory` or the setting penstock.job.folder"
+    )
+    own = settings.updated({"penstock.job.folder": "job"})
+    assert (own.checkpoint_directory, retired(own.given, own)) == ("job", [])
+    assert own.updated({key: "shared"}).checkpoint_directory == "job"
+    assert settings.updated({key: "job"}, imposed=True).checkpoint_directory == "job"
+    assert Settings.of({"penstock.job.folder": "job", **settings.given}).checkpoint_directory == "job"
+
+
+def test_an_old_name_means_the_same() -> None:
+    settings = Settings.of({"penstock.job.folder": "job"})
+    assert settings.checkpoint_directory == "job"
+    (said,) = retired(settings.given, settings)
+    new = CHECKPOINT_DIRECTORY
+    assert said == f"penstock.job.folder is the old name of the setting {new}: set {new}"
+    assert retired([key for setting in TABLE for key in (setting.key, *setting.others)], settings) == []
+
+
+def test_jars_that_only_flinks_connectors_need_mean_nothing() -> None:
+    for name in ("kafka-clients-3.4.0.jar", "flink-connector-kafka-3.3.0-1.20.jar", "Flink_x.jar", "pyflink-a.jar"):
+        assert is_flinks_jar(f"file:///lib/{name}")
+    assert not any(is_flinks_jar(f"file:///lib/{name}") for name in ("postgresql.jar", "kafka-avro-serializer.jar"))
+    given = {"pipeline.jars": "file:///lib/kafka-clients-3.4.0.jar;file:///lib/postgresql.jar"}
+    assert Settings.of(given).spark["spark.jars"] == "file:///lib/postgresql.jar"
+
+
 def test_keys_without_effect() -> None:
     assert without_effect(["spark.x", *(key for setting in TABLE for key in setting.keys)]) == []
-    flinks = ["state.backend", "taskmanager.numberOfTaskSlots", "high-availability", "high-availability.storageDir"]
+    flinks = [
+        "state.backend.incremental",
+        "taskmanager.numberOfTaskSlots",
+        "high-availability",
+        "high-availability.storageDir",
+    ]
     flinks += [
         "pipeline.closure-cleaner-level",
         "execution.checkpointing.unaligned",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from penstock.analysis.builder import model_of
 from penstock.analysis.model import ProgramModel
-from penstock.analysis.reading import model_of
 from penstock.cli.program import PlanCaptured, PlanOnlyExecutor
-from tests.datastream.editable import Program, build, environment
+from tests.generator.programs import Program, build, environment
 
 
 def planned(program: Program) -> tuple[ProgramModel, dict[str, int]]:

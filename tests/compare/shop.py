@@ -1,17 +1,13 @@
-"""A program of twelve operators, and edits of it; what each does to operator IDs, and why, is said here by hand.
-
-``PLAIN`` has no uids, ``UIDS`` has them wherever there is state. The causes that a comparison has to find are
-said by edit; which operators have moved is not: the test has that from the IDs themselves.
-"""
+"""A program of twelve operators, and edits of it; what each does to operator IDs, and why, is said here by hand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from tests.datastream.editable import SINK, SOURCE, Node, Program
-from tests.datastream.editable_world import places
+from tests.generator.programs import SINK, SOURCE, Node, Program
+from tests.generator.world import places
 
-SEE = ("count", "first", "both")
 PLAIN = Program(
     (
         Node("a", SOURCE, amount=2),
@@ -35,13 +31,6 @@ OLD = {label: place.generated for label, place in places(PLAIN).items()}
 
 @dataclass(frozen=True)
 class Case:
-    """An edit.
-
-    Attributes:
-        id: of it.
-        before, after: the programs.
-    """
-
     id: str
     before: Program
     after: Program
@@ -132,65 +121,9 @@ CASES = [
     Case("function-replaced", PLAIN, PLAIN.change("count", kind="tally")),
 ]  # fmt: skip
 """All of them."""
-WHY = {
-    "inserted-map": "chained output added: new; inserted upstream: new",
-    "inserted-filter": "chained output added: new; inserted upstream: new",
-    "inserted-before-sink": "inserted upstream: new",
-    "inserted-after-source": "inserted upstream: new",
-    "inserted-exchange": "inserted upstream: new",
-    "inserted-async": "inserted upstream: new",
-    "inserted-stateful": "inserted upstream: new; operator added before: new",
-    "inserted-uids": "chained output added: new; inserted upstream: new",
-    "two-inserted": "chained output added: new; inserted upstream: new; inserted upstream: newer",
-    "removed-map": "chained output removed: add; operator removed before: add; removed upstream: add",
-    "removed-filter": "chained output removed: keep; removed upstream: keep",
-    "removed-between-state-and-sink": "removed upstream: more",
-    "removed-stateful": "removed upstream: first",
-    "removed-branch": "operator removed before: both",
-    "removed-uids": "removed upstream: keep",
-    "inputs-of-union-swapped": "other inputs: count",
-    "inputs-of-connect-swapped": "other inputs: both",
-    "reads-something-else": "other inputs: first; other order: first",
-    "reads-source": "other inputs: first; other order: first",
-    "no-union": "other inputs: count",
-    "source-added-first": "source added before: Source: c",
-    "source-added-last": "source added before: Source: c",
-    "source-added-first-uids": "source added before: Source: c",
-    "source-removed": "source removed before: Source: c",
-    "sources-swapped": "other order: Source: b",
-    "chaining-off": "chain broken: add (chaining_enabled); chain broken: keep (chaining_enabled)",
-    "chaining-on": "chain made: add (chaining_enabled); chain made: keep (chaining_enabled)",
-    "new-chain": "chain broken: add (downstream_chaining_strategy)",
-    "chaining-disabled": "chain broken: double (downstream_chaining_strategy)",
-    "chain-made": "chain made: keep (downstream_chaining_strategy)",
-    "parallelism-behind-source": "chain broken: add (parallelism)",
-    "parallelism-of-stateful": "chain broken: double (parallelism)",
-    "parallelism-back": "chain made: double (parallelism)",
-    "parallelism-of-map": "chain broken: more (parallelism)",
-    "sink-added-to-source": "chained output added: Sink: see a; operator added before: Sink: see a",
-    "sink-added-to-stateful": "chained output added: Sink: see f; operator added before: Sink: see f",
-    "sink-added-unchained": "operator added before: Sink: see a",
-    "sink-removed": "chained output removed: Sink: see f; operator removed before: Sink: see f",
-    "uid-added": "uid added: count",
-    "uids-added": "uid added: Source: a; uid added: Source: b; uid added: both; uid added: count; uid added: first",
-    "uid-changed": "uid changed: count",
-    "uid-removed": "uid removed: first",
-    "uids-swapped": "uid changed: count; uid changed: first",
-    "uid-of-stateless": "uid added: add",
-    "pinned-inserted": "chained output added: new; inserted upstream: new",
-    "pinned-source-added": "source added before: Source: c",
-}
+_LINES = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
+_ROWS = [line.split("\t") for line in _LINES]
+WHY = {edit: causes for edit, causes, _ in _ROWS if causes}
 """Of each edit after which IDs are others, the causes: kind, subject, and the chaining rule."""
-BLOCKED = {
-    "inserted-stateful": {"misplaced state"},
-    "reads-source": {"misplaced state"},
-    "source-added-first": {"misplaced state"},
-    "source-removed": {"misplaced state"},
-    "sources-swapped": {"misplaced state"},
-    "uids-swapped": {"misplaced state"},
-    "pinned-twice": {"misplaced state", "taken twice"},
-    "max-set": {"max parallelism"},
-    "max-of-all": {"max parallelism"},
-    "above-max": {"max parallelism"},
-}
+BLOCKED = {edit: set(problems.split("; ")) for edit, _, problems in _ROWS if problems}
 """Of edits, the kinds of problems that nothing allows."""

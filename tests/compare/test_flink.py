@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 
+from penstock.analysis.builder import model_of_record
 from penstock.analysis.model import ProgramModel
-from penstock.analysis.reading import model_of_record
 from penstock.compare.difference import ALLOWED, MISPLACED, compare
-from penstock.compare.flink_saved import model_of_flink_savepoint
+from penstock.compare.savepoints import model_of_flink_savepoint
 from tests.flink_savepoints.golden import RELEASES, pairs, place, spec
 
 
@@ -30,8 +30,8 @@ def test_what_is_refused_is_what_flink_refuses() -> None:
         found = compare(old, program(pair["flink"], pair["program"]), allow=pair["allow_non_restored_state"])
         if pair.get("stage") == "task":
             counted["left to tasks"] += 1  # types of states, which the file does not tell
-        elif found.safe == pair["restored"]:
-            counted["restored" if found.safe else "refused"] += 1
+        elif found.passes == pair["restored"]:
+            counted["restored" if found.passes else "refused"] += 1
         elif pair["restored"]:
             assert {each.kind for each in found.problems if each.severity != ALLOWED} == {MISPLACED}
             counted["silently wrong"] += 1

@@ -11,10 +11,9 @@ from penstock.compare.difference import BLOCKED, LOST, MISPLACED, MOVED, ORPHANE
 from penstock.compare.states import keeps
 from penstock.errors import PenstockError
 from tests.compare.planned import planned
-from tests.datastream.editable import Program
-from tests.datastream.editable_world import places
-from tests.datastream.random_editable import random_program
 from tests.datastream.random_edits import edited
+from tests.generator.programs import Program, random_program
+from tests.generator.world import places
 
 
 def drawn(seed: int) -> tuple[Program, Program, list[str]]:

@@ -54,7 +54,7 @@ _WIDER = "Types.ROW_NAMED(['city', 'zip'], [Types.STRING(), Types.INT()])"
         (_with(_value("Types.LONG()")), _with(_value("Types.INT()")), [(UNREADABLE, BLOCKED)]),
         (_with(_value("Types.INT()")), _with(_value("Types.STRING()")), [(UNREADABLE, BLOCKED)]),
         (_with(_value("Types.INT()")), _with(_value()), []),
-        (_with(_value("Some(Flink)")), _with(_value("Types.INT()")), []),
+        (_with(_value("Some(Flink)")), _with(_value("Types.INT()")), [(UNREADABLE, BLOCKED)]),
         (_with(_value()), _with(_value(ttl="5 s")), []),
         (_with(_value()), _with(StateModel("total", "list")), [(UNREADABLE, BLOCKED)]),
         (_with(_value()), _with(_value(name="sum")), [(UNREAD, LOST)]),

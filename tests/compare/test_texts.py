@@ -12,7 +12,7 @@ from penstock.compare.difference import Difference, compare
 from penstock.compare.texts import FORMATS, annotation
 from tests.compare.planned import planned
 from tests.compare.shop import PLAIN
-from tests.datastream.editable import Node
+from tests.generator.programs import Node
 
 HOSTILE = "a|b`*_[x](y)<script>\n::error::\x1b[31m\u202e" + "x" * 10_000
 OLD = planned(PLAIN)[0]

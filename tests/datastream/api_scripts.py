@@ -1,15 +1,4 @@
-"""Interpreter of the neutral API scripts: runs the calls with Penstock's API and writes down what they were translated
-to.
-
-As a command::
-
-    python tests/datastream/api_scripts.py < scripts > results
-
-A line of input is a script, ``{"name", "job_name"?, "calls": [[receiver, method, argument…], …]}``, or an object with
-one under ``script``. A line of output is its result: ``ids`` and ``taken`` per call, ``build``, ``stream_graph``,
-``source_ids``, ``hashes``, ``streaming_plan``, ``job_graph``; or ``{"unsupported": method}`` for a call that the API
-lacks so far.
-"""
+"""Interpreter of the neutral API scripts."""
 
 from __future__ import annotations
 
@@ -53,7 +42,6 @@ class Unsupported(Exception):
 
 
 def snake(method: str) -> str:
-    """Penstock's name of a Java method."""
     return _NAMES.get(method) or re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), method)
 
 
@@ -99,7 +87,6 @@ class Interpreter:
         return None if made is self.environment else made
 
     def argument(self, argument: Any) -> Any:
-        """The Python value of an argument."""
         if not isinstance(argument, dict):
             return argument
         (kind, value), *_ = argument.items()
@@ -134,51 +121,15 @@ def _error(error: PenstockError) -> dict[str, Any]:
     return {"class": error.flink_class, "message": str(error)}
 
 
-# --- calls whose arguments need more than translation
-# ------------------------------------------------------------------
+# --- calls whose arguments need more than translation -----------------------------------------------------------------
 
 
-def _from_collection(self: Interpreter, env: Any, count: int) -> Any:
-    return env.from_collection([("a", i, i) for i in range(count)], REC)
-
-
-def _from_elements(self: Interpreter, env: Any, count: int) -> Any:
-    return env.from_elements(*[("a", i, i) for i in range(count)], type_info=REC)
-
-
-def _from_iterator(self: Interpreter, env: Any) -> Any:
-    return env.from_collection(iter(range(3)), stand_ins.TYPES["long"])
-
-
-def _add_source(self: Interpreter, env: Any, function: Any, *name: str) -> Any:
-    return env.add_source(self.argument(function), *name, type_info=REC)
-
-
-def _from_parallel_collection(self: Interpreter, env: Any) -> Any:
-    return env.from_parallel_collection(range(10), stand_ins.TYPES["long"])
-
-
-def _from_source(self: Interpreter, env: Any, source: Any, watermarks: Any, name: str) -> Any:
-    return env.from_source(self.argument(source), self.argument(watermarks), name, REC)
-
-
-def _create_input(self: Interpreter, env: Any, input_format: Any) -> Any:
-    return env.create_input(self.argument(input_format), REC)
-
-
-def _read_file_continuously(self: Interpreter, env: Any, path: str, interval: int) -> Any:
-    return env.read_file(path, ds.FileProcessingMode.PROCESS_CONTINUOUSLY, interval)
-
-
-def _by_key(method: str) -> Callable[..., Any]:
-    def call(self: Interpreter, joined: Any, key: Any) -> Any:
-        return getattr(joined, method)(*stand_ins.key(key["key"]))
-
-    return call
-
-
-def _reinterpret(self: Interpreter, utils: Any, stream: Any, key: Any) -> Any:
-    return utils.reinterpret_as_keyed_stream(self.argument(stream), *stand_ins.key(key["key"]))
+def _key_by(self: Interpreter, stream: Any, *keys: Any) -> Any:
+    if not isinstance(keys[0], dict):
+        return _method(stream, "keyBy")(*keys)
+    selectors, types = zip(*(stand_ins.key(key["key"]) for key in keys), strict=True)
+    declared = dict(zip(("key_type", "key_type2"), types, strict=False))
+    return _method(stream, "keyBy")(*selectors, **declared)
 
 
 def _transform(self: Interpreter, stream: Any, name: str) -> Any:
@@ -195,18 +146,6 @@ def _set_time_characteristic(self: Interpreter, env: Any, name: str) -> None:
     env.set_stream_time_characteristic(TimeCharacteristic[name])
 
 
-def _key_by(self: Interpreter, stream: Any, *keys: Any) -> Any:
-    if not isinstance(keys[0], dict):
-        return _method(stream, "keyBy")(*keys)
-    selectors, types = zip(*(stand_ins.key(key["key"]) for key in keys), strict=True)
-    declared = dict(zip(("key_type", "key_type2"), types, strict=False))
-    return _method(stream, "keyBy")(*selectors, **declared)
-
-
-def _with_feedback_type(self: Interpreter, stream: Any, type_name: str) -> Any:
-    return stream.with_feedback_type(stand_ins.TYPES[type_name])
-
-
 def _partition_custom(self: Interpreter, stream: Any, partitioner: Any, key: Any) -> Any:
     selector = stand_ins.key(key["key"])[0] if isinstance(key, dict) else key
     return stream.partition_custom(self.argument(partitioner), selector)
@@ -217,28 +156,20 @@ def _broadcast(self: Interpreter, stream: Any, *states: Any) -> Any:
     return stream.broadcast(*(MapStateDescriptor(state["state"], *types) for state in states))
 
 
-def _reduce(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
-    typed = {"output_type": REC} if window_function else {}
-    return _method(stream, "reduce")(self.argument(function), *map(self.argument, window_function), **typed)
-
-
-def _aggregate(self: Interpreter, stream: Any, *functions: Any) -> Any:
-    aggregate = _method(stream, "aggregate")
-    return aggregate(*map(self.argument, functions), accumulator_type=REC, output_type=REC)
-
-
 def _assign_timestamps(self: Interpreter, stream: Any, strategy: Any) -> Any:
     """Java's older assigners are generators too; a plan shows nothing of them."""
     own = WatermarkStrategy.for_generator(NoWatermarks) if "fn" in strategy else self.argument(strategy)
     return stream.assign_timestamps_and_watermarks(own)
 
 
-def _fold(self: Interpreter, stream: Any, function: Any) -> Any:
-    return _method(stream, "fold")(("e0", 0, 0), self.argument(function), REC)
+def _typed(method: str, *types: str) -> Callable[..., Any]:
+    """A call of functions, with the arguments that name its types."""
 
+    def call(self: Interpreter, stream: Any, *functions: Any) -> Any:
+        typed = dict.fromkeys(types, REC) if method != "reduce" or len(functions) > 1 else {}
+        return _method(stream, method)(*map(self.argument, functions), **typed)
 
-def _apply(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
-    return _method(stream, "apply")(*map(self.argument, (function, *window_function)), output_type=REC)
+    return call
 
 
 def _on_transformation(method: str) -> Callable[..., Any]:
@@ -249,30 +180,40 @@ def _on_transformation(method: str) -> Callable[..., Any]:
     return call
 
 
+def _records(count: int) -> list[Any]:
+    return [("a", i, i) for i in range(count)]
+
+
 _SPECIAL: dict[str, Callable[..., Any]] = {
-    "fromElements": _from_elements,
-    "fromCollection": _from_collection,
-    "fromIterator": _from_iterator,
-    "addSource": _add_source,
-    "fromParallelCollection": _from_parallel_collection,
-    "fromSource": _from_source,
-    "createInput": _create_input,
-    "readFileContinuously": _read_file_continuously,
-    "where": _by_key("where"),
-    "equalTo": _by_key("equal_to"),
-    "reinterpretAsKeyedStream": _reinterpret,
+    "fromElements": lambda self, env, count: env.from_elements(*_records(count), type_info=REC),
+    "fromCollection": lambda self, env, count: env.from_collection(_records(count), REC),
+    "fromIterator": lambda self, env: env.from_collection(iter(range(3)), stand_ins.TYPES["long"]),
+    "addSource": lambda self, env, function, *name: env.add_source(self.argument(function), *name, type_info=REC),
+    "fromParallelCollection": lambda self, env: env.from_parallel_collection(range(10), stand_ins.TYPES["long"]),
+    "fromSource": lambda self, env, source, watermarks, name: env.from_source(
+        self.argument(source), self.argument(watermarks), name, REC
+    ),
+    "createInput": lambda self, env, input_format: env.create_input(self.argument(input_format), REC),
+    "readFileContinuously": lambda self, env, path, interval: env.read_file(
+        path, ds.FileProcessingMode.PROCESS_CONTINUOUSLY, interval
+    ),
+    "where": lambda self, joined, key: joined.where(*stand_ins.key(key["key"])),
+    "equalTo": lambda self, joined, key: joined.equal_to(*stand_ins.key(key["key"])),
+    "reinterpretAsKeyedStream": lambda self, utils, stream, key: utils.reinterpret_as_keyed_stream(
+        self.argument(stream), *stand_ins.key(key["key"])
+    ),
     "transform": _transform,
     "enableCheckpointing": _enable_checkpointing,
     "setStreamTimeCharacteristic": _set_time_characteristic,
     "keyBy": _key_by,
     "partitionCustom": _partition_custom,
     "broadcast": _broadcast,
-    "withFeedbackType": _with_feedback_type,
-    "reduce": _reduce,
-    "aggregate": _aggregate,
-    "apply": _apply,
+    "withFeedbackType": lambda self, stream, name: stream.with_feedback_type(stand_ins.TYPES[name]),
+    "reduce": _typed("reduce", "output_type"),
+    "aggregate": _typed("aggregate", "accumulator_type", "output_type"),
+    "apply": _typed("apply", "output_type"),
     "assignTimestampsAndWatermarks": _assign_timestamps,
-    "fold": _fold,
+    "fold": lambda self, stream, function: _method(stream, "fold")(("e0", 0, 0), self.argument(function), REC),
     "transformation.setCoLocationGroupKey": _on_transformation("set_co_location_group_key"),
     "transformation.setManagedMemoryWeight": _on_transformation("set_managed_memory_weight"),
     "transformation.setResources": _on_transformation("set_resources"),
@@ -283,7 +224,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 
 
 def result_of(script: dict[str, Any]) -> dict[str, Any]:
-    """The result of a script: see the module's text."""
+    """The result of a script."""
     interpreter = Interpreter(script)
     try:
         refused = interpreter.run()
@@ -323,8 +264,7 @@ _TASKS = {"source": "SourceStreamTask", "two_input": "TwoInputStreamTask"}
 
 
 def _spec(name: str, graph: Any) -> dict[str, Any]:
-    """The graph's own JSON form as the golden file writes it: nodes ascending by id, but the sources in the order that
-    Flink's HashSet gives them; every node's task; no settings of checkpoints that are off."""
+    """The graph's own JSON form as the golden file writes it."""
     spec = {**graph.to_dict(), "name": name}
     nodes = sorted(spec["nodes"], key=lambda node: node["id"])
     by_id = {node["id"]: node for node in nodes}

@@ -1,8 +1,4 @@
-"""The records of the programs in BATCH mode, and what such a program is.
-
-A record is (key, number, timestamp). Timestamps differ within a key and come out of order, so the order in which an
-operator sees the records of a key is the same at every parallelism.
-"""
+"""The records of the programs in BATCH mode, and what such a program is."""
 
 from __future__ import annotations
 
@@ -32,21 +28,14 @@ RECORDS = some_records()
 OTHERS = [(key, number, time + 5000) for key, number, time in some_records(150, 8)]
 
 
-def by_time(records: list[Record] = RECORDS) -> dict[str, list[Record]]:
+def by_time() -> dict[str, list[Record]]:
     """The records of each key, in order of time."""
-    ordered = sorted(records, key=lambda record: (record[0], record[2]))
+    ordered = sorted(RECORDS, key=lambda record: (record[0], record[2]))
     return {key: list(group) for key, group in groupby(ordered, key=lambda record: record[0])}
 
 
 @dataclass
 class Program:
-    """A program and its oracle.
-
-    Attributes:
-        build: takes the environment and the parallelism of everything but the source; returns the stream to look at.
-        expected: the records it gives, in any order.
-    """
-
     build: Callable[[StreamExecutionEnvironment, int], Any]
     expected: Callable[[], list[Any]]
 

@@ -9,12 +9,7 @@ from tests.datastream.deliberate_differences import users_errors
 
 
 def differences(result: dict[str, Any], expected: dict[str, Any]) -> Iterator[str]:
-    """One sentence per part of the result that differs.
-
-    Args:
-        result: of :func:`tests.datastream.run_scripts.result_of`.
-        expected: of the golden file. Without ``output`` there, what was written before a failure does not count.
-    """
+    """One sentence per part of the result that differs."""
     if "refused" in result:
         yield f"refused: {result['refused']}"
         return

@@ -1,7 +1,4 @@
-"""What Penstock does otherwise than Flink on purpose, where the run scripts show it.
-
-A difference belongs here only with the reason why it is meant; what is merely not done yet is "unsupported".
-"""
+"""What Penstock does otherwise than Flink on purpose, where the run scripts show it."""
 
 from __future__ import annotations
 
@@ -82,6 +79,5 @@ _FLINKS_OWN = {
 
 
 def users_errors(chain: list[list[str]]) -> list[list[str]]:
-    """What the user threw of Flink's chain of exceptions: Penstock wraps exactly once, whatever failed, in an error
-    that names operator, task and attempt, where Flink's wrappers tell the restart strategy and the thread."""
+    """What the user threw of Flink's chain of exceptions."""
     return [error for error in chain if error[0] not in _FLINKS_OWN]

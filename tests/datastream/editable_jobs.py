@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
-from penstock.runtime.io.stores import storage_of
+from penstock.job.savepoint.store import write_savepoint
+from penstock.storage.stores import storage_of
 
 WAYS = ("restart", "savepoint", "job")
-"""From what a program goes on: its job folder, a savepoint of it, or from there with a job folder of its own."""
+"""From what a program resumes: its checkpoint directory, a savepoint of it, or that directory with one of its own."""
 
 
 class Jobs:
-    """The folders of a job, and of those that begin where it is.
-
-    Args:
-        root: for all of them.
-
-    Attributes:
-        folder: of the job that is the newest.
-    """
+    """The folders of a job, and of those that begin where it is."""
 
     def __init__(self, root: str) -> None:
         self._root, self._number = root, 0
@@ -29,7 +22,7 @@ class Jobs:
         """What to set for a program that goes on from here."""
         old = self._before = self.folder
         if way == "restart":
-            return {"penstock__job__folder": old}
+            return {"execution__checkpointing__dir": old}
         self._number += 1
         place = old
         if way == "savepoint":
@@ -38,7 +31,7 @@ class Jobs:
             assert newest is not None
             write_savepoint(Files(old, storage_of(old)), newest, place)
         self.folder = f"{self._root}/job {self._number}"
-        return {"penstock__job__folder": self.folder, "execution__savepoint__path": place}
+        return {"execution__checkpointing__dir": self.folder, "execution__savepoint__path": place}
 
     def refused(self, before: str) -> None:
         """The program that :meth:`settings` were for was refused: all is as it was."""
@@ -46,6 +39,5 @@ class Jobs:
         assert self.state() == before
 
     def state(self) -> str:
-        """What the newest version is of."""
         newest = JobFolder(self.folder).newest(unpickle=False)
         return repr(newest and (newest.operators, newest.sources))

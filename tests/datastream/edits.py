@@ -1,36 +1,16 @@
-"""Edits of programs between two runs, and what survives each: said here by hand, before anything runs.
-
-``UIDS`` has uids wherever there is state, ``AUTO`` none at all. An edit says what differs from "all that has state goes
-on with its own": what begins empty, what takes another's state, what takes state and reads none of it, what is left
-behind, or that the restore is refused.
-"""
+"""Edits of programs between two runs, and what survives each: said here by hand, before anything runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tests.datastream.editable import SINK, SOURCE, Node, Program
-from tests.datastream.editable_world import places
+from tests.generator.programs import SINK, SOURCE, Node, Program
+from tests.generator.world import places
 
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit of a program.
-
-    Attributes:
-        id: of it; also that of its line in the docs, where it has one.
-        before, after: the programs.
-        empty: labels of what begins with nothing.
-        takes: labels by label: who goes on with whose state, where that is another one.
-        unread: labels of what takes state, and reads nothing of it.
-        left: labels of state that is left behind.
-        lost: labels of state that comes to operators that have none.
-        refused: whether the restore is refused.
-        allowed: whether state may be left behind.
-        other_type: whether it is refused as the keys of its state are of another type.
-    """
-
     id: str
     before: Program
     after: Program

@@ -1,17 +1,4 @@
-"""Programs of the run scripts as those that never end run: in steps, fed bit by bit, killed, and gone on with.
-
-Options of ``run_scripts.py``:
-
-* ``--feed N``: each subtask of a source reads N records in a step; ``all``: all of them; ``random:SEED``: 1 to 50, by
-  chance, few more often than many. What a source says between its records belongs to the step of the record after.
-* ``--kill K``: once K steps have been committed, the process that runs the job is killed with all that belongs to it
-  (on Spark: the JVM too), and another one goes on with the same job folder.
-* ``--when``: at which moment it does. ``between``: the K-th manifest stands, and nothing of it is published; ``after``:
-  it is published; ``before``: the next step has run, and has no manifest. Unless given, the script's name decides.
-
-A program that makes fewer steps is not killed. ``counts`` and ``late_dropped`` are totals of all processes. For what
-functions trace see :mod:`tests.datastream.run_exactly_once`, for the processes :mod:`tests.datastream.pool`.
-"""
+"""Programs of the run scripts as those that never end run: in steps, fed bit by bit, killed, and gone on with."""
 
 from __future__ import annotations
 
@@ -30,7 +17,7 @@ from unittest import mock
 
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.steps import loop
-from penstock.job.steps.committing import Commits
+from penstock.job.steps.commits import Commits
 from tests.datastream.run_exactly_once import ExactNotes, Marks
 from tests.datastream.run_notes import Notes
 from tests.datastream.run_scripts import restarts, result_of
@@ -43,9 +30,9 @@ WHEN = ("before", "between", "after")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
     parser.add_argument("--feed", type=_feed, metavar="N|all|random:SEED", help="run in steps of so many records")
     parser.add_argument("--kill", type=int, metavar="K", help="kill the job's process after so many steps, and go on")
+    parser.add_argument("--interval", type=int, metavar="MS", help="between two checkpoints; else each step is one")
     parser.add_argument("--when", choices=WHEN, help="the moment at which it is killed")
 
 
@@ -56,13 +43,15 @@ def _feed(text: str) -> str:
     raise argparse.ArgumentTypeError(f"{text!r} is none of N (1 or more), all, random:SEED")
 
 
-def sizes(feed: str, *seed: Any) -> Callable[[], int]:
-    """What says how many records are read next.
+def interval_settings(interval: int | None) -> dict[str, str]:
+    """The settings of a job with an interval: what fails is not run again for that reason."""
+    if interval is None:
+        return {}
+    return {"execution.checkpointing.interval": f"{interval} ms", "restart-strategy": "none"}
 
-    Args:
-        feed: the option.
-        seed: what else chance depends on.
-    """
+
+def sizes(feed: str, *seed: Any) -> Callable[[], int]:
+    """What says how many records are read next."""
     if feed.startswith("random:"):
         draw = random.Random("/".join(map(str, (feed, *seed))))
         return lambda: int(MOST ** draw.random())
@@ -79,25 +68,14 @@ def fed(size: Callable[[], int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def marked(marks: Marks, die: Callable[[], None], kill: int, when: str) -> Iterator[None]:
-    """Within the block a job of this thread says when it makes versions, and dies after so many steps.
-
-    Args:
-        marks: are set before each manifest.
-        die: ends it; does not return.
-        kill: committed steps.
-        when: one of :data:`WHEN`.
-    """
+    """Within the block a job of this thread says when it makes versions, and dies after so many steps."""
     with _patched(), _set(_MOMENTS, Moments(marks, die, kill, when)):
         yield
 
 
 @contextlib.contextmanager
 def stopped(stop: Callable[[], bool]) -> Iterator[None]:
-    """Within the block a job of this thread ends before a step, in order, when a function says so.
-
-    Args:
-        stop: is asked before each step.
-    """
+    """Within the block a job of this thread ends before a step, in order, when a function says so."""
     with _patched(), _set(_STOP, stop):
         yield
 
@@ -109,17 +87,14 @@ class Moments:
         self._marks, self._die, self._moment, self._done = marks, die, (kill, when), 0
 
     def before(self, version: int) -> None:
-        """A step has run."""
         self._at("before")
         self._marks.set(version)
 
     def between(self) -> None:
-        """It has its manifest."""
         self._done += 1
         self._at("between")
 
     def after(self) -> None:
-        """It is published."""
         self._at("after")
 
     def _at(self, when: str) -> None:
@@ -179,8 +154,8 @@ def _commit(self: Commits, manifest: StepManifest) -> None:
         moments.between()
 
 
-def _publish(self: Commits, manifest: StepManifest) -> None:
-    _PUBLISH(self, manifest)
+def _publish(self: Commits, manifest: StepManifest, *passed: Any) -> None:
+    _PUBLISH(self, manifest, *passed)
     moments = _MOMENTS.get()
     if moments is not None:
         moments.after()
@@ -192,37 +167,28 @@ def _dry(self: loop.StepLoop) -> bool:
 
 
 def fed_result(
-    script: dict[str, Any], executor: Any, root: str, feed: str, *, exact: bool, life: int = 0
+    script: dict[str, Any],
+    executor: Any,
+    root: str,
+    feed: str,
+    *,
+    exact: bool,
+    life: int = 0,
+    interval: int | None = None,
 ) -> dict[str, Any]:
-    """The result of a script that runs in steps; see :func:`tests.datastream.run_scripts.result_of`.
-
-    Args:
-        script: to run.
-        executor: runs it.
-        root: a folder for the job alone.
-        feed: as the option.
-        exact: whether tasks may be run again.
-        life: how many processes have run the job before.
-    """
+    """The result of a script that runs in steps; see :func:`tests.datastream.run_scripts.result_of`."""
     notes = ExactNotes(root, restarts(script)) if exact else Notes(os.path.join(root, "notes"), restarts(script))
     os.makedirs(notes.folder, exist_ok=True)
     if life:
         Marks(root, notes).back()
     with fed(sizes(feed, script.get("name"), life)):
-        settings = {"penstock.job.folder": os.path.join(root, "job")}
+        settings = {"execution.checkpointing.dir": os.path.join(root, "job"), **interval_settings(interval)}
         return result_of(script, executor, notes=notes, settings=settings)
 
 
 @contextlib.contextmanager
 def killed(name: str, root: str, chosen: argparse.Namespace, die: Callable[[], None]) -> Iterator[None]:
-    """Within the block a job dies as the options say.
-
-    Args:
-        name: of the script.
-        root: of the job.
-        chosen: the options.
-        die: ends the job; does not return.
-    """
+    """Within the block a job dies as the options say."""
     moment = chosen.when or WHEN[hashlib.sha256(f"{name} {chosen.kill}".encode()).digest()[0] % len(WHEN)]
     with marked(Marks(root, ExactNotes(root)), die, chosen.kill, moment):
         yield
@@ -236,7 +202,6 @@ def make_folder() -> str:
 
 @contextlib.contextmanager
 def folder() -> Iterator[str]:
-    """A folder for a while."""
     place = make_folder()
     try:
         yield place

@@ -52,7 +52,5 @@ def lines(folder: Path) -> list[str]:
 
 
 class Remainder(BucketAssigner[int]):
-    """A bucket of one's own."""
-
     def get_bucket_id(self, element: int, context: BucketAssigner.Context, /) -> str:
         return f"remainder={element % 3}"

@@ -32,8 +32,6 @@ EXPECTED = {
 
 
 class Count(AggregateFunction[str, int, int]):
-    """How many values there were."""
-
     def create_accumulator(self) -> int:
         return 0
 
@@ -66,7 +64,6 @@ class Forgetful(KeyedProcessFunction[str, str, Any]):
 
 
 def states(context: RuntimeContext, name: str, ttl: Time) -> Any:
-    """A state of each kind."""
     descriptors: list[StateDescriptor[Any]] = [
         ValueStateDescriptor(f"value {name}", Types.INT()),
         ListStateDescriptor(f"list {name}", Types.STRING()),
@@ -87,7 +84,6 @@ def states(context: RuntimeContext, name: str, ttl: Time) -> Any:
 
 
 def found(env: StreamExecutionEnvironment) -> list[Any]:
-    """What the program gives."""
     keys = env.from_collection(list(KEYS), Types.STRING()).key_by(lambda key: key, Types.STRING())
     with keys.process(Forgetful()).execute_and_collect("forgetful") as results:
         return sorted(results)

@@ -1,5 +1,4 @@
-"""What user functions of a job in this process share with their test. Functions travel as bytes, with what they refer
-to; so they find it by name, in a module that they refer to."""
+"""What user functions of a job in this process share with their test."""
 
 from __future__ import annotations
 
@@ -9,5 +8,4 @@ GATES: dict[str, threading.Event] = {}
 
 
 def gate(name: str) -> threading.Event:
-    """The event of a name."""
     return GATES.setdefault(name, threading.Event())

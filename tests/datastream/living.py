@@ -44,8 +44,6 @@ FACTS: dict[int, tuple[Any, ...]] = {}
 
 
 class Life:
-    """Takes down what happens to it."""
-
     fails = False
 
     def open(self, runtime_context: RuntimeContext) -> None:
@@ -71,175 +69,102 @@ class Life:
         EVENTS.append((id(self), "close"))
 
 
-class Map(Life, MapFunction):
-    def map(self, value: Any) -> Any:
+def _kind(name: str, base: type, **methods: Any) -> Any:
+    """A function of a kind that takes down its life."""
+    return type(name, (Life, base) if base is not object else (Life,), {"__module__": __name__, **methods})
+
+
+def gives(self: Life, value: Any) -> Any:
+    self.called()
+    return value
+
+
+def gives_list(self: Life, value: Any) -> list[Any]:
+    self.called()
+    return [value]
+
+
+def gives_second(self: Life, value1: Any, value2: Any) -> Any:
+    self.called()
+    return value2
+
+
+def gives_first(self: Life, value1: Any, value2: Any) -> Any:
+    self.called()
+    return value1
+
+
+def keeps(self: Life, value: Any) -> bool:
+    self.called()
+    return True
+
+
+def yields(self: Life, value: Any, ctx: Any) -> Iterator[Any]:
+    self.called()
+    yield value
+
+
+def takes(self: Life, value: Any, context: Any = None) -> None:
+    self.called()
+
+
+def lists_second(self: Life, context: Any, elements: Any) -> Any:
+    self.called()
+    return list(elements)
+
+
+def lists_third(self: Life, key: Any, window: Any, elements: Any) -> Any:
+    self.called()
+    return list(elements)
+
+
+def joins(self: Life, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
+    self.called()
+    yield left
+
+
+async def awaits(self: Life, value: Any) -> list[Any]:
+    self.called()
+    return [value]
+
+
+def runs(self: Life, ctx: Any) -> None:
+    for record in RECORDS:
         self.called()
-        return value
+        ctx.collect_with_timestamp(record, record[1])
 
 
-class FlatMap(Life, FlatMapFunction):
-    def flat_map(self, value: Any) -> Any:
-        self.called()
-        return [value]
+def partitions(self: Life, key: Any, num_partitions: int) -> int:
+    self.called()
+    return ord(key) % num_partitions
 
 
-class Filter(Life, FilterFunction):
-    def filter(self, value: Any) -> bool:
-        self.called()
-        return True
-
-
-class Process(Life, ProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
-        self.called()
-        yield value
-
-
-class KeyedProcess(Life, KeyedProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
-        self.called()
-        yield value
-
-
-class Reduce(Life, ReduceFunction):
-    def reduce(self, value1: Any, value2: Any) -> Any:
-        self.called()
-        return value2
-
-
-class Folder(Life):
-    def fold(self, accumulator: Any, value: Any) -> Any:
-        self.called()
-        return value
-
-
-class Sink(Life, SinkFunction):
-    def invoke(self, value: Any, context: Any = None) -> None:
-        self.called()
-
-
-class Source(Life, SourceFunction):
-    def run(self, ctx: Any) -> None:
-        for record in RECORDS:
-            self.called()
-            ctx.collect_with_timestamp(record, record[1])
-
-
-class ParallelSource(Source, ParallelSourceFunction):
-    """One in each subtask."""
-
-
-class CoMap(Life, CoMapFunction):
-    def map1(self, value: Any) -> Any:
-        self.called()
-        return value
-
-    map2 = map1
-
-
-class CoFlatMap(Life, CoFlatMapFunction):
-    def flat_map1(self, value: Any) -> Any:
-        self.called()
-        return [value]
-
-    flat_map2 = flat_map1
-
-
-class CoProcess(Life, CoProcessFunction):
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
-        self.called()
-        yield value
-
-    process_element2 = process_element1
-
-
-class KeyedCoProcess(Life, KeyedCoProcessFunction):
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
-        self.called()
-        yield value
-
-    process_element2 = process_element1
-
-
-class Broadcast(Life, BroadcastProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
-        self.called()
-        yield value
-
-    def process_broadcast_element(self, value: Any, ctx: Any) -> None:
-        self.called()
-
-
-class KeyedBroadcast(Life, KeyedBroadcastProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
-        self.called()
-        yield value
-
-    def process_broadcast_element(self, value: Any, ctx: Any) -> None:
-        self.called()
-
-
-class Async(Life, AsyncFunction):
-    async def async_invoke(self, value: Any) -> list[Any]:
-        self.called()
-        return [value]
-
-
-class Window(Life, WindowFunction):
-    def apply(self, key: Any, window: Any, inputs: Any) -> Any:
-        self.called()
-        return list(inputs)
-
-
-class ProcessWindow(Life, ProcessWindowFunction):
-    def process(self, key: Any, context: Any, elements: Any) -> Any:
-        self.called()
-        return list(elements)
-
-
-class AllWindow(Life, AllWindowFunction):
-    def apply(self, window: Any, inputs: Any) -> Any:
-        self.called()
-        return list(inputs)
-
-
-class ProcessAllWindow(Life, ProcessAllWindowFunction):
-    def process(self, context: Any, elements: Any) -> Any:
-        self.called()
-        return list(elements)
-
-
-class Join(Life, JoinFunction):
-    def join(self, first: Any, second: Any) -> Any:
-        self.called()
-        return first
-
-
-class FlatJoin(Life, FlatJoinFunction):
-    def join(self, first: Any, second: Any) -> Any:
-        self.called()
-        return [first]
-
-
-class CoGroup(Life, CoGroupFunction):
-    def co_group(self, first: Any, second: Any) -> Any:
-        self.called()
-        return list(first)
-
-
-class ProcessJoin(Life, ProcessJoinFunction):
-    def process_element(self, left: Any, right: Any, ctx: Any) -> Iterator[Any]:
-        self.called()
-        yield left
-
-
-class Key(Life, KeySelector):
-    def get_key(self, value: Any) -> Any:
-        self.called()
-        return value[0]
-
-
-class Part(Life, Partitioner):
-    def partition(self, key: Any, num_partitions: int) -> int:
-        self.called()
-        return ord(key) % num_partitions
+Map = _kind("Map", MapFunction, map=gives)
+FlatMap = _kind("FlatMap", FlatMapFunction, flat_map=gives_list)
+Filter = _kind("Filter", FilterFunction, filter=keeps)
+Process = _kind("Process", ProcessFunction, process_element=yields)
+KeyedProcess = _kind("KeyedProcess", KeyedProcessFunction, process_element=yields)
+Reduce = _kind("Reduce", ReduceFunction, reduce=gives_second)
+Folder = _kind("Folder", object, fold=gives_second)
+Sink = _kind("Sink", SinkFunction, invoke=takes)
+Source = _kind("Source", SourceFunction, run=runs)
+ParallelSource = type("ParallelSource", (Source, ParallelSourceFunction), {"__module__": __name__})
+CoMap = _kind("CoMap", CoMapFunction, map1=gives, map2=gives)
+CoFlatMap = _kind("CoFlatMap", CoFlatMapFunction, flat_map1=gives_list, flat_map2=gives_list)
+CoProcess = _kind("CoProcess", CoProcessFunction, process_element1=yields, process_element2=yields)
+KeyedCoProcess = _kind("KeyedCoProcess", KeyedCoProcessFunction, process_element1=yields, process_element2=yields)
+Broadcast = _kind("Broadcast", BroadcastProcessFunction, process_element=yields, process_broadcast_element=takes)
+KeyedBroadcast = _kind(
+    "KeyedBroadcast", KeyedBroadcastProcessFunction, process_element=yields, process_broadcast_element=takes
+)
+Async = _kind("Async", AsyncFunction, async_invoke=awaits)
+Window = _kind("Window", WindowFunction, apply=lists_third)
+ProcessWindow = _kind("ProcessWindow", ProcessWindowFunction, process=lists_third)
+AllWindow = _kind("AllWindow", AllWindowFunction, apply=lists_second)
+ProcessAllWindow = _kind("ProcessAllWindow", ProcessAllWindowFunction, process=lists_second)
+Join = _kind("Join", JoinFunction, join=gives_first)
+FlatJoin = _kind("FlatJoin", FlatJoinFunction, join=lambda self, first, second: [gives_first(self, first, second)])
+CoGroup = _kind("CoGroup", CoGroupFunction, co_group=lambda self, first, second: list(gives_first(self, first, second)))
+ProcessJoin = _kind("ProcessJoin", ProcessJoinFunction, process_element=joins)
+Key = _kind("Key", KeySelector, get_key=lambda self, value: gives(self, value)[0])
+Part = _kind("Part", Partitioner, partition=partitions)

@@ -1,12 +1,4 @@
-"""Processes that run the scripts of ``run_scripts.py``: several at a time, and some that are killed.
-
-A script that crashes its process, or hangs, takes no other one with it: who ran beside it runs again, alone, and only
-who does it alone has a line that says so. Results come in the order of the scripts.
-
-On Spark many scripts share a process with its JVM, as that takes longer to start than most of them to run. One that is
-to be killed rests at its moment, so that nothing of it happens any more; when enough of them rest and no other runs,
-the process is killed with all that belongs to it, and they go on in the next one, beside new ones.
-"""
+"""Processes that run the scripts of ``run_scripts.py``: several at a time, and some that are killed."""
 
 from __future__ import annotations
 
@@ -40,30 +32,13 @@ Result = workers.Result
 
 
 def results(lines: Iterable[str], chosen: argparse.Namespace) -> Iterator[Result]:
-    """The results of scripts, in their order.
-
-    Args:
-        lines: a script each, as JSON; blank ones are skipped.
-        chosen: ``spark``, ``jobs``, ``timeout``, and the options of :mod:`tests.datastream.feeding` and
-            :mod:`tests.datastream.restoring`.
-    """
+    """The results of scripts, in their order."""
     with contextlib.closing(Pool(chosen)) as pool:
         yield from pool.results([line for line in lines if line.strip()])
 
 
 @dataclass(eq=False)
 class Task:
-    """A script that is run.
-
-    Attributes:
-        line: it, as JSON.
-        root: a folder for it.
-        life: how many processes have run its job before.
-        alone: whether no other may run beside it.
-        until: when it must have ended.
-        result: once it has.
-    """
-
     line: str
     root: str = ""
     life: int = 0
@@ -72,7 +47,6 @@ class Task:
     result: Result | None = None
 
     def ends(self, result: Result) -> None:
-        """It has a result."""
         self.result = result
         shutil.rmtree(self.root, ignore_errors=True)
 
@@ -83,16 +57,7 @@ class Task:
 
 
 class Worker:
-    """A process that runs scripts, made of this one: it has loaded what they need.
-
-    Args:
-        chosen: the command's options.
-
-    Attributes:
-        running: its scripts, by number.
-        resting: those that wait for its death.
-        leaving: whether it gets no more.
-    """
+    """A process that runs scripts, made of this one: it has loaded what they need."""
 
     slots = 1
     deaths = 1
@@ -124,7 +89,6 @@ class Worker:
         self.requests, self.answers = os.fdopen(ask, "w"), answered
 
     def room(self, task: Task) -> bool:
-        """Whether it takes one more."""
         if self.leaving or any(other.alone for other in self.running.values()):
             return False
         if task.alone and (self.running or self.resting):
@@ -136,7 +100,6 @@ class Worker:
         return len(self.resting) + sum(task.life == 0 for task in self.running.values()) if self.killing else 0
 
     def give(self, task: Task, patience: float) -> None:
-        """Run a script."""
         if not task.root:
             task.root = feeding.make_folder()
         self._number += 1
@@ -216,11 +179,7 @@ class SparkWorker(Worker):
 
 
 class Pool:
-    """Workers, and what they have to do.
-
-    Args:
-        chosen: the command's options.
-    """
+    """Workers, and what they have to do."""
 
     def __init__(self, chosen: argparse.Namespace) -> None:
         self._chosen = chosen

@@ -1,9 +1,4 @@
-"""Random programs, and random edits of them between their runs: ``python -m tests.datastream.random_edits 0 1000`` runs
-those of some seeds, ``--spark`` on Spark.
-
-What comes out is compared with the plain computation of :mod:`tests.datastream.editable`: what operators emit whose
-OperatorID survived is what they would have emitted without the stop, all others begin anew.
-"""
+"""Random programs, edited between runs: ``python -m tests.datastream.random_edits 0 1000 [--spark] [--guard]``."""
 
 from __future__ import annotations
 
@@ -17,15 +12,35 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.errors import InvalidProgramError, PenstockError
-from tests.datastream import feeding
-from tests.datastream.editable import ALLOWED, COLLECTION, OTHER_TYPE, REFUSED, SINK, SOURCE, Node, Program, run
+from tests.datastream import feeding, typed_edits
 from tests.datastream.editable_jobs import WAYS, Jobs
-from tests.datastream.editable_states import KINDS, SAME
-from tests.datastream.editable_world import Prediction, World, places
-from tests.datastream.random_editable import BACKEND, ended, is_late, named, random_node, random_program
+from tests.datastream.guarding import KEPT, LOST, asked
+from tests.datastream.guarding import REFUSED as REFUSED_RUN
+from tests.generator.operators import KINDS, SAME
+from tests.generator.programs import (
+    ALLOWED,
+    BACKEND,
+    COLLECTION,
+    OTHER_TYPE,
+    REFUSED,
+    SINK,
+    SOURCE,
+    Node,
+    Program,
+    ended,
+    is_late,
+    named,
+    planned,
+    random_node,
+    random_program,
+    run,
+)
+from tests.generator.world import Prediction, World, places
 
 MOST = 1_500
 """Records of a sink in a run; a program that makes more is not taken."""
+FEW_STEPS = 40
+"""Records more of a step where the guard is asked: what becomes of state is decided before the first one."""
 PER_RUN = (5, 9, 16, 20)
 """Records of a split by the end of each run."""
 
@@ -49,8 +64,6 @@ def _stateful(node: Node) -> bool:
 
 
 def _changed(wanted: Callable[[Node], bool], change: Callable[[random.Random, Node], dict[str, Any]]) -> Edit:
-    """An edit of one node."""
-
     def edit(draw: random.Random, program: Program) -> Program:
         node = _some(draw, program, wanted)
         return program if node is None else program.change(node.label, **change(draw, node))
@@ -76,7 +89,6 @@ def insert(draw: random.Random, program: Program) -> Program:
 
 
 def remove(draw: random.Random, program: Program) -> Program:
-    """An operator less."""
     node = _some(draw, program, _operator)
     if node is None or any(n.kind == "side" and node.label in n.inputs for n in program.nodes):
         return program
@@ -150,7 +162,6 @@ def other_source(draw: random.Random, program: Program) -> Program:
 
 
 def toggle_sink(draw: random.Random, program: Program) -> Program:
-    """A sink more, or less."""
     node = _some(draw, program, lambda n: n.kind != SINK)
     assert node is not None
     label = f"see {node.label}"
@@ -206,14 +217,7 @@ EDITS: dict[str, Edit] = {
 
 
 def edited(draw: random.Random, program: Program, names: list[str], seen: Counter[str] | None = None) -> Program:
-    """A program after some edits, which can be planned.
-
-    Args:
-        draw, program: as for an edit.
-        names: takes the names of the edits.
-        seen: counts those that no program can be planned with, more subtasks than key groups, say, or whose results
-            would depend on when records come.
-    """
+    """A program after some edits, which can be planned."""
     for name in draw.choices(sorted(EDITS), k=draw.choice([1, 1, 2, 3])):
         new = ended(EDITS[name](draw, program))
         try:
@@ -229,19 +233,9 @@ def edited(draw: random.Random, program: Program, names: list[str], seen: Counte
     return program
 
 
-def check(seed: int, root: str, executor: Any = "local", feed: Any = None) -> Counter[str]:
-    """Run a random program with random edits between its runs.
-
-    Args:
-        seed: decides all.
-        root: a folder for it.
-        executor: runs it.
-        feed: makes sources, as that of a :class:`Program`.
-
-    Returns:
-        How often what happened.
-    """
-    life = _Life(seed, root, executor, feed)
+def check(seed: int, root: str, executor: Any = "local", feed: Any = None, *, guard: bool = False) -> Counter[str]:
+    """Run a random program with random edits between its runs."""
+    life = _Life(seed, root, executor, feed, guard)
     runs = life.draw.choice([2, 2, 3]) if feed is None else 3
     for number in range(runs):
         life.run(number, ends=number == runs - 1)
@@ -251,7 +245,8 @@ def check(seed: int, root: str, executor: Any = "local", feed: Any = None) -> Co
 class _Life:
     """A program and its job through some runs. Arguments as those of :func:`check`."""
 
-    def __init__(self, seed: int, root: str, executor: Any, feed: Any) -> None:
+    def __init__(self, seed: int, root: str, executor: Any, feed: Any, guard: bool) -> None:
+        self._guard = guard
         self.draw, self.seen = random.Random(seed), Counter[str]()
         self._world, self._jobs, self._executor, self._feed = World(), Jobs(root), executor, feed
         program = replace(random_program(self.draw), feed=feed)
@@ -274,6 +269,8 @@ class _Life:
             self.seen["not predicted" if predicted.unknown else "too much"] += 1
             new, names, predicted = self._program, [], self._world.predicted(self._program)
         self.seen.update([*names, way])
+        if self._guard and number:
+            self._ask(new, predicted, names, allow=bool(allowed))
         if predicted.refused:
             state, settings = jobs.state(), jobs.settings(way) | allowed
             kind = OTHER_TYPE if predicted.other_type else REFUSED
@@ -285,11 +282,28 @@ class _Life:
         _fill(new, there, ends)
         expected = self._world.run(new, there, ends)
         settings = jobs.settings(way) | allowed
-        got = run(new, there, ends, self._executor, records=draw.randint(1, 20), **settings)
+        records = draw.randint(1, 20) + (FEW_STEPS if self._guard else 0)
+        got = run(new, there, ends, self._executor, records=records, **settings)
         assert got == expected, f"run {number} by {way} after {names}: {_differences(got, expected)}"
         if self._feed is not None and not ends:
             self._feed.check(jobs.folder)
         self._program = new
+
+    def _ask(self, new: Program, predicted: Prediction, names: list[str], *, allow: bool) -> None:
+        """Compare what the commands say with what happens."""
+        old, after = planned(self._program), planned(new)
+        supposed = self._world.supposed(self._program).predicted(new, allowed=allow)
+        for name, answer in asked(old, self._jobs.folder, after, allow=allow).items():
+            known = supposed if name == "lock" else predicted  # a lock file has never seen the job
+            if known.unknown:
+                self.seen[f"{name}: windows of another sort"] += 1
+                continue
+            outcome = _outcome(known)
+            assert answer.allows(outcome), f"after {names} it is {outcome}, and {name} says {answer}: {known}"
+            self.seen[f"{name} says {answer.outcome}{', unknown' * answer.unknown}"] += 1
+            self.seen["lock: knows less of the job"] += outcome != _outcome(predicted)
+        self.seen[f"edit: {_outcome(predicted)}"] += 1
+        self.seen["edits asked about"] += 1
 
     def _edited(self, names: list[str], ends: bool) -> Program:
         new = edited(self.draw, self._program, names, self.seen)
@@ -305,6 +319,12 @@ class _Life:
         self.seen["kept"] += sum(1 for label in predicted.takes.values() if label)
         self.seen["left"] += len(predicted.left)
         self.seen["carried along"] += len(predicted.lost)
+
+
+def _outcome(predicted: Prediction) -> str:
+    """What a restore does, in the words of the commands."""
+    worse = predicted.unread or predicted.lost or predicted.partly
+    return REFUSED_RUN if predicted.refused else LOST if worse else KEPT
 
 
 def _fill(program: Program, there: int, ends: bool) -> None:
@@ -333,7 +353,6 @@ def _differences(got: dict[str, Any], expected: dict[str, Any]) -> str:
 
 
 def _executor(spark: bool) -> Any:
-    """Spark's, or that of this process."""
     if not spark:
         return "local"
     from penstock.spark import SparkExecutor
@@ -342,20 +361,21 @@ def _executor(spark: bool) -> Any:
 
 
 def main() -> int:
-    """The command."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("first", type=int)
     options.add_argument("last", type=int)
     options.add_argument("--spark", action="store_true")
+    options.add_argument("--guard", action="store_true")
     chosen = options.parse_args()
     executor, seen, failed = _executor(chosen.spark), Counter[str](), 0
     for seed in range(chosen.first, chosen.last):
-        with feeding.folder() as root:
-            try:
-                seen += check(seed, root, executor)
-            except Exception as error:
-                failed += 1
-                print(f"seed {seed}: {type(error).__name__}: {error}"[:500])
+        for made in (check, typed_edits.check) if chosen.guard else (check,):
+            with feeding.folder() as root:
+                try:
+                    seen += made(seed, root, executor, guard=chosen.guard)
+                except Exception as error:
+                    failed += 1
+                    print(f"seed {seed}: {type(error).__name__}: {error}"[:2000], flush=True)
     print(f"{failed} of {chosen.last - chosen.first} failed; {dict(seen)}")
     return failed != 0
 

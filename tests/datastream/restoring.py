@@ -1,13 +1,4 @@
-"""Programs of the run scripts that are stopped with a savepoint, and begun from it by another job.
-
-Options of ``run_scripts.py``, besides ``--feed``:
-
-* ``--restore K``: after K steps the job is stopped, and a savepoint is taken of it; its job folder is removed, the
-  savepoint moved, and another job begins from it in a folder of its own. A program that makes fewer steps is not
-  stopped. ``counts`` and ``late_dropped`` are totals of both.
-* ``--rescale P``: the other job has the parallelism P where the script sets none. Where that changes how many subtasks
-  an operator has, subtasks in the result are null, and counts are summed by name.
-"""
+"""Programs of the run scripts that are stopped with a savepoint, and begun from it by another job."""
 
 from __future__ import annotations
 
@@ -18,7 +9,7 @@ from collections import defaultdict
 from typing import Any
 
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
+from penstock.job.savepoint.store import write_savepoint
 from tests.datastream import feeding
 from tests.datastream.run_exactly_once import ExactNotes
 from tests.datastream.run_scripts import restarts, result_of
@@ -28,20 +19,12 @@ APART = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
     parser.add_argument("--restore", type=int, metavar="K", help="stop with a savepoint after so many steps, and go on")
     parser.add_argument("--rescale", type=int, metavar="P", help="go on with this parallelism where a script sets none")
 
 
 class Executor:
-    """An executor that keeps how many subtasks operators had.
-
-    Args:
-        executor: does the work.
-
-    Attributes:
-        parallelisms: by node, of each job.
-    """
+    """An executor that keeps how many subtasks operators had."""
 
     def __init__(self, executor: Any) -> None:
         self.executor = executor
@@ -49,31 +32,20 @@ class Executor:
 
     @property
     def reports(self) -> Any:
-        """Of the last job."""
         return self.executor.reports
 
     def execute(self, pipeline: Any) -> Any:
-        """Note, and pass on."""
         self.parallelisms.append({node.id: node.parallelism for node in pipeline.stream_graph.nodes})
         return self.executor.execute(pipeline)
 
 
 class Stop:
-    """Says when a job has made so many steps.
-
-    Args:
-        folder: of the job.
-        steps: how many.
-
-    Attributes:
-        came: whether it has.
-    """
+    """Says when a job has made so many steps."""
 
     def __init__(self, folder: str, steps: int) -> None:
         self._files, self._steps, self.came = JobFolder(folder).files, steps, False
 
     def __call__(self) -> bool:
-        """Whether it is to end."""
         newest = self._files.newest()
         self.came = newest is not None and newest.version >= self._steps
         return self.came
@@ -82,18 +54,11 @@ class Stop:
 def restored_result(
     script: dict[str, Any], executor: Any, root: str, feed: str, steps: int, parallelism: int | None = None
 ) -> dict[str, Any]:
-    """The result of a script whose job is stopped with a savepoint, and begun from it by another.
-
-    Args:
-        script: to run.
-        executor: runs it.
-        root: a folder for the jobs alone.
-        feed, steps, parallelism: as the options.
-    """
+    """The result of a script whose job is stopped with a savepoint, and begun from it by another."""
     old = os.path.join(root, "job")
     notes, watched, stop = ExactNotes(root, restarts(script)), Executor(executor), Stop(old, steps)
     with feeding.stopped(stop), feeding.fed(feeding.sizes(feed, script.get("name"), 0)):
-        result = result_of(script, watched, notes=notes, settings={"penstock.job.folder": old})
+        result = result_of(script, watched, notes=notes, settings={"execution.checkpointing.dir": old})
     if not stop.came:
         return result
     folder = JobFolder(old)
@@ -102,7 +67,7 @@ def restored_result(
     write_savepoint(folder.files, newest, os.path.join(root, "taken"), "stop")
     shutil.rmtree(old)
     savepoint = shutil.move(os.path.join(root, "taken"), os.path.join(root, "moved"))
-    settings = {"penstock.job.folder": os.path.join(root, "other"), "execution.savepoint.path": savepoint}
+    settings = {"execution.checkpointing.dir": os.path.join(root, "other"), "execution.savepoint.path": savepoint}
     if parallelism is not None:
         settings["parallelism.default"] = str(parallelism)
     notes.offset = APART

@@ -1,10 +1,4 @@
-"""Notes of run scripts whose job is killed and goes on, so that each of them counts once.
-
-What sinks take goes through a sink in two phases, as a user would write one. What functions trace is a side effect,
-which happens again in a step that is run again: there the notes are put back to what they were when the version was
-made from which the job goes on (:class:`Marks`), as nothing of Penstock's could do it. Functions are opened again by
-whoever goes on; of all openings of a task the first one counts, of all closings the last one.
-"""
+"""Notes of run scripts whose job is killed and goes on, so that each of them counts once."""
 
 from __future__ import annotations
 
@@ -25,15 +19,7 @@ _NEVER = 1 << 62
 
 
 class ExactNotes(Notes):
-    """Notes under a folder, whose sinks note a text when its step counts.
-
-    Args:
-        root: has the folders of notes and of sinks.
-        all_attempts: as for :class:`Notes`.
-
-    Attributes:
-        offset: added to the versions of the job, where another one was before, whose versions began at 1 too.
-    """
+    """Notes under a folder, whose sinks note a text when its step counts."""
 
     def __init__(self, root: str, all_attempts: bool = False) -> None:
         super().__init__(os.path.join(root, "notes"), all_attempts)
@@ -66,8 +52,7 @@ class ExactNotes(Notes):
             yield from ((version, 1, sink, subtask, texts) for subtask, texts in parts)
 
     def _aborted(self, there: set[tuple[str, int]]) -> Iterator[tuple[int, int, str, int, list[str]]]:
-        """Of a step once, unless all attempts count: a task that has lived on from an earlier step may try one again
-        that another worker has tried, and is the attempt that it was. That one may not know the version."""
+        """Of a step once, unless all attempts count."""
         for (sink, subtask), lines in super().read("aborted").items():
             known: set[int] = set()
             for version, texts in map(json.loads, lines):
@@ -132,8 +117,6 @@ class Exact(TwoPhaseCommitSink[Any, Any]):
 
 
 class ExactTraced(Traced, Exact):
-    """Collects and traces."""
-
     def __init__(self, notes: Notes, name: str) -> None:
         Traced.__init__(self, notes, name)
         Exact.__init__(self, notes, name)
@@ -148,12 +131,7 @@ class ExactTraced(Traced, Exact):
 
 
 class Marks:
-    """How long the notes were when versions were made.
-
-    Args:
-        root: of the job.
-        notes: of its functions.
-    """
+    """How long the notes were when versions were made."""
 
     def __init__(self, root: str, notes: Notes) -> None:
         self._root, self._notes = root, Path(notes.folder)

@@ -34,8 +34,6 @@ from tests.datastream.run_notes import (
 
 
 class Where(MapFunction):
-    """Adds the subtask to the key."""
-
     def __init__(self, s: str) -> None:
         self.s = s
 
@@ -47,8 +45,6 @@ class Where(MapFunction):
 
 
 class Facts(MapFunction):
-    """Says where it runs."""
-
     def open(self, context: Any) -> None:
         place = f"{context.get_index_of_this_subtask()}/{context.get_number_of_parallel_subtasks()}"
         names = f"{context.get_task_name()}|{context.get_task_name_with_subtasks()}"
@@ -59,8 +55,6 @@ class Facts(MapFunction):
 
 
 class MutateInput(MapFunction):
-    """Changes the record it was given."""
-
     def __init__(self, n: int) -> None:
         self.n = n
 
@@ -94,8 +88,6 @@ class Previous(FlatMapFunction):
 
 
 class Reused(FlatMapFunction):
-    """Emits one and the same object."""
-
     def __init__(self) -> None:
         self.one: list[Any] = ["", 0, 0]
 
@@ -105,8 +97,6 @@ class Reused(FlatMapFunction):
 
 
 class Trace(Traced, MapFunction):
-    """Traces."""
-
     def map(self, r: Any) -> Any:
         self.trace(f"{self.name} {text(r)}")
         return r
@@ -127,8 +117,6 @@ class TraceFlat(Traced, FlatMapFunction):
 
 
 class TraceFilter(Traced, FilterFunction):
-    """Traces."""
-
     def __init__(self, notes: Notes, name: str, m: int) -> None:
         super().__init__(notes, name)
         self.m = m
@@ -149,8 +137,6 @@ class TraceProc(Traced, ProcessFunction):
 
 
 class Split(ProcessFunction):
-    """Main output or a side output."""
-
     def __init__(self, m: int) -> None:
         self.m = m
 
@@ -175,8 +161,6 @@ class Both(ProcessFunction):
 
 
 class Defaults(KeyedProcessFunction):
-    """A ValueState with a default value."""
-
     def open(self, runtime_context: Any) -> None:
         self.state = runtime_context.get_state(SimpleNamespace(name="d", default_value=7))
 
@@ -191,8 +175,6 @@ class Defaults(KeyedProcessFunction):
 
 
 class Sum(ReduceFunction):
-    """Adds values."""
-
     def reduce(self, a: Any, b: Any) -> Any:
         return rec(a, a[0], a[1] + b[1], max(a[2], b[2]))
 
@@ -205,8 +187,6 @@ class Join(ReduceFunction):
 
 
 class Avg(AggregateFunction):
-    """Sum and count."""
-
     def create_accumulator(self) -> Any:
         return 0, 0
 
@@ -221,8 +201,6 @@ class Avg(AggregateFunction):
 
 
 class ModPart(Partitioner):
-    """Channel = key modulo their number."""
-
     def partition(self, key: Any, num_partitions: int) -> int:
         return key % num_partitions
 
@@ -232,15 +210,11 @@ class ModPart(Partitioner):
 
 
 class FailSink(SinkFunction):
-    """Takes nothing."""
-
     def invoke(self, value: Any, context: Any = None) -> None:
         raise IllegalStateException("in sink")
 
 
 class FailOn(MapFunction):
-    """Fails at a value."""
-
     def __init__(self, v: int, message: str) -> None:
         self.v, self.message = v, message
 
@@ -272,8 +246,6 @@ class FailAt(MapFunction):
 
 
 class FailAttempts(Traced, MapFunction):
-    """Fails in the first attempts."""
-
     def __init__(self, notes: Notes, n: int, v: int) -> None:
         Traced.__init__(self, notes, "")
         self.n, self.v = n, v
@@ -290,8 +262,6 @@ class FailAttempts(Traced, MapFunction):
 
 
 class FailReduce(ReduceFunction):
-    """Fails."""
-
     def reduce(self, a: Any, b: Any) -> Any:
         raise IllegalStateException("in reduce")
 

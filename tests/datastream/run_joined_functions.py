@@ -31,8 +31,6 @@ RULES = MapStateDescriptor("rules")
 
 
 class CoText(CoMapFunction):
-    """Says which input."""
-
     def map1(self, value: Any) -> str:
         return f"1:{text(value)}"
 
@@ -134,29 +132,21 @@ class KeyedRules(KeyedBroadcastProcessFunction):
 
 
 class JoinText(JoinFunction):
-    """Both texts."""
-
     def join(self, first: Any, second: Any) -> str:
         return f"{text(first)}+{text(second)}"
 
 
 class FlatJoinText(FlatJoinFunction):
-    """Pairs in order of value."""
-
     def join(self, first: Any, second: Any) -> Any:
         return [f"{text(first)}<={text(second)}"] if first[1] <= second[1] else []
 
 
 class CoGroupText(CoGroupFunction):
-    """Both groups."""
-
     def co_group(self, first: Any, second: Any) -> Any:
         yield f"{sorted_list(first)}&{sorted_list(second)}"
 
 
 class Interval(ProcessJoinFunction):
-    """Both texts and all timestamps."""
-
     def process_element(self, left: Any, right: Any, ctx: Any) -> Any:
         times = f"ts={ctx.get_timestamp()} l={ctx.get_left_timestamp()} r={ctx.get_right_timestamp()}"
         yield f"{text(left)}~{text(right)} {times}"
@@ -166,8 +156,6 @@ class Interval(ProcessJoinFunction):
 
 
 class Echo(AsyncFunction):
-    """Some records after a while."""
-
     def __init__(self, n: int) -> None:
         self.n = n
 
@@ -177,8 +165,6 @@ class Echo(AsyncFunction):
 
 
 class Never(AsyncFunction):
-    """Some calls never end."""
-
     def __init__(self, m: int) -> None:
         self.m = m
 
@@ -192,15 +178,11 @@ class Never(AsyncFunction):
 
 
 class Lost(AsyncFunction):
-    """No call ends."""
-
     async def async_invoke(self, value: Any) -> Any:
         await asyncio.Event().wait()
 
 
 class AsyncFail(AsyncFunction):
-    """Every call fails."""
-
     async def async_invoke(self, value: Any) -> Any:
         raise IOException("in async")
 
@@ -267,7 +249,6 @@ class _TraceOp(LiveOperator):
 
 
 def fold_text(accumulated: Any, r: Any) -> Any:
-    """Keys and values together."""
     return rec(r, accumulated[0] + r[0], accumulated[1] + r[1], r[2])
 
 

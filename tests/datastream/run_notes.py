@@ -1,9 +1,4 @@
-"""Sources, sinks and notes of the run scripts: how records get in, and how what happened gets out.
-
-A record is (text, int, int), key, value and time: a tuple, or a list in scripts whose functions change records in
-place. What sinks take and what functions trace goes into files of the script's folder (:class:`Notes`), so that it is
-found wherever the subtask ran, and also when the job failed.
-"""
+"""Sources, sinks and notes of the run scripts: how records get in, and how what happened gets out."""
 
 from __future__ import annotations
 
@@ -20,33 +15,19 @@ TEXT = Types.STRING()
 
 
 class IllegalStateException(Exception):
-    """Stands for Java's."""
-
     java = "java.lang.IllegalStateException"
 
 
 class IOException(Exception):
-    """Stands for Java's."""
-
     java = "java.io.IOException"
 
 
 class RuntimeException(Exception):
-    """Stands for Java's."""
-
     java = "java.lang.RuntimeException"
 
 
 class Notes:
-    """What the subtasks of a job write down: lines under a heading, each heading written by one subtask only.
-
-    Args:
-        folder: of this job alone.
-        all_attempts: whether those after the first one count.
-
-    Attributes:
-        failed: whether the job has.
-    """
+    """What the subtasks of a job write down: lines under a heading, each heading written by one subtask only."""
 
     def __init__(self, folder: str, all_attempts: bool = False) -> None:
         self.folder = folder
@@ -58,8 +39,6 @@ class Notes:
         return stream.add_sink(TraceSink(self, id) if traced else Collect(self, id))
 
     def add(self, kind: str, name: str, subtask: int, attempt: int, text: str) -> None:
-        """Append a line. The file is named after a digest of its heading, which stands in its first line: names of
-        tasks can be longer than those of files."""
         heading = json.dumps([kind, name, subtask, attempt])
         with open(os.path.join(self.folder, hashlib.sha256(heading.encode()).hexdigest()), "a") as file:
             if not file.tell():
@@ -67,8 +46,7 @@ class Notes:
             file.write(json.dumps(text) + "\n")
 
     def read(self, kind: str) -> dict[tuple[str, int], list[str]]:
-        """Lines by (name, subtask), of all attempts in order, or of the first one (Spark tries a task again that
-        fails)."""
+        """Lines by (name, subtask), of all attempts in order."""
         found: dict[tuple[str, int], list[str]] = {}
         files = (path.read_text().splitlines() for path in Path(self.folder).iterdir())
         for (of_kind, name, subtask, attempt), *lines in sorted([json.loads(line) for line in file] for file in files):
@@ -114,7 +92,6 @@ ROUNDS = 1_000
 
 
 def play(notes: Notes, ctx: Any, items: list[Any], kind: type, plain: bool) -> None:
-    """Emit the items of a source."""
     for item in items:
         if isinstance(item, list):
             ctx.collect_with_timestamp(kind(item), None if plain else item[2])
@@ -131,8 +108,7 @@ def play(notes: Notes, ctx: Any, items: list[Any], kind: type, plain: bool) -> N
 
 
 def wait(notes: Notes, ctx: Any, sink: str, texts: int) -> None:
-    """End rounds until a sink has so many texts. On Spark, where no round begins before all have been made, it never
-    has."""
+    """End rounds until a sink has so many texts."""
     waited = "waited", f"{sink} {texts}", 0, 0
     before = len(notes.read("waited").get(waited[1:3], ()))  # in a run that has ended: a source does the same again
     for number in range(ROUNDS):
@@ -145,8 +121,6 @@ def wait(notes: Notes, ctx: Any, sink: str, texts: int) -> None:
 
 
 class Play(SourceFunction):
-    """Plays one list of items."""
-
     def __init__(self, notes: Notes, items: list[Any], kind: type, plain: bool) -> None:
         self.notes, self.items, self.kind, self.plain = notes, items, kind, plain
 
@@ -181,8 +155,6 @@ class PlayMany(ParallelSourceFunction):
 
 
 class Collect(SinkFunction):
-    """Notes the text of every record."""
-
     def __init__(self, notes: Notes, id: str) -> None:
         self.notes, self.id = notes, id
 
@@ -195,8 +167,6 @@ class Collect(SinkFunction):
 
 
 class TraceSink(Traced, Collect):
-    """Collects and traces."""
-
     def __init__(self, notes: Notes, name: str) -> None:
         Traced.__init__(self, notes, name)
         Collect.__init__(self, notes, name)

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, StandInError
+from tests.datastream import run_notes
 from tests.datastream.run_notes import Notes
 
 NAME_LENGTH = 80
@@ -14,13 +15,6 @@ NAME_LENGTH = 80
 
 
 def noted(script: dict[str, Any], notes: Notes, random: bool) -> dict[str, Any]:
-    """``output`` and ``trace``.
-
-    Args:
-        script: that has run.
-        notes: of it.
-        random: whether records were dealt out from a random start.
-    """
     output: dict[str, Any] = {sink: {"texts": []} for sink in _sinks(script)}
     for (sink, subtask), texts in notes.read("sink").items():
         output[sink]["texts"] += [[None if random else subtask, text] for text in texts]
@@ -68,16 +62,22 @@ def late(reports: Iterable[Any]) -> list[list[int]]:
     return [[subtask, count] for subtask, count in sorted(late.items()) if count]
 
 
-_JAVA = {TimeoutError: "java.util.concurrent.TimeoutException"}
+_JAVA: dict[type[BaseException], str] = {TimeoutError: "java.util.concurrent.TimeoutException"}
+_OF_RUNS = f"{run_notes.__name__}."
 
 
 def causes(error: BaseException | None) -> list[list[str]]:
     """Class and message of the user's exception and its causes, outermost first."""
     causes = []
     while error is not None:
-        penstocks_own = error.flink_class if isinstance(error, PenstockError) else None
-        causes.append(
-            [penstocks_own or getattr(error, "java", _JAVA.get(type(error), type(error).__name__)), str(error)]
-        )
+        causes.append(_cause(error))
         error = error.__cause__
     return causes
+
+
+def _cause(error: BaseException) -> list[str]:
+    if isinstance(error, StandInError):  # as it comes from Spark's executors
+        name = error.kind.removeprefix(_OF_RUNS)
+        return [getattr(getattr(run_notes, name, None), "java", name), error.text]
+    penstocks_own = error.flink_class if isinstance(error, PenstockError) else None
+    return [penstocks_own or getattr(error, "java", _JAVA.get(type(error), type(error).__name__)), str(error)]

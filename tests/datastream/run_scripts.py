@@ -1,31 +1,4 @@
-"""Interpreter of the run scripts: runs the programs with Penstock and writes down what came out.
-
-As a command::
-
-    run_scripts.py [--spark] [--feed N|all|random:SEED [--kill K [--when MOMENT]]] < scripts > results
-    run_scripts.py [--spark] --feed N|all|random:SEED --restore K [--rescale P] < scripts > results
-                   [--jobs N] [--timeout SECONDS]
-
-A line of input is a script, ``{"name", "calls": [[receiver, method, argument…], …]}``, or an object with one under
-``script``. A line of output is its result:
-
-* ``output``: ``{sink: {"texts": [[subtask, text], …]}}``, by subtask, within a subtask in the order of arrival;
-* ``trace``: ``{task: [line, …]}``, if a function traced;
-* ``counts``: ``[[operator name, subtask, numRecordsIn, numRecordsOut], …]``, sorted, if the program succeeded;
-* ``late_dropped``: ``[[subtask, records], …]``, where not 0;
-* ``error``: ``[[class, message], …]`` of the user's exception and its causes, if it failed.
-
-Where records are dealt out from a random start (rebalance, shuffle), subtasks are null and counts are summed by name.
-``{"unsupported": what}`` stands for a program with something that Penstock cannot run so far, ``{"defect": what}`` for
-one that has shown a defect of Penstock's: it hangs (five minutes, unless ``--timeout`` says so), or takes its process
-down, say. The others run all the same: N at a time (``--jobs``; as many as there are cores, on Spark four in one JVM).
-Lines of output stand in the order of those of input, each as soon as all before it are there.
-
-With ``--feed`` programs run in steps with a job folder, see :mod:`tests.datastream.feeding`; with ``--restore`` they
-are stopped with a savepoint and begun from it by another job, see :mod:`tests.datastream.restoring`. With ``--feed`` a
-line may also be ``{"random": SEED}``: the program of :mod:`tests.datastream.random_jobs`, held to a plain computation;
-``{"equal": records}`` is its result.
-"""
+"""Interpreter of the run scripts: runs the programs with Penstock and writes down what came out."""
 
 from __future__ import annotations
 
@@ -66,34 +39,18 @@ _GATES = ("await",)
 
 
 class Recorder:
-    """An executor that keeps the plan of what it executes.
-
-    Args:
-        executor: the one that does the work.
-    """
+    """An executor that keeps the plan of what it executes."""
 
     def __init__(self, executor: Any) -> None:
         self.executor = executor
         self.stream_graph: Any = None
 
     def execute(self, pipeline: Any) -> Any:
-        """Keep, and pass on."""
         self.stream_graph = pipeline.stream_graph
         return self.executor.execute(pipeline)
 
 
 class Interpreter(api_scripts.Interpreter):
-    """One script, whose functions are real.
-
-    Args:
-        script: to run.
-        executor: with ``execute`` and ``reports``.
-        notes: where its functions write.
-        chaining: whether operators may be chained.
-        parallelism: of the environment, whatever the script sets there; None leaves it to the script.
-        settings: configuration of the environment.
-    """
-
     def __init__(
         self,
         script: dict[str, Any],
@@ -110,7 +67,9 @@ class Interpreter(api_scripts.Interpreter):
         if ["env", "enableObjectReuse"] in script["calls"]:
             configuration.set_boolean("pipeline.object-reuse", True)
         self.environment = StreamExecutionEnvironment.get_execution_environment(configuration, executor=self.recorder)
-        self.stepped = "penstock.job.folder" in settings
+        self.stepped = "execution.checkpointing.dir" in settings
+        if self.environment.get_checkpoint_config().is_checkpointing_enabled():  # also where there are loops
+            self.environment.enable_checkpointing(self.environment.get_checkpoint_interval(), force=True)
         self.environment.set_stream_time_characteristic(TimeCharacteristic.EventTime)
         if not chaining:
             self.environment.disable_operator_chaining()
@@ -121,11 +80,6 @@ class Interpreter(api_scripts.Interpreter):
         self.record_type = None if self.mutable else REC
 
     def call(self, receiver: Any, method: str, arguments: list[Any]) -> Any:
-        """Make one call.
-
-        Raises:
-            Unsupported: it, or its function, cannot run.
-        """
         target = self.objects[receiver] if isinstance(receiver, int) else self.environment
         try:
             own = getattr(self, f"_{method}", None)
@@ -274,15 +228,7 @@ def result_of(
     notes: Notes | None = None,
     **varied: Any,
 ) -> dict[str, Any]:
-    """The result of a script: see the module's text.
-
-    Args:
-        script: to run.
-        executor: the local one unless given.
-        chaining: False runs every operator in a task of its own.
-        notes: where its functions write; a folder of its own unless given.
-        varied: ``parallelism`` and ``settings`` as for :class:`Interpreter`.
-    """
+    """The result of a script."""
     with contextlib.ExitStack() as open_until_the_end:
         if notes is None:
             folder = open_until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="penstock-run-"))
@@ -320,7 +266,6 @@ def restarts(script: dict[str, Any]) -> bool:
 
 
 def main(arguments: list[str]) -> None:
-    """The command."""
     from tests.datastream import feeding, pool, restoring  # which need this module
 
     parser = argparse.ArgumentParser(prog="run_scripts.py", description="Runs scripts from standard input.")

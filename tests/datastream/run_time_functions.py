@@ -50,20 +50,15 @@ def sorted_list(elements: Iterable[Any]) -> str:
 
 
 class Stamp(ProcessFunction):
-    """Writes timestamp and watermark."""
-
     def process_element(self, value: Any, ctx: Any) -> Any:
         yield stamped(value, ctx)
 
 
 def stamped(value: Any, ctx: Any) -> str:
-    """A record with timestamp and watermark."""
     return f"{text(value)} ts={moment(ctx.timestamp())} wm={moment(ctx.timer_service().current_watermark())}"
 
 
 class Timers(KeyedProcessFunction):
-    """Registers and deletes timers."""
-
     def __init__(self, d: int) -> None:
         self.d = d
 
@@ -118,8 +113,6 @@ class Alarm(KeyedProcessFunction):
 
 
 class Mean(AggregateFunction):
-    """Sum and count of ints."""
-
     def create_accumulator(self) -> Any:
         return 0, 0
 
@@ -134,8 +127,6 @@ class Mean(AggregateFunction):
 
 
 class States(KeyedProcessFunction):
-    """All kinds of state."""
-
     def open(self, runtime_context: Any) -> None:
         self.v = runtime_context.get_state(ValueStateDescriptor("v"))
         self.l = runtime_context.get_list_state(ListStateDescriptor("l"))
@@ -170,8 +161,6 @@ class States(KeyedProcessFunction):
 
 
 class TraceKeyed(Traced, KeyedProcessFunction):
-    """Traces elements and timers."""
-
     def process_element(self, value: Any, ctx: Any) -> Any:
         self.trace(f"{self.name} {text(value)}")
         ctx.timer_service().register_event_time_timer(value[2] + 10)
@@ -202,15 +191,11 @@ class FailKeyed(KeyedProcessFunction):
 
 
 class Apply(WindowFunction):
-    """Shows key, window and elements."""
-
     def apply(self, key: Any, window: Any, inputs: Any) -> Any:
         yield f"{key} {span(window)} {listed(inputs)}"
 
 
 class Proc(ProcessWindowFunction):
-    """Shows the watermark too."""
-
     def process(self, key: Any, context: Any, elements: Any) -> Any:
         yield f"{key} {span(context.window())} {listed(elements)} wm={moment(context.current_watermark())}"
 
@@ -258,14 +243,10 @@ class ProcState(Traced, ProcessWindowFunction):
 
 
 class ProcAlias(ProcState):
-    """Both counts under one name."""
-
     keys = "n"
 
 
 class ProcSide(ProcessWindowFunction):
-    """Side output of the count."""
-
     def process(self, key: Any, context: Any, elements: Any) -> Any:
         count = len(list(elements))
         yield OutputTag("s"), f"side {key} {count}"
@@ -282,15 +263,11 @@ class ProcRec(ProcessWindowFunction):
 
 
 class AllApply(AllWindowFunction):
-    """Shows window and elements."""
-
     def apply(self, window: Any, inputs: Any) -> Any:
         yield f"all {span(window)} {listed(inputs)}"
 
 
 class AllProc(ProcessAllWindowFunction):
-    """Shows window and elements."""
-
     def process(self, context: Any, elements: Any) -> Any:
         yield f"all {span(context.window())} {listed(elements)}"
 
@@ -345,8 +322,6 @@ class Marker(WatermarkGenerator):
 
 
 class Punctuated(WatermarkGenerator):
-    """The timestamp less a bound."""
-
     def __init__(self, b: int) -> None:
         self.b = b
 
@@ -355,8 +330,6 @@ class Punctuated(WatermarkGenerator):
 
 
 class Silent(WatermarkGenerator):
-    """Nothing."""
-
     def on_event(self, event: Any, event_timestamp: Any, output: Any) -> None:
         return None
 

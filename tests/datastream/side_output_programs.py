@@ -38,79 +38,51 @@ def said(what: str, value: Any) -> Iterable[Any]:
     yield value
 
 
-class Plain(ProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("plain", value[1])
+def saying(what: str, timer: Callable[[int], int] | None = None) -> Any:
+    """A method that says the number of its first argument, and may set a timer."""
+
+    def method(self: Any, value: Any, ctx: Any) -> Iterable[Any]:
+        number = value[1] if isinstance(value, tuple) else value
+        if timer is not None:
+            ctx.timer_service().register_event_time_timer(timer(number))
+        return said(what, number)
+
+    return method
 
 
-class WithTimer(KeyedProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
-        ctx.timer_service().register_event_time_timer(value[1])
-        return said("keyed", value[1])
-
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any]:
-        return said("timer", timestamp)
+def function(base: type, **methods: Any) -> Any:
+    return type(f"Saying{base.__name__}", (base,), methods)()
 
 
-class Both(CoProcessFunction):
-    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("first", value[1])
-
-    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("second", value[1])
+def of_key(self: Any, key: str, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
+    return said(key, sorted(n for _, n in inputs))
 
 
-class KeyedBoth(KeyedCoProcessFunction):
-    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("first", value[1])
-
-    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any]:
-        ctx.timer_service().register_event_time_timer(7)
-        return said("second", value[1])
-
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any]:
-        return said("timer", ctx.get_current_key())
+def of_all(self: Any, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
+    return said("all", sorted(n for _, n in inputs))
 
 
-class Ruled(BroadcastProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("element", value[1])
-
-    def process_broadcast_element(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("rule", value)
-
-
-class KeyedRuled(KeyedBroadcastProcessFunction):
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("element", value[1])
-
-    def process_broadcast_element(self, value: Any, ctx: Any) -> Iterable[Any]:
-        return said("rule", value)
-
-
-class Window(WindowFunction):
-    def apply(self, key: str, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
-        return said(key, sorted(n for _, n in inputs))
-
-
-class ProcessWindow(ProcessWindowFunction):
-    def process(self, key: str, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
-        return said(key, sorted(n for _, n in elements))
-
-
-class All(AllWindowFunction):
-    def apply(self, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
-        return said("all", sorted(n for _, n in inputs))
-
-
-class ProcessAll(ProcessAllWindowFunction):
-    def process(self, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
-        return said("all", sorted(n for _, n in elements))
-
-
-class Joined(ProcessJoinFunction):
-    def process_element(self, left: Any, right: Any, ctx: Any) -> Iterable[Any]:
-        return said(left[0], left[1] + right[1])
+PLAIN = function(ProcessFunction, process_element=saying("plain"))
+WITH_TIMER = function(
+    KeyedProcessFunction, process_element=saying("keyed", lambda number: number), on_timer=saying("timer")
+)
+BOTH = function(CoProcessFunction, process_element1=saying("first"), process_element2=saying("second"))
+KEYED_BOTH = function(
+    KeyedCoProcessFunction,
+    process_element1=saying("first"),
+    process_element2=saying("second", lambda number: 7),
+    on_timer=lambda self, timestamp, ctx: said("timer", ctx.get_current_key()),
+)
+RULED_BY = {"process_element": saying("element"), "process_broadcast_element": saying("rule")}
+BY_RULE, BY_RULE_AND_KEY = (
+    function(base, **RULED_BY) for base in (BroadcastProcessFunction, KeyedBroadcastProcessFunction)
+)
+OF_ALL, OF_ALL_BY_PROCESS = (
+    function(AllWindowFunction, apply=of_all),
+    function(ProcessAllWindowFunction, process=of_all),
+)
+JOINED = function(ProcessJoinFunction, process_element=lambda self, left, right, ctx: said(left[0], left[1] + right[1]))
+OF_WINDOW, OF_PROCESS_WINDOW = function(WindowFunction, apply=of_key), function(ProcessWindowFunction, process=of_key)
 
 
 class Late(SourceFunction):
@@ -143,7 +115,7 @@ def largest(one: Any, other: Any) -> Any:
 
 def joined(env: StreamExecutionEnvironment) -> Any:
     env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
-    return keyed(env).interval_join(keyed(env)).between(-2, 2).process(Joined())
+    return keyed(env).interval_join(keyed(env)).between(-2, 2).process(JOINED)
 
 
 def late(env: StreamExecutionEnvironment) -> Any:
@@ -152,32 +124,38 @@ def late(env: StreamExecutionEnvironment) -> Any:
 
 
 EMITTED: dict[str, tuple[Callable[[StreamExecutionEnvironment], Any], list[Any]]] = {
-    "process": (lambda env: pairs(env).process(Plain()), ["plain 1", "plain 2", "plain 3"]),
+    "process": (lambda env: pairs(env).process(PLAIN), ["plain 1", "plain 2", "plain 3"]),
     "keyed process and timer": (
-        lambda env: keyed(env).process(WithTimer()),
+        lambda env: keyed(env).process(WITH_TIMER),
         [f"{what} {n}" for what in ("keyed", "timer") for n in (1, 2, 3)],
     ),
     "co process": (
-        lambda env: pairs(env).connect(pairs(env)).process(Both()),
+        lambda env: pairs(env).connect(pairs(env)).process(BOTH),
         [f"{what} {n}" for what in ("first", "second") for n in (1, 2, 3)],
     ),
     "keyed co process and timer": (
-        lambda env: keyed(env).connect(keyed(env)).process(KeyedBoth()),
+        lambda env: keyed(env).connect(keyed(env)).process(KEYED_BOTH),
         [*(f"{what} {n}" for what in ("first", "second") for n in (1, 2, 3)), "timer a", "timer b"],
     ),
-    "broadcast": (lambda env: pairs(env).connect(rules(env)).process(Ruled()).set_parallelism(1), None),
-    "keyed broadcast": (lambda env: keyed(env).connect(rules(env)).process(KeyedRuled()).set_parallelism(1), None),
-    "window apply": (lambda env: windows(env).apply(Window()), ["a [1, 3]", "b [2]"]),
-    "window process": (lambda env: windows(env).process(ProcessWindow()), ["a [1, 3]", "b [2]"]),
-    "window reduce and apply": (lambda env: windows(env).reduce(largest, Window()), ["a [3]", "b [2]"]),
-    "window reduce and process": (lambda env: windows(env).reduce(largest, ProcessWindow()), ["a [3]", "b [2]"]),
-    "count window": (lambda env: keyed(env).count_window(2).process(ProcessWindow()), ["a [1, 3]"]),
+    "broadcast": (
+        lambda env: pairs(env).connect(rules(env)).process(BY_RULE).set_parallelism(1),
+        None,
+    ),
+    "keyed broadcast": (
+        lambda env: keyed(env).connect(rules(env)).process(BY_RULE_AND_KEY).set_parallelism(1),
+        None,
+    ),
+    "window apply": (lambda env: windows(env).apply(OF_WINDOW), ["a [1, 3]", "b [2]"]),
+    "window process": (lambda env: windows(env).process(OF_PROCESS_WINDOW), ["a [1, 3]", "b [2]"]),
+    "window reduce and apply": (lambda env: windows(env).reduce(largest, OF_WINDOW), ["a [3]", "b [2]"]),
+    "window reduce and process": (lambda env: windows(env).reduce(largest, OF_PROCESS_WINDOW), ["a [3]", "b [2]"]),
+    "count window": (lambda env: keyed(env).count_window(2).process(OF_PROCESS_WINDOW), ["a [1, 3]"]),
     "all windows apply": (
-        lambda env: pairs(env).window_all(TumblingEventTimeWindows.of(10)).apply(All()),
+        lambda env: pairs(env).window_all(TumblingEventTimeWindows.of(10)).apply(OF_ALL),
         ["all [1, 2, 3]"],
     ),
     "all windows process": (
-        lambda env: pairs(env).window_all(TumblingEventTimeWindows.of(10)).process(ProcessAll()),
+        lambda env: pairs(env).window_all(TumblingEventTimeWindows.of(10)).process(OF_ALL_BY_PROCESS),
         ["all [1, 2, 3]"],
     ),
     "interval join": (

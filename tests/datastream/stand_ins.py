@@ -1,5 +1,4 @@
-"""Stand-in functions, types and keys of the neutral API scripts. Nothing here is ever run; names and kinds are what
-counts."""
+"""Stand-in functions, types and keys of the neutral API scripts."""
 
 from __future__ import annotations
 
@@ -68,11 +67,7 @@ def _nothing(self: Any, *_: Any) -> None:
 
 
 def function(name: str) -> Any:
-    """A new stand-in of a class of the scripts.
-
-    Raises:
-        Lacking: Penstock has no base class for it.
-    """
+    """A new stand-in of a class of the scripts."""
     if name == "TextInputFormat":
         return ds.TextInputFormat("in.txt")
     if name not in _FUNCTIONS:
@@ -97,11 +92,7 @@ _delta.__name__ = "org.apache.flink.streaming.api.graph.ApiScript111$DeltaF"  # 
 
 
 def made(kind: str, name: str, arguments: list[Any]) -> Any:
-    """A window assigner, trigger, evictor or watermark strategy by its Java name and factory arguments.
-
-    Raises:
-        Lacking: Penstock has no such class.
-    """
+    """A window assigner, trigger, evictor or watermark strategy by its Java name and factory arguments."""
     if kind == "watermarks":
         strategy = getattr(WatermarkStrategy, re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), name))
         return strategy(*map(Duration.of_millis, arguments))
@@ -122,5 +113,4 @@ def key(position: int) -> tuple[Any, TypeInformation]:
 
 
 def tag(tag_id: str, type_name: str = "rec") -> OutputTag:
-    """A side output tag."""
     return OutputTag(tag_id, TYPES[type_name])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import Any
 
 import pytest
 
 from penstock.common import Configuration, Duration
+from penstock.common.settings.settings import Settings
 from penstock.datastream import (
     CheckpointingMode,
     CustomCheckpointStorage,
@@ -23,6 +26,7 @@ from penstock.datastream import (
     RocksDBStateBackend,
     StreamExecutionEnvironment,
 )
+from penstock.datastream.environment import executors
 from penstock.datastream.state_backend import named
 
 NOT_EXTERNALIZED = ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
@@ -105,8 +109,10 @@ def test_a_configuration_says_the_same_of_checkpoints_and_state() -> None:
         "state.backend.type": "rocksdb",
         "state.savepoints.dir": "file:///tmp/savepoints",
     }
-    with pytest.warns(UserWarning, match="no effect"):
+    with pytest.warns(UserWarning, match="no effect in Penstock: execution.checkpointing.externalized") as caught:
         env = StreamExecutionEnvironment.get_execution_environment(Configuration(keys))
+    assert len(caught) == 1
+    assert env.settings.checkpoint_directory == "file:///tmp/checkpoints"
     config = env.get_checkpoint_config()
     assert (config.get_checkpoint_timeout(), config.get_externalized_checkpoint_retention()) == (120_000, RETAIN)
     storage = config.get_checkpoint_storage()
@@ -121,6 +127,7 @@ def test_state_backends_are_given_back(env) -> None:
     assert env.get_state_backend() is None
     assert env.is_changelog_state_backend_enabled() is None
     backends = [HashMapStateBackend(), MemoryStateBackend("file:///a"), CustomStateBackend("of Java")]
+    env.configure(Configuration({"execution.checkpointing.dir": "job"}))
     for backend in [*backends, FsStateBackend("file:///b", "file:///c")]:
         assert env.set_state_backend(backend).get_state_backend() is backend
         assert repr(backend) == f"<{type(backend).__name__}>"
@@ -152,6 +159,77 @@ def test_backends_give_back_what_they_were_told() -> None:
     rocks.set_predefined_options(PredefinedOptions.FLASH_SSD_OPTIMIZED)
     assert (rocks.get_db_storage_paths(), rocks.get_options()) == (["/x", "/y"], "org.example.Factory")
     assert (rocks.get_number_of_transfer_threads(), rocks.get_predefined_options().value) == (2, 3)
+
+
+FOLDERS = {
+    "set_checkpoint_storage_dir": lambda env: env.get_checkpoint_config().set_checkpoint_storage_dir("file:///a"),
+    "FileSystemCheckpointStorage": lambda env: env.get_checkpoint_config().set_checkpoint_storage(
+        FileSystemCheckpointStorage("file:///a")
+    ),
+    "JobManagerCheckpointStorage": lambda env: env.get_checkpoint_config().set_checkpoint_storage(
+        JobManagerCheckpointStorage("file:///a")
+    ),
+    "MemoryStateBackend": lambda env: env.set_state_backend(MemoryStateBackend("file:///a")),
+    "FsStateBackend": lambda env: env.set_state_backend(FsStateBackend("file:///a")),
+    "RocksDBStateBackend": lambda env: env.set_state_backend(RocksDBStateBackend("file:///a")),
+}
+
+
+@pytest.mark.parametrize("call", FOLDERS)
+def test_a_folder_for_checkpoints_names_the_checkpoint_directory(env, call: str) -> None:
+    text = (
+        "The folder for checkpoints 'file:///a' has no effect in Penstock: set execution.checkpointing.dir, the job's "
+        "own checkpoint directory, from which it resumes. See docs/settings.md."
+    )
+    with pytest.warns(UserWarning, match=re.escape(text)) as caught:
+        FOLDERS[call](env)
+    assert [warning.filename for warning in caught] == [__file__]
+    env.configure(Configuration({"execution.checkpointing.dir": "job"}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FOLDERS[call](env)
+
+
+OLD = "penstock.job.folder is the old name of the setting execution.checkpointing.dir: set execution.checkpointing.dir"
+
+
+def test_the_old_name_of_the_checkpoint_directory_is_named_at_the_line_of_the_program(env) -> None:
+    for call in (env.configure, StreamExecutionEnvironment.get_execution_environment):
+        with pytest.warns(DeprecationWarning, match=re.escape(OLD)) as caught:
+            env = call(Configuration({"penstock.job.folder": "job"})) or env
+        assert [warning.filename for warning in caught] == [__file__]
+        assert env.settings.checkpoint_directory == "job"
+        assert env.get_checkpoint_config().get_checkpoint_storage().get_checkpoint_path() == "job"
+    env.configure(Configuration({"state.checkpoints.dir": "other"}))
+    assert env.settings.checkpoint_directory == "other"
+
+
+def test_a_tool_sets_the_checkpoint_directory_by_another_name() -> None:
+    given = {"state.checkpoints.dir": "a"}
+    with executors.impose({"execution.checkpointing.dir": "b"}):
+        env = StreamExecutionEnvironment.get_execution_environment(Configuration(given), executor="local")
+        env.from_collection([1]).print()
+        env.configure(Configuration(given))
+        assert env.to_pipeline().settings.checkpoint_directory == "b"
+    assert Settings.of(given, {"execution.checkpointing.dir": "b"}).checkpoint_directory == "b"
+
+
+@pytest.mark.parametrize("place", ["/{}", "file:///{}", "file:/{}"])
+def test_a_url_of_a_file_is_the_folder(tmp_path, place: str) -> None:
+    for key in ("execution.checkpointing.dir", "state.checkpoints.dir"):
+        folder = place.format(f"{tmp_path}/job"[1:])
+        env = StreamExecutionEnvironment.get_execution_environment(Configuration({key: folder}), executor="local")
+        env.from_collection([1]).print()
+        env.execute()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["job"]
+
+
+def test_what_has_no_folder_says_nothing(env) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.get_checkpoint_config().set_checkpoint_storage(JobManagerCheckpointStorage())
+        env.get_checkpoint_config().set_checkpoint_storage(CustomCheckpointStorage(5))
+        env.set_state_backend(MemoryStateBackend()).set_state_backend(EmbeddedRocksDBStateBackend())
 
 
 def test_storages_give_back_what_they_were_told() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from penstock.errors import InvalidProgramError
-from tests.datastream.editable import ALLOWED, OTHER_TYPE, REFUSED, run
 from tests.datastream.editable_jobs import WAYS, Jobs
-from tests.datastream.editable_world import World
 from tests.datastream.edits import EDITS, Edit
+from tests.generator.programs import ALLOWED, OTHER_TYPE, REFUSED, run
+from tests.generator.world import World
 
 SOONER, LATER = 6, 14
 """Records of a split when the program is stopped, and in the end."""
@@ -44,6 +44,7 @@ def ways() -> list[Any]:
     return [pytest.param(edit, way, id=f"{edit.id}-{way}") for edit, way in pairs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("edit", "way"), ways())
 def test_it_survives(edit: Edit, way: str, tmp_path) -> None:
     world, jobs = World(), Jobs(str(tmp_path))
@@ -62,8 +63,9 @@ def test_it_survives(edit: Edit, way: str, tmp_path) -> None:
 
 
 def test_the_docs_name_edits_that_are_made() -> None:
-    lines = Path(__file__).parents[2].joinpath("docs", "what-survives.md").read_text().splitlines()
-    rows = [line.split("|") for line in lines if line.startswith("|")]
+    lines = Path(__file__).parents[2].joinpath("docs", "restoring.md").read_text().splitlines()
+    begin = lines.index("| Edit | What becomes of state and positions | Test |")
+    rows = [line.split("|") for line in lines[begin : lines.index("", begin)]]
     named = {name for row in rows for name in re.findall("`([a-z0-9-]+)`", row[3])}
     assert len(named) > 50
     assert named <= {edit.id for edit in EDITS}

@@ -1,4 +1,4 @@
-"""Sources without an end in whole programs, on the local executor: step by step, and on from a job folder."""
+"""Sources without an end in whole programs, on the local executor: step by step, and on from a checkpoint directory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STEP = RateLimiterStrategy.per_checkpoint(3)
 def environment(folder=None, parallelism=2, **settings):
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
     if folder is not None:
-        values["penstock.job.folder"] = str(folder)
+        values["execution.checkpointing.dir"] = str(folder)
     configuration = Configuration.from_dict(values)
     env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local")
     return env.set_parallelism(parallelism)

@@ -12,7 +12,7 @@ import pytest
 
 from penstock.cli.program import capture_plan
 from penstock.common import Configuration, JobClient, JobID, JobStatus, RestartStrategies
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import MapFunction, SourceFunction, StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedError

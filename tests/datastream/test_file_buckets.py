@@ -88,16 +88,16 @@ def test_paths_that_are_the_same_are_one_bucket(tmp_path):
 @pytest.mark.parametrize(
     ("bucket", "says"),
     [
-        ("../up", "'../up', which does not lie below"),
-        ("a/../../b", "does not lie below"),
-        ("/etc", "'/etc', which does not lie below"),
-        (None, "has returned None; a text is needed"),
-        (5, "has returned 5; a text"),
-        (["a"], r"has returned \['a'\]; a text"),
-        ("a\0b", "no folder of that name"),
-        ("x" * 256, "no folder of that name"),
-        ("x/" * 2000, "no folder of that name"),
-        ("\ud800", "no folder of that name"),
+        ("../up", "'../up', which is not below"),
+        ("a/../../b", "is not below"),
+        ("/etc", "'/etc', which is not below"),
+        (None, "has returned None, which is not a text"),
+        (5, "has returned 5, which is not a text"),
+        (["a"], r"has returned \['a'\], which is not a text"),
+        ("a\0b", "no folder can have that name"),
+        ("x" * 256, "no folder can have that name"),
+        ("x/" * 2000, "no folder can have that name"),
+        ("\ud800", "no folder can have that name"),
     ],
 )
 def test_buckets_that_cannot_be_fail_the_job(tmp_path, bucket, says):

@@ -6,9 +6,9 @@ import pytest
 
 from penstock.common import Row, Types
 from penstock.common.serialization import Encoder
+from penstock.connectors.files import file_sink
 from penstock.datastream.connectors import FileSource, OutputFileConfig, RollingPolicy, StreamFormat, StreamingFileSink
 from penstock.errors import ConfigurationError, JobExecutionError, UnsupportedError
-from penstock.runtime.io import file_sink
 from tests.datastream.file_sinks import BASE, LINES, NAME, NONE, Remainder, lines, numbers, parts, to
 from tests.running import environment
 
@@ -193,7 +193,7 @@ def test_a_failed_job_leaves_no_folder_that_it_has_made(tmp_path):
 
 
 def test_a_rolling_policy_of_one_s_own_is_refused():
-    with pytest.raises(UnsupportedError, match=r"RollingPolicy\(part_size=3\).*files are rolled by size only"):
+    with pytest.raises(UnsupportedError, match=r"RollingPolicy\(part_size=3\).*files are rolled by size and time only"):
         to("out").with_rolling_policy(RollingPolicy(3))
 
 
@@ -201,6 +201,6 @@ def test_a_base_path_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "out").write_text("mine")
     env = environment()
     numbers(env).sink_to(to(tmp_path / "out").build())
-    with pytest.raises(ConfigurationError, match="is no folder"):
+    with pytest.raises(ConfigurationError, match="is not a folder"):
         env.execute()
     assert (tmp_path / "out").read_text() == "mine"

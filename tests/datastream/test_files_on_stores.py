@@ -18,8 +18,9 @@ from penstock.common import Configuration, RestartStrategies, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import FileEnumeratorProvider, FileSource, RollingPolicy, StreamFormat
 from penstock.errors import ConfigurationError, JobExecutionError
+from penstock.job.folder.single import SingleCommit
 from penstock.runtime.io import file_source
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.stores import storage_of
 from tests.datastream.file_sinks import NAME, NONE, Remainder, numbers, to
 
 pytest.importorskip("fsspec")
@@ -189,7 +190,8 @@ def test_the_command_line_cleans_stores(store, monkeypatch):
 def test_the_command_line_gives_up_a_job_whose_driver_is_said_to_be_dead(tmp_path):
     store, job_id = f"memory://programs/{tmp_path.name}", "0" * 32
     home = f"{store}/.out.pending-{job_id}"
-    marker = json.dumps({"job": "counts", "job_id": job_id, "folders": [home]})
+    SingleCommit(f"{home}/commit", "counts").begin({})
+    marker = json.dumps({"job": "counts", "job_id": job_id, "job_folder": f"{home}/commit", "folders": [home]})
     storage_of(store).put(f"{home}/job.json", marker.encode())
     for options, expected in (
         ([], f"still running: job 'counts', output {store}/out\n"),

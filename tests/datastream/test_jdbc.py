@@ -13,9 +13,9 @@ import pytest
 
 from penstock.common import Row, Types
 from penstock.common.time import Instant
+from penstock.connectors.jdbc.databases import Database, placeholders, statement
 from penstock.datastream.connectors import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, PenstockError
-from penstock.runtime.io.databases import Database, placeholders, statement
 from tests.running import environment
 
 UPSERT = "INSERT INTO words VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET count = excluded.count"

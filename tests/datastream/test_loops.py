@@ -1,4 +1,4 @@
-"""Iterations, and restarts of a failed job: on the local executor only."""
+"""Iterations, and restarts of a failed job."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 from penstock.common import Configuration, JobClient, JobStatus, RestartStrategies, Types, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import NumberSequenceSource, RateLimiterStrategy
-from penstock.datastream.environment import executors
-from penstock.errors import InvalidProgramError, JobExecutionError, UnsupportedError
-from penstock.spark import SparkExecutor
+from penstock.errors import InvalidProgramError, JobExecutionError
 
 AGAIN = {"restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "1 ms"}
 
@@ -34,13 +32,6 @@ def test_a_configuration_can_ask_for_restarts(tmp_path: Path) -> None:
         assert sorted(results) == [1, 2]
 
 
-def test_spark_refuses_restarts_that_a_configuration_asks_for() -> None:
-    env = StreamExecutionEnvironment.get_execution_environment(Configuration(AGAIN), executor=SparkExecutor())
-    env.from_collection([1, 2]).print()
-    with pytest.raises(UnsupportedError, match="the setting restart-strategy out"):
-        env.execute()
-
-
 def test_a_loop_ends_when_nothing_is_led_back(env: StreamExecutionEnvironment) -> None:
     loop = env.from_collection([3, 5], Types.INT()).iterate()
     less = loop.map(lambda n: n - 1, output_type=Types.INT())
@@ -50,27 +41,14 @@ def test_a_loop_ends_when_nothing_is_led_back(env: StreamExecutionEnvironment) -
 
 
 def test_a_loop_that_never_ends_is_stopped(env: StreamExecutionEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.local.rounds.MAX_ROUNDS", 50)
+    monkeypatch.setattr("penstock.job.steps.loop.MAX_ROUNDS", 50)
     loop = env.from_collection([1], Types.INT()).iterate()
     loop.close_with(loop.map(lambda n: n, output_type=Types.INT()))
     with pytest.raises(JobExecutionError, match="50 times"):
         env.execute()
 
 
-def test_a_loop_is_refused_where_there_is_no_way_back(env: StreamExecutionEnvironment) -> None:
-    from penstock.spark import SparkExecutor
-
-    loop = env.from_collection([1], Types.INT()).iterate()
-    loop.close_with(loop.filter(lambda n: n > 1))
-    with pytest.raises(UnsupportedError, match="iteration"), executors.override(SparkExecutor()):
-        env.execute()
-
-
-def test_a_restart_on_spark_is_refused(env: StreamExecutionEnvironment) -> None:
-    env.set_restart_strategy(RestartStrategies.fixed_delay_restart(2, 0))
-    env.from_collection([1], Types.INT()).print()
-    with pytest.raises(UnsupportedError, match="maxFailures"), executors.override(SparkExecutor()):
-        env.execute()
+def test_a_restart_strategy_is_checked(env: StreamExecutionEnvironment) -> None:
     with pytest.raises(InvalidProgramError, match="-1 as number of attempts"):
         RestartStrategies.fixed_delay_restart(-1, 0)
     with pytest.raises(InvalidProgramError, match="RestartStrategies"):
@@ -89,7 +67,7 @@ def test_what_goes_round_may_wait_in_a_file(monkeypatch: pytest.MonkeyPatch, cap
 
     held = run()
     assert held.count("\n") == 800
-    monkeypatch.setattr("penstock.local.rounds.RoundsJob.__init__.__defaults__", (100,))
+    monkeypatch.setattr("penstock.local.steps.LocalSteps.__init__.__defaults__", (100,))
     assert run() == held
 
 
@@ -104,7 +82,7 @@ def settled(client: JobClient) -> JobStatus:
 
 
 def test_a_checkpoint_interval_does_not_hold_up_what_waits_to_be_read_or_the_end(tmp_path: Path) -> None:
-    settings = {"penstock.job.folder": str(tmp_path / "job"), "execution.checkpointing.interval": "1 h"}
+    settings = {"execution.checkpointing.dir": str(tmp_path / "job"), "execution.checkpointing.interval": "1 h"}
     env = StreamExecutionEnvironment.get_execution_environment(
         Configuration({**settings, "penstock.step.records": "1"}), executor="local"
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from penstock.datastream.program import missing
+from penstock.datastream.program import missing_methods
 from penstock.errors import MissingMethodError, UnsupportedError
 from tests.datastream.wrong_calls.world import World
 
@@ -62,12 +62,12 @@ OF_PYFLINK = {
 """The methods of PyFlink 2.3, by class."""
 
 ADVICE = {
-    "environment": missing.ENVIRONMENT,
-    "stream": missing.STREAM,
-    "keyed": missing.KEYED,
-    "windowed": missing.WINDOWED,
-    "connected": missing.CONNECTED,
-    "sink": missing.SINK,
+    "environment": missing_methods.ENVIRONMENT,
+    "stream": missing_methods.STREAM,
+    "keyed": missing_methods.KEYED,
+    "windowed": missing_methods.WINDOWED,
+    "connected": missing_methods.CONNECTED,
+    "sink": missing_methods.SINK,
 }
 
 

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.datastream.connectors import DataGeneratorSource, NumberSequenceSource, RateLimiterStrategy, Split, pacing
+from penstock.datastream.connectors import (
+    DataGeneratorSource,
+    NumberSequenceSource,
+    RateLimiterStrategy,
+    Split,
+    datagen,
+)
 from penstock.errors import InvalidProgramError
 
 PER_SECOND = RateLimiterStrategy.per_second(10)
@@ -16,7 +22,7 @@ PER_SECOND = RateLimiterStrategy.per_second(10)
 
 @pytest.fixture
 def clock(monkeypatch):
-    monkeypatch.setattr(pacing, "now", lambda: time[0])
+    monkeypatch.setattr(datagen, "now", lambda: time[0])
     time = [100.0]
     return time
 
@@ -74,6 +80,20 @@ def test_a_limited_source_with_an_end_ends(clock):
     assert steps == [[5, 6, 7], [8, 9, 10], [11]]
     assert source.pending(2, positions) == []
     assert DataGeneratorSource(str, 0, rate_limiter_strategy=PER_SECOND).pending(3, {}) == []
+
+
+def test_a_limit_by_checkpoints_counts_from_the_last_one():
+    source = NumberSequenceSource(0, 100, RateLimiterStrategy.per_checkpoint(3))
+    source.resume(None)
+    positions: dict[str, int] = {}
+    assert sorted(step(source, positions)) == [0, 1, 2]
+    assert step(source, positions) == []
+    source.committed(positions)
+    assert sorted(step(source, positions, records=1)) == [3, 4]
+    assert step(source, positions) == [5]
+    assert step(source, positions) == []
+    source.resume({"0/2": 2, "1/2": 1})  # a failure
+    assert sorted(step(source, {"0/2": 2, "1/2": 1})) == [3, 4, 5]
 
 
 @given(st.integers(1, 5), st.lists(st.integers(1, 3_000), min_size=1, max_size=20))

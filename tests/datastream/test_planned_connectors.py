@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from penstock.common import WatermarkStrategy
 from penstock.common.serialization import SimpleStringSchema
-from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream import StreamExecutionEnvironment, connectors
 from penstock.datastream.connectors import NumberSequenceSource
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.pyflink.datastream.connectors import (
@@ -22,8 +23,8 @@ from penstock.pyflink.datastream.connectors import (
     pulsar,
     rabbitmq,
 )
+from penstock.pyflink.names import read
 from tests.docs.pyflink_page import THERE, status
-from tests.pyflink.names import read
 from tests.running import environment
 
 
@@ -119,8 +120,11 @@ def test_wrong_arguments_are_refused() -> None:
             r"with_url\(…\) has not been called",
         ),
         (lambda: jdbc.JdbcExecutionOptions.builder().with_batch_size("many"), "with_batch_size"),
-        (lambda: pulsar.PulsarSource.builder().set_deserialization_schema(str), "SimpleStringSchema"),
-        (lambda: kinesis.KinesisStreamsSink.builder().set_fail_on_error("no"), "set_fail_on_error"),
+        (lambda: pulsar.PulsarSource.builder().set_config("key"), r"set_config\(\) takes \(key, value\).*'value'"),
+        (
+            lambda: kinesis.FlinkKinesisConsumer("a", config={}),
+            r"FlinkKinesisConsumer\(\) takes \(streams, .*'deserializer'",
+        ),
         (lambda: cassandra.CassandraSink.add_sink([1]), "Give a stream"),
         (lambda: hybrid_source.HybridSource.builder([1]), "Give a source"),
     ):
@@ -166,3 +170,26 @@ def test_a_dynamic_source_of_kafka_is_planned() -> None:
     assert "Source: Orders" in env.get_execution_plan()
     with pytest.raises(UnsupportedError, match=r"operator 'Source: Orders': use a KafkaSource for each cluster"):
         env.execute()
+
+
+def test_what_was_given_is_kept_and_secrets_are_not_shown() -> None:
+    builder = rabbitmq.RMQConnectionConfig.Builder().set_virtual_host(vhost="v").set_port(1).set_password("secret")
+    config = builder.set_topology_recovery_enabled(True).build()
+    assert (config.get_virtual_host(), config.get_port(), config.is_topology_recovery()) == ("v", 1, True)
+    assert (config.get_password(), config.get_uri()) == ("secret", None)
+    assert repr(config) == (
+        "<RMQConnectionConfig virtual_host='v', port=1, password=…, topology_recovery_enabled=True>"
+    )
+    sink = pulsar.PulsarSink.builder().set_config("a", 1).set_authentication("plugin", "secret").build()
+    assert repr(sink) == "<PulsarSink config=('a', 1), authentication=…>"
+    options = cassandra.MapperOptions().ttl(1).if_not_exists(True)
+    assert repr(options) == "<MapperOptions ttl=1, if_not_exists=True>"
+    assert repr(cassandra.ClusterBuilder()) == "<ClusterBuilder>"
+    copied = pickle.loads(pickle.dumps(sink))
+    assert (type(copied), copied.given) == (pulsar.PulsarSink, sink.given)
+
+
+def test_a_native_program_is_told_where_such_connectors_are() -> None:
+    with pytest.raises(UnsupportedError, match=r"PulsarSink of penstock\.datastream\.connectors has moved.*pyflink"):
+        from penstock.datastream.connectors import PulsarSink  # noqa: F401
+    assert not hasattr(connectors, "MongoSink")

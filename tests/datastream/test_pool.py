@@ -16,6 +16,8 @@ import pytest
 
 from tests.datastream import pool, workers
 
+pytestmark = pytest.mark.slow
+
 CHOSEN = argparse.Namespace(feed="1", kill=None, when=None, spark=False, jobs=None, timeout=1.0)
 
 

@@ -40,19 +40,16 @@ from penstock.datastream.connectors import (
 from penstock.datastream.connectors import Records as Block
 from penstock.datastream.connectors import Source as OwnSource
 from penstock.datastream.connectors import Split as OwnSplit
-from penstock.datastream.formats.csv import CsvBulkWriters, CsvSchema
+from penstock.datastream.formats import CsvBulkWriters, CsvSchema
+from tests.effort import one_of
 from tests.job.commit.crashes import dies_at
+
+pytestmark = pytest.mark.slow
 
 ALL = list(range(40))
 NONE = WatermarkStrategy.no_watermarks()
 BASE = BucketAssigner.base_path_bucket_assigner()
 NUMBER = Types.ROW_NAMED(["n"], [Types.INT()])
-
-
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No machine loses its power here."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 # --- sources
@@ -236,8 +233,17 @@ SINKS: dict[str, Promise] = {
 }
 
 
-def run(root: Path, source: str, sink: str) -> None:
-    settings = {"penstock.job.folder": str(root / "job"), "penstock.step.records": "5"}
+LONG = {"execution.checkpointing.interval": "1 h"}
+"""Which makes the first step and the last one checkpoints."""
+
+
+def run(root: Path, source: str, sink: str, **more: str) -> None:
+    settings = {
+        "execution.checkpointing.dir": str(root / "job"),
+        "penstock.step.records": "5",
+        "penstock.files.commit-interval": "0",
+        **more,
+    }
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
     env.set_parallelism(2)
     if sink == "TwoPhaseCommitSink":
@@ -246,20 +252,24 @@ def run(root: Path, source: str, sink: str) -> None:
     SINKS[sink].run(env, root)
 
 
-def deaths(root: Path, source: str, sink: str, seed: str) -> Iterator[tuple[Path, int]]:
+STRIDE = one_of(test=12, quick=12)
+"""A program is killed before one in so many of its changes at most."""
+
+
+def deaths(root: Path, source: str, sink: str, seed: str, **more: str) -> Iterator[tuple[Path, int]]:
     """Kill the program before some of its changes of files, and run it again to its end; how often it was killed."""
     draw, number, at = random.Random(seed), 0, 0
     while True:
         place = root / str(number)
         place.mkdir()
         killed = 0
-        while killed < 3 and dies_at(at + 17 * killed, lambda place=place: run(place, source, sink)):
+        while killed < 3 and dies_at(at + 17 * killed, lambda place=place: run(place, source, sink, **more)):
             killed += 1
-        run(place, source, sink)
+        run(place, source, sink, **more)
         yield place, killed
         if not killed:
             return
-        at, number = at + 1 + draw.randrange(9), number + 1
+        at, number = at + 1 + draw.randrange(STRIDE), number + 1
 
 
 @pytest.mark.parametrize("sink", SINKS)
@@ -276,6 +286,16 @@ def test_a_sink_keeps_its_promise(tmp_path: Path, sink: str) -> None:
     assert most > 1 or promise.most == 1, "the page promises less than there is"
 
 
+@pytest.mark.parametrize("sink", [name for name, promise in SINKS.items() if promise.least == promise.most])
+def test_a_sink_keeps_its_promise_between_checkpoints(tmp_path: Path, sink: str) -> None:
+    killed = 0
+    for root, times in deaths(tmp_path, "number sequence", sink, sink, **LONG):
+        assert sorted(SINKS[sink].read(root)) == ALL, root
+        assert len(list((root / "job" / "manifests").iterdir())) <= 2
+        killed += times
+    assert killed >= 4
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_source_keeps_its_promise(tmp_path: Path, source: str) -> None:
     killed = 0
@@ -287,7 +307,7 @@ def test_a_source_keeps_its_promise(tmp_path: Path, source: str) -> None:
 
 @pytest.mark.parametrize("folder", [False, True], ids=["one step", "steps"])
 def test_what_a_sink_has_gathered_at_the_end_of_the_input_is_asked_for(tmp_path: Path, folder: bool) -> None:
-    settings = {"penstock.job.folder": str(tmp_path / "job")} if folder else {}
+    settings = {"execution.checkpointing.dir": str(tmp_path / "job")} if folder else {}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
     env.from_collection(ALL, Types.INT()).set_parallelism(1).add_sink(Gathers(tmp_path / "out")).set_parallelism(2)
     env.execute("gathers")
@@ -296,7 +316,7 @@ def test_what_a_sink_has_gathered_at_the_end_of_the_input_is_asked_for(tmp_path:
 
 def test_what_was_collected_is_there_once_or_is_gone_with_the_driver(tmp_path: Path) -> None:
     def collecting(root: Path) -> list[int]:
-        settings = {"penstock.job.folder": str(root / "job"), "penstock.step.records": "5"}
+        settings = {"execution.checkpointing.dir": str(root / "job"), "penstock.step.records": "5"}
         env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
         env.set_parallelism(2)
         found = []

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-from tests.datastream import feeding
+from tests.datastream import feeding, typed_edits
 from tests.datastream.random_edits import EDITS, check
 
 PART = 20
@@ -24,12 +24,32 @@ def test_what_survives_goes_on_and_the_rest_begins_anew(part: int) -> None:
     assert min(seen[way] for way in ("restart", "savepoint", "job", "refused")) > 0
 
 
+def test_the_commands_say_what_the_runs_do() -> None:
+    seen = Counter[str]()
+    for seed in range(5_000, 5_000 + max(60, settings().max_examples)):
+        for made in (typed_edits.check, check) if seed % 5 == 0 else (typed_edits.check,):
+            with feeding.folder() as root:
+                seen += made(seed, root, guard=True)
+    assert min(seen[f"typed: {outcome}"] for outcome in ("kept", "lost", "refused")) > 0
+    assert seen["typed, ended: kept"] > 0
+    assert min(seen[f"{name} says kept"] for name in ("lock", "savepoint", "both", "savepoint check")) > 0
+
+
+@pytest.mark.parametrize("seed", [804, 1064, 1200, 1342, 1422, 1444])
+def test_states_that_are_empty_or_were_lost_before(seed: int) -> None:
+    """Of which commands and runs have disagreed: a savepoint says that a state is empty, or that an earlier edit has
+    left it to an operator that does not read it; a lock file knows neither."""
+    with feeding.folder() as root:
+        seen = check(seed, root, guard=True)
+    assert seen["lock: knows less of the job"] > 0
+
+
 def test_all_edits_happen() -> None:
     """So that what is compared means something."""
     import random
 
-    from tests.datastream.random_editable import random_program
     from tests.datastream.random_edits import edited
+    from tests.generator.programs import random_program
 
     names: list[str] = []
     for seed in range(60):

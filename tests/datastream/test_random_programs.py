@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.local import LocalExecutor
-from tests.datastream.random_jobs import SOURCES, Job, Source, check, expected, random_job
-from tests.datastream.random_streams import KINDS, Step
+from tests.generator.bounded import FORMATS, SMALL, check, expected, job, random_job
+from tests.generator.choices import DrawnChoices
+from tests.generator.operators import BOUNDED
+from tests.generator.programs import SINK, SOURCE
 from tests.matrix.knobs import everything
 
-values = st.lists(st.integers(-50, 50), min_size=6, max_size=20) | st.lists(st.integers(-50, 50), max_size=2)
-sources = st.lists(
-    st.builds(Source, st.sampled_from(sorted(SOURCES)), values, st.integers(1, 3)), min_size=1, max_size=3
-)
-steps = st.lists(
-    st.builds(
-        Step,
-        st.sampled_from(sorted(KINDS)),
-        st.tuples(st.integers(0, 20), st.integers(0, 20)),
-        st.integers(1, 4),
-        st.integers(1, 3),
-    ),
-    min_size=1,
-    max_size=9,
-)
-jobs = st.builds(Job, sources, steps, st.frozensets(st.integers(0, 12), max_size=3))
+jobs = st.composite(lambda draw: job(DrawnChoices(draw), SMALL))()
 
 
 @given(jobs, st.sampled_from(list(everything())))
 @settings(max_examples=3 * settings().max_examples // 2)
-def test_random_programs(job, setting) -> None:
+def test_random_programs(program, setting) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        check(job, setting, LocalExecutor(), folder)
+        check(program, setting, LocalExecutor(), folder)
 
 
 LARGE = range(30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", LARGE)
 def test_large_programs(seed, tmp_path) -> None:
     settings = list(everything())
@@ -50,22 +37,24 @@ def test_large_programs(seed, tmp_path) -> None:
         check(random_job(seed), setting, LocalExecutor(), str(tmp_path / str(number)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", LARGE[:15])
 def test_large_programs_in_batch_mode(seed, tmp_path) -> None:
     """All but running counts, of which only the last ones are left there."""
-    job = random_job(seed)
-    steps = [step for step in job.steps if step.kind != "count"]
+    program = random_job(seed)
+    for node in program.nodes:
+        program = program.without(node.label) if node.kind == "running counts" else program
     settings = list(everything())
     setting = {**settings[seed * 19 % len(settings)], "execution.runtime-mode": "BATCH"}
-    check(replace(job, steps=steps), setting, LocalExecutor(), str(tmp_path))
+    check(program, setting, LocalExecutor(), str(tmp_path))
 
 
 def test_large_programs_have_everything_with_records() -> None:
-    sources, steps, records = set(), set(), 0
+    formats, kinds, records = set(), set(), 0
     for seed in LARGE:
-        bags, kept = expected(random_job(seed))
-        sources.update(source.kind for source in random_job(seed).sources)
-        steps.update(step.kind for step in kept)
-        records += sum(bag.total() for bag in bags)
-    assert (sources, steps) == (set(SOURCES), set(KINDS))
+        bags, program = expected(random_job(seed))
+        formats.update(node.format for node in program.nodes if node.kind == SOURCE)
+        kinds.update(node.kind for node in program.nodes)
+        records += sum(bag.total() for bag in bags.values())
+    assert (formats, kinds) == (set(FORMATS), {SOURCE, SINK, *BOUNDED})
     assert records > 10_000

@@ -16,6 +16,7 @@ from penstock.datastream import (
     ReduceFunction,
     ResourceSpec,
     StreamExecutionEnvironment,
+    WindowFunction,
 )
 from penstock.datastream.streams.data_stream import DataStream
 from penstock.errors import InvalidProgramError, JobExecutionError, TypeInfoError
@@ -62,6 +63,11 @@ class Opened(ReduceFunction):
         return value1
 
 
+class Applied(WindowFunction):
+    def apply(self, key, window, inputs):
+        return []
+
+
 @pytest.fixture
 def env() -> StreamExecutionEnvironment:
     return StreamExecutionEnvironment.get_execution_environment()
@@ -76,6 +82,11 @@ CALLS = {
     "class instead of object": (lambda s: s.map(AddOne), "AddOne()", None),
     "called instead of passed": (lambda s: s.map(None), "map(f())", None),
     "wrong kind of function": (lambda s: s.map(Twice()), "did you mean flat_map()", None),
+    "window function for process": (
+        lambda s: s.key_by(0).count_window(1).process(Applied()),
+        "A Applied has apply(); did you mean apply()?",
+        None,
+    ),
     "no function at all": (lambda s: s.filter(3), "filter() needs a callable", None),
     "keyed function on plain stream": (lambda s: s.process(Counting()), "key_by()", None),
     "python type as output type": (lambda s: s.map(len, int), "which is no type", None),
@@ -165,7 +176,7 @@ def test_refused_at_the_call(case: str, pairs: DataStream) -> None:
 ENVIRONMENT_CALLS = {
     "collection of characters": (lambda e: e.from_collection("abc"), "['abc']"),
     "consumed iterator": (lambda e: e.from_collection(iter([])), "read before"),
-    "no collection": (lambda e: e.from_collection(3), "no collection"),
+    "no collection": (lambda e: e.from_collection(3), "not a collection"),
     "source class": (lambda e: e.add_source(AddOne), "run(ctx)"),
     "parallelism": (lambda e: e.set_parallelism(0), "at least 1"),
     "sequence": (lambda e: e.generate_sequence(2, 1), "Swap"),
@@ -283,7 +294,7 @@ def test_undeclared_types_are_not_checked(env: StreamExecutionEnvironment) -> No
 
 def test_settings_nobody_reads_are_named() -> None:
     settings = {
-        "state.backend": "rocksdb",
+        "state.backend.incremental": "true",
         "rest.port": 8081,
         "penstock.executor": "local",
         "spark.x": "y",
@@ -293,8 +304,10 @@ def test_settings_nobody_reads_are_named() -> None:
     with pytest.warns(UserWarning, match="settings") as caught:
         StreamExecutionEnvironment.get_execution_environment(Configuration(settings))
     flinks, nobodys = (str(warning.message) for warning in caught)
-    assert flinks.startswith("These settings of Flink have no effect in Penstock: rest.port, state.backend.")
-    assert "get_job_parameter(): my.limit, pipline.name (did you mean pipeline.name?)" in nobodys
+    assert flinks.startswith(
+        "These settings of Flink have no effect in Penstock: rest.port, state.backend.incremental."
+    )
+    assert "get_job_parameter() read them: my.limit, pipline.name (did you mean pipeline.name?)" in nobodys
     assert {warning.filename for warning in caught} == {__file__}
 
 

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from tests.datastream import feeding, restoring, workers
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import OF_ATTEMPTS, PROGRAMS, RESTORED
 from tests.datastream.test_run_scripts import records
+from tests.effort import one_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = 2
-ONE_OF = 2 if settings().max_examples >= 100 else 24
-"""One in so many programs per mode; in `make check` few."""
+ONE_OF = one_of(test=5, quick=40)
+"""One in so many programs per mode, in each mode others."""
 
 MODES = [("1", 1, None), ("1", 2, None), ("1", 3, 3), ("2", 1, 2), ("random:1", 2, 4), ("1", 6, 5)]
 
@@ -56,15 +56,17 @@ def comparable(result: dict[str, Any]) -> dict[str, Any]:
     return {**found, "output": output} if "output" in found else found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(("feed", "steps", "parallelism"), MODES)
 def test_programs_give_what_flink_gave(feed: str, steps: int, parallelism: int | None, part: int) -> None:
     mode = MODES.index((feed, steps, parallelism))
-    names = list(records())[(mode + part) % (PARTS * ONE_OF) :: PARTS * ONE_OF]  # in each mode others
+    names = list(records())[(mode * PARTS + part) % (PARTS * ONE_OF) :: PARTS * ONE_OF]
     found = wrong(names, feed, steps, parallelism)
     assert not {name: said for name, said in found.items() if name not in RESTORED}
 
 
+@pytest.mark.slow
 def test_what_is_in_no_state_is_lost() -> None:
     names = sorted(RESTORED.keys() - OF_ATTEMPTS.keys())
     assert sorted(wrong(names, "1", 1, None)) == names
@@ -79,6 +81,7 @@ def test_programs_give_what_flink_gave_on_spark(parallelism: int | None) -> None
     by_command(names, "--spark", "--feed", "2", "--restore", "2", *rescaled)
 
 
+@pytest.mark.slow
 def test_the_command_restores_and_rescales() -> None:
     by_command(["keyed_sum", "fail_at_map"], "--feed", "1", "--restore", "2", "--rescale", "3")
 

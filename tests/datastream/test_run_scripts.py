@@ -52,11 +52,13 @@ def test_the_golden_file_is_the_whole_one() -> None:
     assert len(records()) == SCRIPTS
 
 
+@pytest.mark.slow
 def test_programs_give_what_flink_gave() -> None:
     wrong = {name: sentences for name, sentences in found().items() if sentences and name not in PROGRAMS}
     assert not wrong
 
 
+@pytest.mark.slow
 def test_deliberate_differences_are_still_there() -> None:
     assert {name for name in PROGRAMS if found()[name]} == set(PROGRAMS)
 
@@ -75,6 +77,7 @@ def test_window_starts_are_all_that_differs(monkeypatch: pytest.MonkeyPatch) -> 
     assert not {name: sentences for name, sentences in wrong.items() if sentences}
 
 
+@pytest.mark.slow
 def test_how_much_was_compared() -> None:
     equal = [name for name, sentences in found().items() if sentences == []]
     assert len(equal) >= COMPARED_AT_LEAST

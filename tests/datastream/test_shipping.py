@@ -16,7 +16,7 @@ import pytest
 from penstock.common import Configuration
 from penstock.datastream import MapFunction, StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, JobExecutionError, UnknownNameError, UnsupportedError
-from penstock.job.shipping import same_python, ship
+from penstock.job.shipped_files import same_python, ship
 from penstock.plan import Pipeline
 
 Env = StreamExecutionEnvironment
@@ -286,8 +286,8 @@ def test_requirements_that_cannot_be_installed(env: Env, tmp_path: Path) -> None
 WRONG: dict[str, Callable[[Env], Any]] = {
     "add_python_file.*no.py.*not there": lambda env: env.add_python_file("no.py"),
     "add_python_archive.*no.zip.*not there": lambda env: env.add_python_archive("no.zip"),
-    "add_python_archive.*no zip and no tar": lambda env: env.add_python_archive(__file__),
-    "add_python_archive.*no zip and no tar. Pack": lambda env: env.add_python_archive("."),
+    "add_python_archive.*neither a zip nor a tar file": lambda env: env.add_python_archive(__file__),
+    "add_python_archive.*neither a zip nor a tar file. Pack": lambda env: env.add_python_archive("."),
     "add_python_archive.*'../x'.*outside": lambda env: env.add_python_archive(zipped("a.zip", {}), "../x"),
     "register_cached_file.*no.txt.*not there": lambda env: env.register_cached_file("no.txt", "no"),
     "set_python_requirements.*no.txt.*not there": lambda env: env.set_python_requirements("no.txt"),

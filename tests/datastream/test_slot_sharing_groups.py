@@ -65,7 +65,7 @@ def test_a_group_cannot_need_two_things(registered: bool, env) -> None:
     else:
         stream = stream.map(lambda v: v).slot_sharing_group(BIGGER)
     stream.print()
-    with pytest.raises(InvalidProgramError, match="'big' has needs of two kinds") as caught:
+    with pytest.raises(InvalidProgramError, match="'big' has two specifications") as caught:
         env.get_execution_plan()
     assert caught.value.flink_class == "java.lang.IllegalArgumentException"
 

@@ -11,7 +11,7 @@ from penstock.common import Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import SparkSink
 from penstock.errors import UnsupportedError
-from tests.datastream.wrong_calls.programs import Frame
+from tests.datastream.wrong_calls.world import Frame
 
 PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.common import Types, WatermarkGenerator, WatermarkStrategy
+from penstock.common import Configuration, Types, WatermarkGenerator, WatermarkStrategy
 from penstock.datastream import ProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.errors import JobExecutionError
+from tests.effort import examples
 
 NOTHING = -(1 << 63)
 
@@ -54,8 +55,10 @@ class Punctuated(WatermarkGenerator):
 PUNCTUATED = WatermarkStrategy.for_generator(Punctuated)
 
 
-def seen(source, strategy=PUNCTUATED, parallelism=1, chaining=True, mode=RuntimeExecutionMode.STREAMING):
+def seen(source, strategy=PUNCTUATED, parallelism=1, chaining=True, mode=RuntimeExecutionMode.STREAMING, folder=None):
     env = StreamExecutionEnvironment.get_execution_environment(executor="local").set_parallelism(parallelism)
+    if folder is not None:
+        env.configure(Configuration.from_dict({"execution.checkpointing.dir": str(folder)}))
     env.set_runtime_mode(mode)
     if not chaining:
         env.disable_operator_chaining()
@@ -68,6 +71,14 @@ def test_a_split_that_has_not_begun_holds_all_back(chaining):
     assert seen(Partitions([5, 9], [3], [4, 6, 8]), chaining=chaining) == [
         ("0@5", 5, NOTHING), ("0@9", 9, NOTHING), ("1@3", 3, NOTHING),
         ("2@4", 4, NOTHING), ("2@6", 6, 4), ("2@8", 8, 6),
+    ]  # fmt: skip
+
+
+def test_so_it_does_in_steps(tmp_path):
+    """The first split has no other way than those that are added behind it."""
+    found = seen(Partitions([5, 9, 11], [3, 4]), folder=tmp_path / "job")
+    assert found == [
+        ("0@5", 5, NOTHING), ("0@9", 9, NOTHING), ("0@11", 11, NOTHING), ("1@3", 3, NOTHING), ("1@4", 4, 3),
     ]  # fmt: skip
 
 
@@ -103,7 +114,7 @@ def test_a_failing_generator_names_the_source():
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=4), st.integers(1, 3))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_no_record_of_a_split_in_order_is_late(partitions, parallelism):
     found = seen(Partitions(*map(sorted, partitions)), parallelism=parallelism)
     assert sorted(each[0] for each in found) == sorted(f"{n}@{t}" for n, each in enumerate(partitions) for t in each)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from penstock.common import Configuration, JobExecutionResult, OutputTag, RestartStrategies, Types
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.datastream import (
     CheckpointingMode,
     MapFunction,
@@ -221,6 +221,7 @@ def test_a_collection_is_read_once_and_at_once(env: StreamExecutionEnvironment) 
     assert env.from_collection(i for i in range(3)).transformation.operator.function.elements == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_long_programs_are_built_and_translated_in_linear_time(env: StreamExecutionEnvironment) -> None:
     size = 100_000
     stream = env.from_collection([1])

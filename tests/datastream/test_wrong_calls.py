@@ -14,11 +14,10 @@ import pytest
 from penstock import common, datastream
 from penstock.common.callables import ROLES
 from penstock.errors import JobExecutionError, PenstockError
-from tests.datastream.wrong_calls import arguments, files, functions, kafka, plans, programs
-from tests.datastream.wrong_calls.world import World
+from tests.datastream.wrong_calls.world import World, table
 
-TABLES = functions, arguments, files, programs, plans, kafka
-ROWS = {row[0]: row for table in TABLES for row in table.ROWS}
+TABLES = [table(name) for name in ("functions", "arguments", "files", "programs", "plans", "kafka")]
+ROWS = {case: row for rows in TABLES for case, row in rows.items()}
 PYTHONS_OWN = {"keyword", "class", "missing: private", "missing: of a config"}
 """Rows whose errors Python raises itself."""
 NATIVE = {"graph", "builder", "plan"}
@@ -33,7 +32,7 @@ INSIDE = re.compile(
 
 
 def error_of(case: str, folder: Path) -> Any:
-    _, call, expected, words = ROWS[case]
+    call, expected, words = ROWS[case]
     with pytest.raises(expected, match=words) as caught:
         call(World(folder))
     assert type(caught.value) is expected
@@ -63,7 +62,7 @@ def test_the_message_helps(case: str, tmp_path: Path) -> None:
 
 
 def test_there_are_enough() -> None:
-    assert len(ROWS) == sum(len(table.ROWS) for table in TABLES)
+    assert len(ROWS) == sum(map(len, TABLES))
     assert len(ROWS) > 300
 
 

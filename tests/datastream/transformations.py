@@ -101,8 +101,6 @@ class PerTwo(Trigger):
 
 
 class Neighbours(MergingWindowAssigner):
-    """Sessions of a program's own."""
-
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
         return [TimeWindow(timestamp, timestamp + 4)]
 
@@ -137,7 +135,6 @@ class Bounds(WindowFunction):
 
 
 def timed(env: StreamExecutionEnvironment) -> Any:
-    """Records whose number is their time."""
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda pair, _: pair[1])
     stream = env.from_collection(PAIRS, PAIR).assign_timestamps_and_watermarks(strategy)
     return stream.key_by(lambda pair: pair[0], Types.STRING())

@@ -25,19 +25,11 @@ Result = dict[str, Any]
 
 
 def cores() -> int:
-    """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def serve(requests: IO[str], answers: IO[str], chosen: argparse.Namespace, slots: int) -> None:
-    """Be a worker: a line of result per line of request, in any order.
-
-    Args:
-        requests: from the pool.
-        answers: to it.
-        chosen: the command's options.
-        slots: how many requests are worked on at a time.
-    """
+    """Be a worker: a line of result per line of request, in any order."""
     tasks, lock = queue.SimpleQueue[Any](), threading.Lock()
     make, alive = executors(chosen.spark)
 
@@ -88,13 +80,14 @@ def _outcome(
     steps = vars(chosen).get("restore")
     if steps is not None and seed is None:
         return restoring.restored_result(script, executor, root, chosen.feed, steps, chosen.rescale)
+    interval = vars(chosen).get("interval")
     exact = chosen.spark or chosen.kill is not None
     with contextlib.ExitStack() as dying:
         if chosen.kill is not None and not life:
             dying.enter_context(feeding.killed(script.get("name", str(seed)), root, chosen, rest))
         if seed is not None:
-            return random_fed.result_of_seed(seed, chosen.feed, root, executor, life)
-        return feeding.fed_result(script, executor, root, chosen.feed, exact=exact, life=life)
+            return random_fed.result_of_seed(seed, chosen.feed, root, executor, life, interval)
+        return feeding.fed_result(script, executor, root, chosen.feed, exact=exact, life=life, interval=interval)
 
 
 def executors(spark: bool) -> tuple[Callable[[], Any], Callable[[], bool]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import pickle
 import re
 from html.parser import HTMLParser
+from importlib.util import find_spec
 
 import pytest
 from rich.columns import Columns
@@ -194,3 +196,17 @@ def test_a_table_of_nothing_is_nothing():
 def test_what_has_no_form_in_html_is_refused():
     with pytest.raises(TypeError, match="Columns"):
         html(Columns([]))
+
+
+@pytest.mark.skipif(find_spec("IPython") is None, reason="IPython is not installed")
+def test_explanations_are_texts_that_notebooks_show_as_lines() -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    env.from_collection([1]).print()
+    text, reasons = env.explain("markdown"), env.to_pipeline().why("Source: Collection Source")
+    shown = DisplayFormatter().format
+    assert shown(text)[0] == {"text/plain": str(text), "text/markdown": str(text)}
+    assert shown(reasons)[0] == {"text/plain": str(reasons)}
+    assert shown(pickle.loads(pickle.dumps(text))) == shown(text)
+    assert "\\n" in repr(text)  # it is a text like any other elsewhere

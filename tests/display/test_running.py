@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-from penstock.common.job_control import JobControl
-from penstock.common.job_status import JobStatus
+from penstock.common.jobs.job import JobStatus
+from penstock.common.jobs.job_control import JobControl
 from penstock.display.tables import Shown
 from penstock.job.deployment import deploy
 from penstock.job.steps.events import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SourceProgress, StateSize
-from penstock.metrics.running_drawing import _bytes, _lag, _short, line, running_metrics
+from penstock.metrics.running import _bytes, _lag, _short, line, running_metrics
 from tests.display.test_display import Cells, printed
 from tests.job.steps.loops import Time, chain, pipeline
 

@@ -1,7 +1,4 @@
-"""Reads the fenced blocks out of a Markdown page: which are programs, which are commands, and what they must print.
-
-``python -m tests.docs.documents PAGE`` runs the programs of a page, those marked ``spark`` on Spark.
-"""
+"""Reads and runs the fenced blocks of a Markdown page: ``python -m tests.docs.documents PAGE``."""
 
 from __future__ import annotations
 
@@ -22,16 +19,6 @@ _FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block.
-
-    Attributes:
-        words: what stands after the opening fence: the language, then marks such as ``spark``.
-        text: the block's lines.
-        line: number of its first line in the page.
-        output: the ``text`` block that follows with nothing but blank lines between, which is what the block must
-        print.
-    """
-
     words: tuple[str, ...]
     text: str
     line: int

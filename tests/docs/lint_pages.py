@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from penstock.lint import RULES
-from penstock.lint.pages import page, table
+from penstock.lint.rules import table
 from tests.docs.documents import ROOT
 
 FOLDER = ROOT / "docs" / "lints"
@@ -15,7 +15,7 @@ _PART = re.compile(r"(<!-- rules: written by tests/docs/lint_pages\.py -->\n).*?
 
 def pages() -> dict[str, str]:
     """The pages of the rules, by name of the file."""
-    return {f"{code}.md": page(rule) for code, rule in RULES.items()}
+    return {f"{code}.md": rule.page() for code, rule in RULES.items()}
 
 
 def index(text: str) -> str:

@@ -1,7 +1,4 @@
-"""Writes ``docs/pyflink-names.md``, PyFlink's public names with their status: ``python -m tests.docs.pyflink_page``.
-
-What is there is looked up in ``penstock.pyflink``; the names are those of ``tests/pyflink/names.tsv``.
-"""
+"""Writes ``docs/pyflink-names.md``, PyFlink's names with their status: ``python -m tests.docs.pyflink_page``."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ from functools import cache
 from typing import Any
 
 from penstock.datastream import SingleOutputStreamOperator
-from penstock.datastream.program import missing
+from penstock.datastream.program import missing_methods
 from penstock.pyflink.advice import advice
+from penstock.pyflink.names import Name, read
 from penstock.pyflink.placeholders import is_placeholder
 from tests.docs.documents import ROOT
-from tests.pyflink.names import Name, read
 
 PAGE = ROOT / "docs" / "pyflink-names.md"
 THERE, DEVIATES, REFUSED, NOT_THERE = "there", "deviates", "refused", "not there"
@@ -27,14 +24,14 @@ RESULTS = {"DataStream": SingleOutputStreamOperator}
 """The classes of what methods return, where PyFlink has one class for several of ours."""
 
 REASONS = {
-    "StreamExecutionEnvironment": missing.ENVIRONMENT,
-    "DataStream": missing.STREAM,
-    "KeyedStream": {**missing.STREAM, **missing.KEYED},
-    "WindowedStream": missing.WINDOWED,
-    "AllWindowedStream": missing.WINDOWED,
-    "ConnectedStreams": missing.CONNECTED,
-    "BroadcastConnectedStream": missing.CONNECTED,
-    "DataStreamSink": missing.SINK,
+    "StreamExecutionEnvironment": missing_methods.ENVIRONMENT,
+    "DataStream": missing_methods.STREAM,
+    "KeyedStream": {**missing_methods.STREAM, **missing_methods.KEYED},
+    "WindowedStream": missing_methods.WINDOWED,
+    "AllWindowedStream": missing_methods.WINDOWED,
+    "ConnectedStreams": missing_methods.CONNECTED,
+    "BroadcastConnectedStream": missing_methods.CONNECTED,
+    "DataStreamSink": missing_methods.SINK,
 }
 """What there is instead of methods, by class."""
 
@@ -63,7 +60,6 @@ program, P1 the common ones.
 
 
 def written() -> str:
-    """The page."""
     modules: dict[str, list[Name]] = defaultdict(list)
     for name in read():
         if name.kind != "import":
@@ -94,7 +90,6 @@ def table(names: list[Name]) -> str:
 
 
 def row(owner: str, names: list[Name]) -> str:
-    """A class or function."""
     itself = next(name for name in names if name.path == owner)
     members = [name for name in names if name.path != owner]
     cells: dict[str, list[str]] = {each: [] for each in STATUSES}
@@ -136,7 +131,6 @@ def summary_of(value: Any) -> str:
 
 @cache
 def status(name: Name) -> str:
-    """Whether a name is there."""
     value = found(name)
     if name.kind == "refused":  # as in PyFlink
         return THERE

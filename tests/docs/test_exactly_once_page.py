@@ -84,9 +84,21 @@ CALLS = {
     "`recover(version)`": ["job/steps/test_two_phase.py::test_a_sink_is_told_what_does_not_count"],
 }
 
+INTERVALS = "job/steps/test_intervals.py"
 TEXT = {
+    "after any failure the job goes back to the last one": [
+        "datastream/test_promises.py::test_a_sink_keeps_its_promise_between_checkpoints",
+        f"{INTERVALS}::test_a_driver_that_is_killed_between_checkpoints_loses_and_doubles_nothing",
+        f"{INTERVALS}::test_a_failure_goes_back_to_the_last_checkpoint",
+        "kafka/test_endless.py::test_nor_does_it_matter_where_between_two_checkpoints",
+    ],
+    "Without a checkpoint interval each step is a checkpoint": [
+        f"{INTERVALS}::test_files_appear_at_the_interval_only",
+        f"{INTERVALS}::test_a_two_phase_sink_prepares_once_for_each_checkpoint",
+        f"{INTERVALS}::test_what_is_collected_is_so_once",
+    ],
     "If the driver dies in between, the next run publishes what is missing": [OUTPUTS, TWO_PHASE],
-    "The next run with the same job folder removes it": [
+    "The next run with the same checkpoint directory removes it": [
         "job/steps/test_outputs.py::test_what_a_step_that_does_not_count_has_written_goes",
         "job/folder/test_cleaner.py::test_the_remains_of_dead_drivers_go",
     ],
@@ -104,16 +116,16 @@ TEXT = {
     "With `overwrite`, what was there goes when the first step is committed": [
         "job/steps/test_outputs.py::test_text_is_replaced_only_when_asked_and_by_the_first_step"
     ],
-    "a method `flush()` of it is called at the end of each step, and when the input has ended": [
+    "a method `flush()`: it is called at the end of each step, and when the input has ended": [
         PROMISES,
         "datastream/test_promises.py::test_what_a_sink_has_gathered_at_the_end_of_the_input_is_asked_for",
     ],
-    "More than 32 KiB of it waits in a file of the job folder": [TWO_PHASE],
+    "More than 32 KiB of it waits in a file of the checkpoint directory": [TWO_PHASE],
     "A batch that fails is tried again, by a new connection": ["datastream/test_jdbc.py::test_a_batch_is_tried_again"],
     "A step that is committed again finds its number": [
         f"{JOB}/test_two_phase.py::test_a_version_that_is_committed_again_is_refused_and_another_job_folder_has_its_own"
     ],
-    "A function that also takes a third argument gets the folder's id": [
+    "A function that also takes a third argument gets the directory's id": [
         f"{STEP_TABLES}::test_a_function_gets_what_it_takes"
     ],
 }

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from penstock.pyflink.names import Name, read
 from tests.docs import pyflink_page
 from tests.docs.pyflink_page import DEVIATES, NOT_THERE, PAGE, REFUSED, THERE, found, status, written
-from tests.pyflink.names import Name, read
 
 NAMES = {(name.module.removeprefix("pyflink."), name.path): name for name in read()}
 

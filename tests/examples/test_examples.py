@@ -15,10 +15,9 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from penstock.datastream.environment import executors
 
@@ -67,20 +66,45 @@ def test_a_docstring_says_how_to_run_it(program: Path) -> None:
     assert re.search(rf"^    (penstock run --local|python) examples/{program.name}$", docstring, re.MULTILINE)
 
 
-def shown(notebook: nbformat.NotebookNode) -> list[str]:
+def shown(notebook: Any) -> list[str]:
     """The text of each code cell's output: what it printed, then its value."""
     cells = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
     return ["".join(out.get("text") or out["data"]["text/plain"] for out in outputs) for outputs in cells]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_is_stored_in_it(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import nbformat  # not above: it takes two seconds, in each process that collects tests
+    from nbclient import NotebookClient
+
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no history of the user's
     stored, run = nbformat.read(path, as_version=4), nbformat.read(path, as_version=4)
     place = {"metadata": {"path": os.fspath(tmp_path)}}
     NotebookClient(run, timeout=120, kernel_name="python3", resources=place).execute()
     assert shown(run) == shown(stored)
     assert any(shown(stored))
+
+
+def test_the_program_of_the_readme_is_the_first_example_and_that_of_the_demo() -> None:
+    source = (EXAMPLES / "counts.py").read_text(encoding="utf-8")
+    code = source.partition('"""\n\n')[2].strip()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```python\n{code}\n```\n\n```text\n{promised(EXAMPLES / 'counts.py')}```" in readme
+    assert "penstock run --local examples/counts.py" in readme
+    demo = (ROOT / ".ci" / "demo").read_text(encoding="utf-8")
+    assert "program=examples/counts.py" in demo
+    for command in ("explain", "view", "run"):
+        assert f'"$bin/penstock" {command}' in demo
+
+
+def test_the_readme_says_which_python_has_penstock() -> None:
+    """Whoever follows it in an empty shell has the commands that it names."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = readme.partition("```sh\n")[2].partition("```")[0].splitlines()
+    names = [command.split("#")[0].strip() for command in commands]
+    assert names[:2] == ["make demo", ". .venv/bin/activate"]
+    assert all(name.split()[0] in ("penstock", "python") for name in names[2:])
 
 
 def test_the_list_has_every_example() -> None:

@@ -1,7 +1,4 @@
-"""The checksums that the real Flink printed for some golden graphs, and how to have it print them again.
-
-``PENSTOCK_FLINK=1 python -m tests.flink.stored_checksums`` rewrites the file: a JVM per graph and version.
-"""
+"""Checksums that the real Flink printed: ``PENSTOCK_FLINK=1 python -m tests.flink.stored_checksums`` rewrites them."""
 
 from __future__ import annotations
 
@@ -26,7 +23,6 @@ def stored() -> dict[str, dict[str, Any]]:
 
 
 def printed(version: str, name: str) -> dict[str, Any]:
-    """What the real Flink prints now."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(plan_record(name)["spec"], file)
         file.flush()

@@ -42,7 +42,6 @@ def savepoints() -> tuple[dict[str, Any], ...]:
 
 @cache
 def pairs() -> tuple[dict[str, Any], ...]:
-    """Restores, and what came of them."""
     found = _lines("pairs")
     assert len(found) == 1253
     return found
@@ -69,5 +68,4 @@ def place(release: str, name: str) -> str:
 
 
 def spec(release: str, name: str) -> dict[str, Any]:
-    """The graph of a program."""
     return by_name()[release, name]["program"]["spec"]

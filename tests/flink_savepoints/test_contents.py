@@ -8,7 +8,7 @@ from pathlib import Path
 from penstock.flink import plan_of, read_savepoint
 from penstock.flink.contents import content_of, verify
 from penstock.flink.cursor import Cursor
-from penstock.flink.differing import differences
+from penstock.flink.difference import differences
 from penstock.flink.headers import read_keyed_header
 from penstock.flink.snapshots import stands_for
 from penstock.flink.uids import Search

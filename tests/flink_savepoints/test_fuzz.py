@@ -21,6 +21,7 @@ from penstock.flink.handles import StreamHandle
 from penstock.flink.metadata import MAGIC, read_metadata
 from penstock.flink.places import Place
 from penstock.flink.savepoint import FlinkSavepoint
+from tests.effort import examples
 from tests.flink_savepoints.golden import place, spec
 
 NAMES = [
@@ -92,7 +93,7 @@ def test_no_count_takes_memory_that_its_bytes_do_not(number: int) -> None:
 FLIPS = st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(0, 255)), min_size=1, max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(name=st.sampled_from(NAMES), flips=FLIPS, length=st.one_of(st.none(), st.integers(0, 1 << 16)))
 def test_flipped_bytes_are_read_or_refused(
     name: tuple[str, str], flips: list[tuple[int, int]], length: int | None
@@ -103,14 +104,14 @@ def test_flipped_bytes_are_read_or_refused(
     read_all(bytes(data if length is None else data[:length]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(version=st.integers(1, 7), tail=st.binary(max_size=400))
 @example(version=6, tail=bytes(400))
 def test_random_bytes_are_read_or_refused(version: int, tail: bytes) -> None:
     read_all(MAGIC + struct.pack(">iqii", version, 1, 0, 1) + tail)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(tags=st.lists(st.integers(0, 19), min_size=1, max_size=8), tail=st.binary(max_size=200))
 def test_random_handles_are_read_or_refused(tags: list[int], tail: bytes) -> None:
     data = b"".join(bytes([tag]) + struct.pack(">ii", 0, 1) for tag in tags) + tail

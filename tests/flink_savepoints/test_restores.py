@@ -106,7 +106,7 @@ def test_odd_places_are_refused_as_flink_does(release: str, tmp_path: Path, monk
     ("line", "said"),
     [
         ("no JSON", "not JSON"),
-        ("[1]", "no JSON object"),
+        ("[1]", "not a JSON object"),
         ("[" * 100_000, "recursion"),
         ("{}", "`savepoint`"),
         ('{"savepoint": "/x"}', "`spec`"),

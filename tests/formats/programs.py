@@ -40,7 +40,6 @@ def sink(folder: Any, factory: Any, assigner: Any = BASE) -> FileSink[Any]:
 def write(
     folder: Any, factory: Any, records: Any, type_info: Any = None, parallelism: int = 1, env: Any = None
 ) -> list:
-    """Write records; the files."""
     env = environment(parallelism)
     stream = env.from_collection(records, type_info)
     if parallelism > 1:

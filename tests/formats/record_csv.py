@@ -1,8 +1,4 @@
-"""Records what the real PyFlink makes of the CSV files of :mod:`tests.formats.csv_cases`, and what it writes.
-
-``PATH=…/bin:$PATH PYTHON tests/formats/record_csv.py`` with an interpreter that has ``apache-flink`` from PyPI (2.3.0;
-Java 11 or 17) writes ``csv_flink.json`` beside itself.
-"""
+"""Records what the real PyFlink makes of the CSV files of :mod:`tests.formats.csv_cases`, and what it writes."""
 
 from __future__ import annotations
 
@@ -35,7 +31,6 @@ def read(env: Any, schema: Any, text: str) -> Any:
 
 
 def write(env: Any, schema: Any, records: list[tuple[Any, ...]]) -> str:
-    """The text of the file."""
     from pyflink.common import Row, Types
     from pyflink.datastream.connectors.file_system import BucketAssigner, FileSink
     from pyflink.datastream.formats.csv import CsvBulkWriters
@@ -60,7 +55,6 @@ def write(env: Any, schema: Any, records: list[tuple[Any, ...]]) -> str:
 
 
 def main() -> None:
-    """Record all."""
     from pyflink.datastream import StreamExecutionEnvironment
     from pyflink.datastream.formats.csv import CsvSchema
     from pyflink.table import DataTypes

@@ -127,7 +127,7 @@ def test_a_file_is_cut_between_its_blocks(tmp_path, parallelism, monkeypatch):
 
 
 def test_a_reader_goes_on_where_another_was_left(tmp_path, monkeypatch):
-    monkeypatch.setattr("penstock.runtime.io.formats.avro._DECODED", 1_000)
+    monkeypatch.setattr("penstock.connectors.formats.avro._DECODED", 1_000)
     written(PAIR, RECORDS, tmp_path / "file")
     file_format = AvroReaderFormat.for_generic_record(PAIR)
     found = list(file_format.read(Split(str(tmp_path / "file"))))
@@ -230,7 +230,7 @@ def test_a_file_that_is_not_whole_is_refused(tmp_path, left):
     out = io.BytesIO()
     fastavro.writer(out, json.loads(str(PAIR)), RECORDS, sync_interval=1 << 20)
     (tmp_path / "file").write_bytes(out.getvalue()[:left])
-    with pytest.raises(JobExecutionError, match=r"file is no Avro file, or a damaged one.*written to its end"):
+    with pytest.raises(JobExecutionError, match=r"file is not an Avro file, or it is damaged.*not complete"):
         read(AvroReaderFormat.for_generic_record(PAIR), tmp_path)
 
 
@@ -275,7 +275,7 @@ def test_schemas(tmp_path):
     assert AvroSchema.parse_file(str(tmp_path / "pair.avsc")) == PAIR
     with pytest.raises(InvalidProgramError, match="cannot be read"):
         AvroSchema.parse_file(str(tmp_path / "nothing"))
-    with pytest.raises(InvalidProgramError, match=r"no Avro schema.*Give a schema in JSON"):
+    with pytest.raises(InvalidProgramError, match=r"not an Avro schema.*Give a schema in JSON"):
         AvroSchema.parse_string("{}")
     with pytest.raises(InvalidProgramError, match="not that of a record"):
         AvroReaderFormat.for_generic_record(AvroSchema.parse_string('"string"'))

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from penstock.common import Row, Types
 from penstock.common.data_types import DataTypes
+from penstock.connectors.formats import csv as runtime
+from penstock.connectors.formats.csv import CsvRows
 from penstock.datastream.formats import CsvBulkWriters, CsvReaderFormat, CsvSchema
 from penstock.errors import FileFormatError, JobExecutionError, UnsupportedError
-from penstock.runtime.io.formats import csv as runtime
-from penstock.runtime.io.formats.csv_rows import CsvRows
 from penstock.runtime.io.splits import Split
 from tests.formats.csv_cases import READ, WRITE, two
 from tests.formats.programs import files, read, write
@@ -57,7 +57,7 @@ def test_texts_are_read_by_the_rules_of_java(kind, text, value, tmp_path):
 @pytest.mark.parametrize("text", ["20261122", "2026-W47-7", "2026-11-31"])
 def test_a_day_has_one_form(text, tmp_path):
     described = CsvSchema.builder().add_column("x", DataTypes.DATE()).build()
-    with pytest.raises(FileFormatError, match=r"file\.csv, line 1: .* cannot be read as DATE: it is no da"):
+    with pytest.raises(FileFormatError, match=r"file\.csv, line 1: .* cannot be read as DATE: it is not a da"):
         rows(described, f"{text}\n", tmp_path)
 
 
@@ -119,7 +119,7 @@ def test_a_reader_goes_on_where_another_was_left(tmp_path, monkeypatch):
         ("a,1\n" * 2_500 + "b\n", r"file\.csv, line 2501: 1 columns \['b'\], and the schema has 2: \['a', 'c'\]"),
         ('"x\ny",1\n"z\n",1,2\n', r"line 4: 3 columns"),
         ('"a" ,b\n\n', r"line 2: 1 columns"),
-        ('a,b\n"c,d\n', r"line \d.*a quote is not closed. Check the quotes and escapes"),
+        ('a,b\n"c,d\n', r"line \d.*it has no closing \" of a field. Check the quotes and escapes"),
     ],
 )
 def test_a_broken_file_is_named_with_the_line(tmp_path, text, message):
@@ -137,7 +137,7 @@ def test_a_bad_value_is_named_with_line_and_column(tmp_path):
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "file.csv").write_bytes(b"a,\xff\n")
-    with pytest.raises(FileFormatError, match=r"file\.csv.*no UTF-8"):
+    with pytest.raises(FileFormatError, match=r"file\.csv.*not valid UTF-8"):
         list(CsvReaderFormat.for_schema(schema()).read(Split(str(tmp_path / "file.csv"))))
 
 

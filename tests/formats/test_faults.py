@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from functools import partial
 from pathlib import Path
 
 import fastavro
@@ -11,6 +11,7 @@ import pytest
 
 from penstock.common import Configuration, RestartStrategies
 from penstock.common.data_types import DataTypes as D
+from penstock.connectors.files import bulk_sink
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.formats import (
     AvroBulkWriters,
@@ -21,7 +22,6 @@ from penstock.datastream.formats import (
     ParquetBulkWriters,
 )
 from penstock.errors import JobExecutionError
-from penstock.runtime.io import bulk_sink
 from tests.datastream.file_sinks import Remainder
 from tests.formats.programs import sink
 from tests.job.commit.crashes import clean, dies_at
@@ -71,15 +71,19 @@ def everything(folder: Path, name: str) -> list[int]:
     return sorted(number for path in visible(folder) for number in numbers(path, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "step"), [("csv", 3), ("avro", 7), ("parquet", 17)])
-def test_killed_before_any_change_of_the_file_system(tmp_path, name, step, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    monkeypatch.setattr("penstock.runtime.io.file_sink._WAITING_BYTES", 1)
-    monkeypatch.setattr(bulk_sink, "_BATCH", 2)
+def test_killed_before_any_change_of_the_file_system(tmp_path, name, step):
+    def work(folder):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("penstock.connectors.files.file_sink._WAITING_BYTES", 1)
+            patch.setattr(bulk_sink, "_BATCH", 2)
+            run(folder, FACTORIES[name])
+
     at, seen = 0, set()
     while True:
         folder = tmp_path / str(at) / "out"
-        died = dies_at(at, lambda folder=folder: run(folder, FACTORIES[name]))
+        died = dies_at(at, partial(work, folder))
         found = everything(folder, name)
         assert set(found) <= set(range(9))
         assert len(found) == len(set(found))

@@ -87,7 +87,7 @@ def test_a_compressed_file_that_is_not_whole_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"word": "a', "file, line 3: .* is no JSON.*not been written to its end"),
+        ('{"word": "a', "file, line 3: .* is not JSON.*not been written to its end"),
         ("[1]", r"line 3: \[1\] in the field '' cannot be read as ROW.*it is a list, not a dict"),
         ('{"total": "1"}', "'1' in the field 'total' cannot be read as INT: it is a str, not a int"),
         ('{"total": 1.5}', "1.5 in the field 'total'"),

@@ -17,11 +17,7 @@ PLAN_RECORDS = {"1.11": 507, "2.3": 474}
 
 
 def read_lines(name: str) -> list[str]:
-    """The lines of a gzipped JSONL file of this folder.
-
-    Args:
-        name: file name, for instance ``"public.jsonl.gz"``.
-    """
+    """The lines of a gzipped JSONL file of this folder."""
     with gzip.open(FOLDER / name, "rt", encoding="utf-8") as lines:
         return [line for line in lines if line.strip()]
 
@@ -33,11 +29,7 @@ def plan_records(flink: str = "1.11") -> tuple[dict[str, Any], ...]:
 
 
 def plan_record(name: str) -> dict[str, Any]:
-    """The record of one graph by its name.
-
-    Raises:
-        KeyError: there is no such graph.
-    """
+    """The record of one graph by its name."""
     for record in plan_records():
         if record["spec"]["name"] == name:
             return record
@@ -45,13 +37,7 @@ def plan_record(name: str) -> dict[str, Any]:
 
 
 def differences(actual: Any, expected: Any, path: str = "$") -> tuple[int, list[str]]:
-    """Compare two JSON values field by field.
-
-    Of an error object only the classes count: messages are Penstock's own.
-
-    Returns:
-        How many leaves of ``expected`` were compared, and one sentence per difference.
-    """
+    """Compare two JSON values field by field."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         if set(expected) == {"error"} and isinstance(expected["error"], dict):
             expected, actual = _classes(expected), _classes(actual)

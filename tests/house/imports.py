@@ -30,7 +30,6 @@ def imports() -> dict[str, set[str]]:
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """The modules of the package, parsed."""
     return {module_of(file): ast.parse(file.read_text()) for file in ROOT.rglob("*.py")}
 
 

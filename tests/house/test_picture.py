@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import pytest
+
 from tests.house.draw import PICTURE, SAYS, WITH_ROOMS, arrows, reduced, rooms
 
 HOW = "draw it anew: python -m tests.house.draw (needs Graphviz)"
 
 
+@pytest.mark.slow
 def test_it_shows_every_room_and_every_arrow() -> None:
     svg = unescape(PICTURE.read_text())
     shown = set(re.findall(r'class="node">\s*<title>([^<]+)</title>', svg))

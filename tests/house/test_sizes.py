@@ -13,8 +13,9 @@ PACKAGE = Path(penstock.__file__).parent
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"python/penstock": PACKAGE, "tests": ROOT / "tests", "benches": ROOT / "benches"}
 
-LONGEST_FUNCTION = 39
-LONGEST_FILE = 400
+LONGEST_FUNCTION = 60  # what is longer wants a second look; nothing is split only to be shorter
+LONGEST_FILE = 600
+LONGER = {"python/penstock/datastream/streams/data_stream.py"}  # one class of the public API, with all its methods
 
 
 def files(folder: str) -> dict[str, str]:
@@ -24,7 +25,7 @@ def files(folder: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_no_function_has_forty_lines(folder: str) -> None:
+def test_no_function_is_longer_than_the_limit(folder: str) -> None:
     """From its ``def`` on, without decorators."""
     lengths = {
         f"{path} {node.name}": (node.end_lineno or 0) - node.lineno + 1
@@ -37,10 +38,12 @@ def test_no_function_has_forty_lines(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_no_file_has_more_than_four_hundred_lines(folder: str) -> None:
+def test_no_file_is_longer_than_the_limit(folder: str) -> None:
     lengths = {path: len(text.splitlines()) for path, text in files(folder).items()}
     assert len(lengths) > 20
-    assert {path: length for path, length in lengths.items() if length > LONGEST_FILE} == {}
+    assert {path: length for path, length in lengths.items() if length > LONGEST_FILE} == {
+        path: lengths[path] for path in LONGER & lengths.keys()
+    }
 
 
 def test_every_room_says_what_lives_there() -> None:

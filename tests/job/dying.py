@@ -1,8 +1,4 @@
-"""A program with everything that a dying task could spoil, whose functions die where they are told to, once.
-
-It has two sources, side outputs, broadcast records, running sums, windows by event time, three outputs of files,
-collected records, a sink of its own, and counters of the user's.
-"""
+"""A program with everything that a dying task could spoil, whose functions die where they are told to, once."""
 
 from __future__ import annotations
 
@@ -15,9 +11,9 @@ from typing import Any
 
 from penstock.common import OutputTag
 from penstock.common.serialization import SimpleStringEncoder
+from penstock.connectors.files.buckets import BucketAssigner
+from penstock.connectors.files.file_sink import FileOutput
 from penstock.runtime.aggregators import SumAggregator
-from penstock.runtime.io.buckets import BucketAssigner
-from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamMap
@@ -43,7 +39,6 @@ def kill(attempt: int, marker: str) -> None:
 
 
 def leave(attempt: int, marker: str) -> None:
-    """End the worker in silence, once."""
     if first(marker):
         os._exit(3)
 
@@ -96,14 +91,6 @@ def first(marker: str) -> bool:
 
 
 class Mortal:
-    """Any function. It counts its calls, and at one of them dies.
-
-    Args:
-        dies: what it does then; None to live.
-        marker: a path that says that it has.
-        at: the number of the call in a subtask from 1, or "close".
-    """
-
     def __init__(self, dies: Callable[[int, str], None] | None, marker: str, at: Any) -> None:
         self.dies, self.marker, self.at = dies, marker, at
 
@@ -167,15 +154,6 @@ PLACES: dict[str, Any] = {
 
 
 def mortal(folder: Path, marker: Path, place: str = "", dies: Callable[[int, str], None] | None = None) -> Program:
-    """The program.
-
-    Args:
-        folder: for its outputs, ``left`` with a file per subtask, ``right``, a file, and ``more``, with added files.
-        marker: a path outside of it.
-        place: in :data:`PLACES`, or "" for none.
-        dies: how.
-    """
-
     def function(name: str) -> Mortal:
         here = place.removeprefix("close of ") == name
         return Mortal(dies if here else None, str(marker), PLACES[place] if here else None)

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
+from penstock.job.deployment import Deployment
+from penstock.job.rows import JobRows
+from penstock.job.steps.stopwatch import Stopwatch
+from penstock.job.steps.versions import Version
+from penstock.local.steps import LocalSteps
 from penstock.plan import Pipeline, StreamGraphBuilder
+from penstock.runtime.buffers.spill import MEMORY, Rows
+from penstock.runtime.config.steps import ONLY_STEP
+from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.io.sinks import CollectSink
 from penstock.runtime.io.sources import CollectionSource
 from penstock.runtime.operators.sink import StreamSink
@@ -96,3 +104,16 @@ class Program:
                 source = virtual[key]
             builder.add_edge(source, edge["target"])
         return builder.build()
+
+
+def only_step(deployment: Deployment, attempt: int = 0, memory: int = MEMORY) -> Rows:
+    """What the tasks of a job that is one step send to the driver."""
+    runner = LocalSteps(deployment, memory)
+    runner.forget(attempt)
+    places = Version(deployment, None).places
+    return runner.step(0, dict.fromkeys(places, ONLY_STEP), Stopwatch(None))
+
+
+def reports_in(rows: Rows, deployment: Deployment) -> list[TaskReport]:
+    """The reports of subtasks among the rows of a step."""
+    return [report.task for report in JobRows(rows, deployment).reports()]

@@ -26,7 +26,6 @@ EVEN = OutputTag("even")
 
 
 def word_count(p: int = 3, chaining: bool = True, scale: int | None = None) -> Program:
-    """Count windows of words, by key."""
     text = words(3000)
     program = Program(chaining=chaining)
     source = program.source([" ".join(text[i : i + 7]) for i in range(0, len(text), 7)], type=Types.STRING())

@@ -9,12 +9,13 @@ import pytest
 
 from penstock.job.deployment import deploy
 from penstock.local import LocalExecutor
+from penstock.runtime.config.steps import ONLY_STEP
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.io.sources import SequenceSource
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.source import StreamSource
-from penstock.runtime.task.task import Task
+from penstock.runtime.task.step_task import StepTask
 from penstock.spark import lowering
 from tests.job.programs import Program
 
@@ -22,7 +23,8 @@ from tests.job.programs import Program
 def rows_of(deployment, level, slot, rows=()):
     """What a task sends to other tasks, given its input."""
     vertex, subtask = deployment.slot(level, slot)
-    task = Task(vertex, subtask, 0, deployment.job)
+    task = StepTask(vertex, subtask, 0, deployment.job)
+    task.begin(ONLY_STEP)
     sent = [*task.receive(rows), *task.finish()]
     return [row for row in sent if row.level != DRIVER]
 
@@ -69,7 +71,8 @@ def test_a_line_passes_records_on_as_they_come():
     node = program.add(StreamMap(lambda value: value + 1), program.source(range(100)))
     program.collect(node)
     deployment = deploy(program.pipeline())
-    task = Task(*deployment.slot(1, 0), 0, deployment.job)
+    task = StepTask(*deployment.slot(1, 0), 0, deployment.job)
+    task.begin(ONLY_STEP)
     came = [len(list(task.receive([row]))) for row in rows_of(deployment, 0, 0)]
     assert len(came) == 10
     assert sum(came) >= 9

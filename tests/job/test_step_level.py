@@ -11,7 +11,7 @@ from penstock.job.deployment import StepsFolder, deploy
 from penstock.runtime.config.steps import Assignment, Reading
 from penstock.runtime.io.splits import Split
 from penstock.runtime.operators.elementwise import StreamMap
-from penstock.runtime.task.living import LivingTasks
+from penstock.runtime.task.worker_tasks import LivingTasks
 from penstock.spark import step_level
 from tests.job.programs import Program
 
@@ -30,6 +30,7 @@ def _thawed(monkeypatch):
     gc.unfreeze()
 
 
+@pytest.mark.slow
 def test_cycles_are_found_after_some_tasks():
     cycle = weakref.ref(Cycle())
     found = []
@@ -40,6 +41,7 @@ def test_cycles_are_found_after_some_tasks():
     assert cycle() is None
 
 
+@pytest.mark.slow
 def test_what_a_large_task_leaves_behind_is_found_at_once(monkeypatch):
     cycle = weakref.ref(Cycle())
     step_level._look_for_cycles(large=True)  # none was made
@@ -69,7 +71,7 @@ class Context:
 
 
 def deployed(folder, job_id=None, *, function=abs):
-    """A run of a job, with a job folder."""
+    """A run of a job, with a checkpoint directory."""
     program = Program()
     program.collect(program.add(StreamMap(function), program.source([-1, -2, -3])))
     return deploy(program.pipeline(), job_id, folder=StepsFolder("f" * 32, str(folder), False))
@@ -84,7 +86,7 @@ def task_of(deployment):
 
 
 def test_two_jobs_in_one_worker_have_nothing_of_each_other(tmp_path, monkeypatch):
-    """Not even two runs with one job folder: the functions of the second may be others."""
+    """Not even two runs with one checkpoint directory: the functions of the second may be others."""
     monkeypatch.setattr(step_level, "TASKS", LivingTasks())
     first, second = deployed(tmp_path), deployed(tmp_path, function=str)
     for deployment in (first, second):

@@ -48,11 +48,7 @@ RESOLVE_SECONDS, START_SECONDS = 300, 60
 
 
 def jars() -> Path:
-    """The folder of the broker's jars; fetched when they are not there.
-
-    Raises:
-        LookupError: they cannot be had; the reason is its text.
-    """
+    """The folder of the broker's jars; fetched when they are not there."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "penstock-tests", f"kafka-{VERSION}")
     found = cache / "jars"
     if found.is_dir():
@@ -75,17 +71,7 @@ def jars() -> Path:
 
 
 class Broker:
-    """A broker in a process of its own; it can be stopped and started again with its data.
-
-    Args:
-        folder: for its data, empty.
-
-    Attributes:
-        servers: its address.
-
-    Raises:
-        LookupError: it cannot be had here.
-    """
+    """A broker in a process of its own; it can be stopped and started again with its data."""
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "broker.log"
@@ -104,7 +90,6 @@ class Broker:
         subprocess.run([*self._java, *format_data], check=True, capture_output=True, timeout=START_SECONDS)
 
     def start(self) -> None:
-        """Run it, until it answers."""
         command = [*self._java, "kafka.Kafka", str(self._properties)]
         self._process = subprocess.Popen(command, start_new_session=True)
         if not answers(self._process, self._port, START_SECONDS):
@@ -112,11 +97,6 @@ class Broker:
             raise AssertionError(f"the broker did not start: {log}")
 
     def stop(self, kill: bool = False) -> None:
-        """End it; its data stay.
-
-        Args:
-            kill: as where its machine fails, without telling anybody.
-        """
         self._process.kill() if kill else self._process.terminate()
         self._process.wait(timeout=START_SECONDS)
 
@@ -128,14 +108,7 @@ class Broker:
 
 @contextlib.contextmanager
 def running(folder: Path) -> Iterator[Broker]:
-    """A broker, as long as the block lasts.
-
-    Args:
-        folder: for its data, empty.
-
-    Raises:
-        LookupError: it cannot be had here.
-    """
+    """A broker, as long as the block lasts."""
     broker = Broker(folder)
     broker.start()
     try:

@@ -1,9 +1,4 @@
-"""A program that never ends, from Kafka to Kafka: it numbers the records of each key. Whatever order they come in, its
-output is exact if each key has each number once. It ends when it has read what is there, or dies at a point.
-
-``python -m tests.kafka.counting JSON POINT COUNT``: the fields of a :class:`Counting`; it dies when it comes to that
-moment in the life of its driver for the COUNT-th time.
-"""
+"""An endless program from Kafka to Kafka: ``python -m tests.kafka.counting JSON POINT COUNT [LEASE]``."""
 
 from __future__ import annotations
 
@@ -14,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tests.kafka.points import Step, at, die, stepping, watch_sending
+from tests.chaos.job import short_lease
+from tests.kafka.points import Step, at, die, pause, stepping, watch_sending
 from tests.kafka.topics import NONE, Topics
 
 POINTS = (
@@ -27,21 +23,6 @@ POINTS = (
 
 @dataclass
 class Counting:
-    """The program.
-
-    Attributes:
-        servers: address of the brokers.
-        sources: names of topics; a list for each source.
-        target: the topic it writes to.
-        folder: of the job.
-        executor: where it runs.
-        records: of a step, for each subtask.
-        settings: others.
-        bounded: topics of a source that ends with what there is when the job first starts.
-        seconds: how long brokers are waited for; 0 for as long as is usual.
-        also: a topic that the tasks write to, too, at least once.
-    """
-
     servers: str
     sources: list[list[str]]
     target: str
@@ -56,18 +37,20 @@ class Counting:
     restarts: int = 0
     seconds: float = 0.0
     also: str = ""
+    interval: int = 0
 
     def environment(self, executor: Any = None) -> Any:
-        """With the program in it."""
         from penstock.common import Configuration, Types
         from penstock.datastream import StreamExecutionEnvironment
         from penstock.datastream.connectors import DeliveryGuarantee
 
         settings = {
-            "penstock.job.folder": self.folder,
+            "execution.checkpointing.dir": self.folder,
             "penstock.step.records": str(self.records),
             "penstock.step.available-now": str(self.available_now).lower(),
         }
+        if self.interval:
+            settings["execution.checkpointing.interval"] = f"{self.interval} ms"
         if self.restarts:
             settings |= {
                 "restart-strategy.type": "fixed-delay",
@@ -93,7 +76,6 @@ class Counting:
         return env
 
     def read(self) -> list[Any]:
-        """The sources."""
         made: list[Any] = []
         for names in self.sources:
             builder = self._begun().set_topics(*names).set_group_id(f"{self.target}-group")
@@ -115,11 +97,9 @@ class Counting:
         return builder.set_value_only_deserializer(SimpleStringSchema())
 
     def run(self, executor: Any = None) -> None:
-        """Run it, until it ends."""
         self.environment(executor).execute("counting")
 
     def text(self) -> str:
-        """For a process of its own."""
         return json.dumps(asdict(self))
 
 
@@ -129,21 +109,23 @@ def numbered(values: Iterable[str]) -> list[str]:
 
 
 def _watch(step: Step) -> None:
-    from penstock.job.steps import committing, loop
-    from penstock.runtime.kafka import following
+    from penstock.connectors.kafka import split_source
+    from penstock.job.steps import commits as committing
+    from penstock.job.steps import loop
 
     watch_sending(step)
     loop.StepLoop._planned = stepping(step, loop.StepLoop._planned, after="planned")  # type: ignore[method-assign]
-    commits, told = committing.Commits, following.Following
+    commits, told = committing.Commits, split_source.PartitionTracker
     commits.put_together = stepping(step, commits.put_together, after="together")  # type: ignore[method-assign]
     commits.commit = stepping(step, commits.commit, "manifest", "manifested")  # type: ignore[method-assign]
     commits.publish = stepping(step, commits.publish, after="published")  # type: ignore[method-assign]
     told.committed = stepping(step, told.committed, after="told")  # type: ignore[method-assign]
 
 
-def main(given: str, point: str, count: str) -> None:
-    """Run it."""
-    _watch(at(point, int(count), die))
+def main(given: str, point: str, count: str, lease: str = "") -> None:
+    if lease:
+        short_lease(float(lease))
+    _watch(at(point, int(count), pause if lease else die))
     Counting(**json.loads(given)).run()
 
 

@@ -1,9 +1,4 @@
-"""A program that writes numbers to Kafka, exactly once, and dies at a point. Transactions have five records each.
-
-``python -m tests.kafka.dying SERVERS TOPIC FOLDER FIRST POINT COUNT``
-
-A point is a moment in the life of the driver: it dies when it comes there for the COUNT-th time.
-"""
+"""Writes numbers to Kafka and dies: ``python -m tests.kafka.dying SERVERS TOPIC FOLDER FIRST POINT COUNT``."""
 
 from __future__ import annotations
 
@@ -41,7 +36,7 @@ def write(topics: Any, topic: str, folder: object, first: int, parallelism: int 
 
 
 def _small_transactions() -> None:
-    from penstock.runtime.kafka import records, transactions
+    from penstock.connectors.kafka import records, transactions
 
     clock = itertools.count(0, 1_000)
     records.RECORDS = 5
@@ -49,22 +44,20 @@ def _small_transactions() -> None:
 
 
 def _watch(step: Step, job: str, log: Path) -> None:
-    from penstock.job.commit import publish
+    from penstock.job.folder.single import SingleCommit
 
-    def write_manifest(*args: Any) -> bool:
-        written = original(*args)
+    def commit(*args: Any) -> None:
+        original(*args)
         with open(log, "a") as file:
             print(job, file=file)
-        return written
 
-    original = publish.write_manifest
-    publish.write_manifest = stepping(step, write_manifest, "manifest", "manifested")
-    publish.remove = stepping(step, publish.remove, "remove")
+    original = SingleCommit.commit
+    SingleCommit.commit = stepping(step, commit, "manifest", "manifested")  # type: ignore[method-assign]
+    SingleCommit.remove = stepping(step, SingleCommit.remove, "remove")  # type: ignore[method-assign]
     watch_sending(step)
 
 
 def main(servers: str, topic: str, folder: str, first: str, point: str, count: str) -> None:
-    """Run it."""
     from tests.kafka.topics import Topics
 
     _small_transactions()

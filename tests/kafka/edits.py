@@ -1,8 +1,4 @@
-"""Random programs that read topics, and random edits of them between their runs: ``python -m tests.kafka.edits 0 300``.
-
-What comes out tells which offsets a source goes on with: those of its OperatorID, and the first ones where it has none
-(:mod:`tests.datastream.editable_world`). Records and partitions are added between runs.
-"""
+"""Random programs that read topics, edited between runs: ``python -m tests.kafka.edits 0 300``."""
 
 from __future__ import annotations
 
@@ -17,9 +13,9 @@ from penstock.common.serialization import DeserializationSchema
 from penstock.datastream.connectors import KafkaOffsetsInitializer, KafkaSource
 from penstock.job.folder.lease import JobFolder
 from tests.datastream import feeding
-from tests.datastream.editable import Node, data
-from tests.datastream.editable_kinds import INT
 from tests.datastream.random_edits import PER_RUN, check
+from tests.generator.operators import INT
+from tests.generator.programs import Node, data
 from tests.kafka.broker import running
 from tests.kafka.topics import NONE, Topics
 
@@ -28,8 +24,6 @@ FIRST, LATER = 3, 4
 
 
 class Numbers(DeserializationSchema[int]):
-    """Texts that say numbers."""
-
     def deserialize(self, message: bytes, /) -> int:
         return int(message)
 
@@ -38,15 +32,7 @@ class Numbers(DeserializationSchema[int]):
 
 
 class TopicFeed:
-    """Sources of a program: each a topic, with the records that its number says.
-
-    Args:
-        topics: of a real broker.
-        prefix: of the names of topics, the program's own.
-
-    Attributes:
-        first: how many partitions a topic has at least.
-    """
+    """Sources of a program: each a topic, with the records that its number says."""
 
     def __init__(self, topics: Topics, prefix: str) -> None:
         self._topics, self._prefix = topics, prefix
@@ -55,12 +41,9 @@ class TopicFeed:
     first = FIRST
 
     def splits(self, there: int, ends: bool) -> int:
-        """How many partitions a topic has. None is new in a run that ends: a subtask that had none, and so was idle,
-        would begin to read when the time of the others is over."""
         return FIRST if there <= PER_RUN[1 if ends else 0] else LATER
 
     def source(self, node: Node, env: Any, ends: bool) -> Any:
-        """A source of numbers."""
         builder = KafkaSource.builder().set_bootstrap_servers(self._topics.servers).set_topics(self._name(node.amount))
         builder.set_property("partition.discovery.interval.ms", "1").set_property(
             "fetch.max.wait.ms", "10"
@@ -70,13 +53,7 @@ class TopicFeed:
         return env.from_source(builder.build(), NONE, node.label, INT)
 
     def fill(self, numbers: Sequence[int], there: int, ends: bool) -> None:
-        """Have topics hold what there is by now.
-
-        Args:
-            numbers: of their data.
-            there: records of each partition.
-            ends: whether the sources end then.
-        """
+        """Have topics hold what there is by now."""
         wanted = self.splits(there, ends)
         for number in dict.fromkeys(numbers):
             have = self._there.get(number)
@@ -113,7 +90,6 @@ class TopicFeed:
 
 
 def main(first: int, last: int) -> int:
-    """Run the programs of some seeds."""
     seen, failed = Counter[str](), 0
     with tempfile.TemporaryDirectory() as data_folder, running(Path(data_folder)) as broker:
         topics = Topics(broker.servers)

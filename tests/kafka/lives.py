@@ -1,8 +1,4 @@
-"""Drivers in processes of their own, forked from one that has loaded what they need, which takes most of their time.
-
-``python -m tests.kafka.lives``: a line of JSON on its input, an environment, the name of a module and the arguments of
-its ``main``, is a driver; the answer is a line with its exit code.
-"""
+"""Drivers in processes of their own, forked from one that has loaded all: ``python -m tests.kafka.lives``."""
 
 from __future__ import annotations
 
@@ -18,19 +14,13 @@ LOADED = (
     "penstock.datastream.connectors",
     "penstock.job.steps.loop",
     "penstock.local",
-    "penstock.runtime.kafka.publishing",
+    "penstock.connectors.kafka.publisher",
     "tests.kafka.counting",
     "tests.kafka.dying",
 )
 
 
 class Lives:
-    """Begins drivers, one after the other.
-
-    Args:
-        said: a file for what they say.
-    """
-
     def __init__(self, said: Path) -> None:
         self._said = said
         with open(said, "wb") as file:
@@ -48,7 +38,6 @@ class Lives:
         return int(self._answers.readline())
 
     def said(self) -> str:
-        """What drivers have said last."""
         return self._said.read_text()[-5_000:]
 
     def close(self) -> None:

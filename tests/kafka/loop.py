@@ -9,18 +9,6 @@ from penstock.runtime.io.splits import Split
 
 
 class Loop:
-    """A job with one source.
-
-    Args:
-        source: not bounded.
-        positions: of an earlier run's manifest; None for a new job.
-
-    Attributes:
-        positions: of the newest manifest.
-        values: what the steps that count have read, by split.
-        read: the splits of the last step.
-    """
-
     def __init__(self, source: Any, positions: dict[str, Any] | None = None) -> None:
         self.source = pickle.loads(pickle.dumps(source))
         self.source.resume(positions)
@@ -29,18 +17,12 @@ class Loop:
         self.read: list[Split] = []
 
     def step(self, records: int | None = None, counts: bool = True) -> list[Any]:
-        """Read what there is now.
-
-        Args:
-            records: at most about that many of each split.
-            counts: whether a manifest is written.
-        """
         reader = pickle.loads(pickle.dumps(self.source))  # as a task has it
         positions, values = dict(self.positions), {}
         self.read = []
         for split in self.source.pending(1, self.positions):
-            start = positions.setdefault(split.id, split.start)
-            part = Split(split.id, start, split.end, split.weight)
+            positions[split.id] = split.start
+            part = Split(split.id, split.start, split.end, split.weight)
             part = part if records is None else self.source.limited(part, records)
             self.read.append(part)
             for found in reader.read(part):
@@ -55,5 +37,4 @@ class Loop:
         return [value for found in values.values() for value in found]
 
     def all(self) -> list[Any]:
-        """What has been read, sorted."""
         return sorted(value for found in self.values.values() for value in found)

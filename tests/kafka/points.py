@@ -28,6 +28,11 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def pause() -> None:
+    """Do nothing more until another process sends SIGCONT."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def stepping(step: Step, function: Any, before: str = "", after: str = "") -> Any:
     """A function that tells when it is called, and when it has come to its end."""
 
@@ -41,15 +46,10 @@ def stepping(step: Step, function: Any, before: str = "", after: str = "") -> An
 
 
 def watch_sending(step: Step, put: Callable[[Any, str, Any], object] = setattr) -> None:
-    """Have the moments told in which records are put into files and sent.
-
-    Args:
-        step: is told.
-        put: sets an attribute.
-    """
+    """Have the moments told in which records are put into files and sent."""
     import confluent_kafka
 
-    from penstock.runtime.kafka import records
+    from penstock.connectors.kafka import records
 
     class Producer(confluent_kafka.Producer):
         commit_transaction = stepping(

@@ -13,7 +13,7 @@ import pytest
 from penstock.common import Configuration, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import DeliveryGuarantee, NumberSequenceSource
-from penstock.job.steps.committing import Commits
+from penstock.job.steps.commits import Commits
 from tests.kafka.topics import NONE, Topics
 
 ALL = [str(number) for number in range(40)]
@@ -21,7 +21,7 @@ ALL = [str(number) for number in range(40)]
 
 def run(servers: str, topic: str, folder: str) -> None:
     """Numbers, ten in a step; a producer by itself would wait for an hour until it sends them."""
-    settings = {"penstock.job.folder": folder, "penstock.step.records": "5"}
+    settings = {"execution.checkpointing.dir": folder, "penstock.step.records": "5"}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
     env.set_parallelism(2)
     sink = Topics(servers).sink(topic, DeliveryGuarantee.AT_LEAST_ONCE).set_property("linger.ms", "900000")
@@ -45,6 +45,7 @@ def dying(servers: str, topic: str, folder: str, moment: str) -> None:
     run(servers, topic, folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before", "behind"])
 def test_a_step_counts_when_its_records_are_written(mock_cluster: Topics, tmp_path, moment: str) -> None:
     topic = mock_cluster.name()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Types
 from penstock.common.serialization import DeserializationSchema
+from penstock.connectors.kafka import reader
 from penstock.datastream.connectors import (
     DeliveryGuarantee,
     KafkaOffsetResetStrategy,
@@ -19,10 +20,10 @@ from penstock.datastream.connectors import (
 )
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.io.splits import Split
-from penstock.runtime.kafka import reading
 from penstock.spark import SparkExecutor
 from tests.kafka.topics import NONE, Topics
 from tests.running import collected, environment
+from tests.spark.hostile import hostile_texts
 
 pytestmark = pytest.mark.spark
 
@@ -101,20 +102,20 @@ def test_records_that_have_gone_meanwhile(broker) -> None:
     assert read(broker.source(topic)) == ["c", "d"]
     source = broker.source(topic).build()
     with pytest.raises(ConfigurationError, match=f"'{topic}', partition 0, cannot be read at the offset 0.*removed"):
-        list(reading.read(source.properties, split, source.deserializer))
+        list(reader.read(source.properties, split, source.deserializer))
     left = Split(split.id, 3, split.end)
-    assert [records.values for records in reading.read(source.properties, left, source.deserializer)] == [["d"]]
+    assert [records.values for records in reader.read(source.properties, left, source.deserializer)] == [["d"]]
 
 
 def test_a_topic_that_is_not_there(broker) -> None:
     broker.made()
-    with pytest.raises(ConfigurationError, match=r"The Kafka topic 'nowhere' is not there, at .* There are: topic-"):
+    with pytest.raises(ConfigurationError, match=r"topic .nowhere. does not exist, at .* Existing topics: topic-"):
         read(broker.source("nowhere"))
     for guarantee in (DeliveryGuarantee.AT_LEAST_ONCE, DeliveryGuarantee.EXACTLY_ONCE):
         env = environment()
         sink = broker.sink("nowhere", guarantee).set_transactional_id_prefix("p").set_property("max.block.ms", "900")
         env.from_collection(["1"], Types.STRING()).sink_to(sink.build())
-        with pytest.raises(ConfigurationError, match="The Kafka topic 'nowhere' is not there"):
+        with pytest.raises(ConfigurationError, match="The Kafka topic 'nowhere' does not exist"):
             env.execute()
 
 
@@ -174,3 +175,18 @@ def test_on_spark_what_cannot_be_read_is_named(broker, executor) -> None:
     given = f"schema Whole, given topic '{topic}', partition 0, offset 1"
     with pytest.raises(JobExecutionError, match=rf"{given} \(line \d+ of test_broker.py\) in operator"):
         read(source, 1, executor)
+
+
+@pytest.mark.parametrize("what", ["an old mark", "a guessed mark", "half a megabyte"])
+def test_on_spark_a_message_of_a_stranger_runs_nothing(mock_cluster, executor, tmp_path, what) -> None:
+    texts = hostile_texts(tmp_path / "owned")
+    texts["half a megabyte"] = texts["a megabyte of marks"][: 1 << 19]
+    topic = mock_cluster.name()
+    mock_cluster.fill(topic, [{"value": texts[what].encode(), "partition": 0}])
+    env = environment(1, executor)
+    stream = env.from_source(mock_cluster.source(topic).build(), NONE, "in")
+    stream.map(int, Types.LONG()).name("number").uid("n").print()
+    with pytest.raises(JobExecutionError) as caught:
+        env.execute()
+    assert (caught.value.uid, type(caught.value.__cause__)) == ("n", ValueError)
+    assert not (tmp_path / "owned").exists()

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from penstock.connectors.kafka import client
+from penstock.connectors.kafka.cluster import Cluster
+from penstock.connectors.kafka.offsets import KafkaTopicPartition
 from penstock.errors import ConfigurationError
-from penstock.runtime.kafka import client
-from penstock.runtime.kafka.cluster import Cluster
-from penstock.runtime.kafka.offsets import KafkaTopicPartition
 
 PARTITIONS = [KafkaTopicPartition("t", number) for number in range(2)]
 
@@ -49,9 +49,16 @@ def test_leaders_are_asked_for_until_there_are_some(looks, of_one) -> None:
 
 def test_a_partition_that_is_gone_is_not_waited_for() -> None:
     consumer = Stale(9, partitions=1)
-    with pytest.raises(ConfigurationError, match="Unknown partition"):
+    with pytest.raises(ConfigurationError, match="'t' at 'there:9092' has 1 partitions, and partition 1 is gone"):
         ends(consumer, 1_000_000)
-    assert consumer.looks == 8
+    assert consumer.looks == 7
+
+
+def test_a_topic_that_is_gone_is_not_taken_for_a_broker_that_is_away() -> None:
+    consumer = Stale(9)
+    consumer.list_topics = lambda timeout: SimpleNamespace(topics={})
+    with pytest.raises(ConfigurationError, match="'t' does not exist any more, at 'there:9092': it was deleted"):
+        ends(consumer, 1_000_000)
 
 
 def test_a_partition_without_a_leader_is_waited_for_as_long_as_the_program_says() -> None:
@@ -70,7 +77,7 @@ def test_clients_begin_anew_without_brokers_where_they_can(monkeypatch) -> None:
 
 
 def test_what_may_pass_is_not_what_ends_a_transaction() -> None:
-    assert client.passing(KafkaError(KafkaError._TRANSPORT))
-    assert not client.passing(KafkaError(KafkaError._TIMED_OUT, txn_requires_abort=True))
-    assert not client.passing(KafkaError(KafkaError._TIMED_OUT, fatal=True))
-    assert not client.passing(KafkaError(KafkaError._UNKNOWN_PARTITION))
+    assert client.is_transient(KafkaError(KafkaError._TRANSPORT))
+    assert not client.is_transient(KafkaError(KafkaError._TIMED_OUT, txn_requires_abort=True))
+    assert not client.is_transient(KafkaError(KafkaError._TIMED_OUT, fatal=True))
+    assert not client.is_transient(KafkaError(KafkaError._UNKNOWN_PARTITION))

@@ -8,7 +8,7 @@ from penstock.common import Duration, Types, WatermarkStrategy
 from penstock.common.serialization import SimpleStringSchema
 from penstock.datastream.connectors import KafkaOffsetsInitializer, KafkaSource
 from penstock.datastream.window import TumblingEventTimeWindows
-from penstock.job.savepoint.taking import read_savepoint
+from penstock.job.savepoint.store import read_savepoint
 from tests.job.savepoint.jobs import environment
 from tests.job.savepoint.test_running import SECONDS, ByItself, lines, sink_to, version, when
 from tests.kafka.topics import NONE, Topics

@@ -8,9 +8,9 @@ import pytest
 
 from penstock.datastream.connectors import KafkaOffsetsInitializer, KafkaSource
 from penstock.errors import InvalidProgramError
-from tests.datastream.editable_kinds import INT
-from tests.datastream.editable_sinks import collect
 from tests.datastream.random_edits import check
+from tests.generator.operators import INT
+from tests.generator.sinks import collect
 from tests.job.restore.jobs import ending_after, environment
 from tests.kafka.edits import Numbers, TopicFeed
 from tests.kafka.topics import NONE, Topics
@@ -63,8 +63,18 @@ def test_a_source_without_an_end_gets_one(mock_cluster: Topics, topic: str, tmp_
 
 
 def test_a_source_with_an_end_has_none_any_more(mock_cluster: Topics, topic: str, tmp_path: Path) -> None:
-    found = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1)
+    found = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1, parallelism=1)  # no partition to its end
     assert 0 < len(found) < MORE
     add(mock_cluster, topic, 20, 21, 23)
     found += read(mock_cluster, topic, tmp_path / "job", ends=False)
     assert sorted(found) == [*range(MORE), 20, 21, 23]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parallelism", [(1, 2), (2, 1), (1, 3)])
+def test_a_source_with_an_end_goes_on_at_another_parallelism(mock_cluster, topic, tmp_path, parallelism) -> None:
+    before, after = parallelism
+    found = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1, parallelism=before)
+    assert 0 < len(found) < MORE
+    found += read(mock_cluster, topic, tmp_path / "job", ends=True, parallelism=after)
+    assert sorted(found) == list(range(MORE))

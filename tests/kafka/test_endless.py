@@ -18,11 +18,11 @@ import pytest
 
 from penstock.common import Configuration
 from penstock.common.serialization import SimpleStringSchema
+from penstock.connectors.kafka import transactions
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import FlinkKafkaConsumer, FlinkKafkaProducer, Semantic
 from penstock.errors import FolderHeldError, ShutOutError
-from penstock.job.steps import committing
-from penstock.runtime.kafka import transactions
+from penstock.job.steps import commits
 from penstock.spark import SparkExecutor
 from tests.kafka.counting import POINTS, Counting, numbered
 from tests.kafka.lives import Lives
@@ -134,6 +134,43 @@ def test_wherever_the_driver_is_killed_the_next_run_goes_on(broker, lives, tmp_p
     assert broker.values(program.target) == numbered(values)
 
 
+def test_nor_does_it_matter_where_between_two_checkpoints(broker, lives, tmp_path) -> None:
+    """The interval is never over: each run commits with its first step, where there is no version yet, and its last."""
+    topic, also = broker.made(3), broker.made(2)
+    program = counting(broker, tmp_path, [topic], interval=3_600_000, also=also)
+    values: list[str] = []
+    for number, (point, count) in enumerate(
+        (("planned", 3), ("packed", 5), ("together", 2), ("commit_transaction", 2))
+    ):
+        values += fill(broker, topic, some(60, number))
+        before = len(broker.values(program.target))
+        dies(lives, program, point, count)
+        found = broker.values(program.target)
+        assert set(found) <= set(numbered(values))
+        if point == "planned" and before:
+            assert len(found) == before
+    program.run()
+    assert broker.values(program.target) == numbered(values)
+    assert set(broker.values(also)) == set(numbered(values))  # at least once
+
+
+def test_a_sink_without_transactions_does_not_wait_for_a_checkpoint(broker, tmp_path) -> None:
+    """One with transactions does."""
+    topic, also = broker.made(2), broker.made(2)
+    program = counting(broker, tmp_path, [topic], available_now=False, interval=3_600_000, also=also)
+    first = fill(broker, topic, some(5))
+    with running(program):
+        wait_for(broker, also, numbered(first))
+        wait_for(broker, program.target, numbered(first))  # the first step is a checkpoint
+        values = first + fill(broker, topic, some(40, 1))
+        began = time.monotonic()
+        wait_for(broker, also, numbered(values))
+        assert time.monotonic() < began + 30
+        assert broker.values(program.target) == numbered(first)
+    assert broker.values(program.target) == numbered(values)
+    assert committed(broker, f"{program.target}-group", topic) == ends(broker, topic)
+
+
 @pytest.mark.parametrize("many", [False, True], ids=["one source", "two of one topic"])
 def test_records_that_come_while_it_runs(broker, tmp_path, many) -> None:
     topic = broker.made(2)
@@ -239,20 +276,24 @@ def test_a_second_driver_is_refused_and_does_not_disturb_the_first(broker, tmp_p
         wait_for(broker, program.target, numbered(values))
 
 
-def test_a_driver_that_is_shut_out_ends(broker, tmp_path) -> None:
+def test_a_driver_that_is_shut_out_goes_on_three_times_and_ends_then(broker, tmp_path) -> None:
     topic = broker.made()
     program = counting(broker, tmp_path, [topic], available_now=False, restarts=100)
     env = program.environment()
     values = fill(broker, topic, some(10))
     client = env.execute_async("counting")
+    for number in range(1, 4):
+        wait_for(broker, program.target, numbered(values))
+        broker.producer(transactional_id=f"{program.target}-0").init_transactions(30)
+        values += fill(broker, topic, some(10, number))
     wait_for(broker, program.target, numbered(values))
     broker.producer(transactional_id=f"{program.target}-0").init_transactions(30)
-    fill(broker, topic, some(10, 1))
+    fill(broker, topic, some(10, 4))
     assert isinstance(client.get_job_execution_result().exception(60), ShutOutError)
     assert broker.values(program.target) == numbered(values)
     program.available_now = True
     program.run()
-    assert broker.values(program.target) == numbered(values + some(10, 1))
+    assert broker.values(program.target) == numbered(values + some(10, 4))
 
 
 def test_the_older_classes(broker, tmp_path) -> None:
@@ -260,7 +301,7 @@ def test_the_older_classes(broker, tmp_path) -> None:
     values = fill(broker, source, some(20))
     servers = {"bootstrap.servers": broker.servers}
     for run in range(2):
-        settings = {"penstock.job.folder": str(tmp_path / "job"), "penstock.step.available-now": "true"}
+        settings = {"execution.checkpointing.dir": str(tmp_path / "job"), "penstock.step.available-now": "true"}
         configuration = Configuration.from_dict(settings)
         env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local").set_parallelism(2)
         consumer = FlinkKafkaConsumer(source, SimpleStringSchema(), servers).set_start_from_earliest()
@@ -288,10 +329,31 @@ def test_on_spark_a_driver_is_killed_and_the_next_goes_on(broker, lives, tmp_pat
     assert committed(broker, f"{program.target}-group", topic) == ends(broker, topic)
 
 
+def test_on_spark_a_driver_is_killed_between_two_checkpoints(broker, lives, tmp_path, spark) -> None:
+    """What was sent in transactions is there once; what was sent without is there, and was before any checkpoint."""
+    topic, also = broker.made(2), broker.made()
+    program = counting(broker, tmp_path, [topic], executor="spark", records=10, interval=3_600_000, also=also)
+    values = fill(broker, topic, some(100))
+    dies(lives, program, "planned", 4)  # after the first step, which is a checkpoint, and two others
+    first = broker.values(program.target)
+    assert 0 < len(first) <= 20
+    sent = broker.values(also)
+    assert len(sent) > 20
+    values += fill(broker, topic, some(20, 1))
+    program.available_now = False
+    with running(program, SparkExecutor(spark)):
+        wait_until(lambda: set(broker.values(also)) >= set(numbered(values)))
+        assert broker.values(program.target) == first
+    assert broker.values(program.target) == numbered(values)
+    assert set(broker.values(also)) == set(numbered(values))
+    assert len(broker.values(also)) == len(numbered(values)) + len(sent) - len(first)  # once more since the checkpoint
+    assert committed(broker, f"{program.target}-group", topic) == ends(broker, topic)
+
+
 def test_a_marker_is_kept_while_nothing_comes(broker, tmp_path, monkeypatch) -> None:
     from confluent_kafka.admin import AdminClient
 
-    monkeypatch.setattr(committing, "_KEEP", 0.2)
+    monkeypatch.setattr(commits, "_KEEP", 0.2)
     monkeypatch.setattr(transactions, "_REFRESH", 0.2)
     topic = broker.made()
     program = counting(broker, tmp_path, [topic], available_now=False)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from penstock.common import Types
+from penstock.connectors.kafka.records import Row, packed, read_blocks
 from penstock.datastream.connectors import DeliveryGuarantee
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError
-from penstock.job.commit.recovery import Verdict, pending_at, recover
-from penstock.runtime.kafka.records import Row, packed, read_blocks
+from penstock.job.commit.leftovers import Verdict, pending_at, recover
 from tests.kafka.dying import HAPPENED, POINTS, RECORDS, write
 from tests.kafka.lives import Lives
 from tests.kafka.topics import Topics
@@ -58,12 +58,12 @@ def test_nobody_but_the_program_can_send_what_it_has_left(broker, lives, tmp_pat
     topic = broker.made()
     dies(lives, broker, topic, tmp_path, 0, "manifested", 1)
     [base] = tmp_path.iterdir()
-    [folder] = pending_at(base)
+    [folder] = pending_at(str(base))
     for dry_run in (True, False):
         left = recover(folder, dry_run=dry_run)
         assert left is not None
         assert left.verdict is Verdict.LEAVE
-        assert "which only the program can do whose sink they are of. Run it again" in left.reason
+        assert "only the program with that sink can send them. Run it again" in left.reason
     assert broker.values(topic) == []
     write(broker, topic, tmp_path, 100)
     assert broker.values(topic) == texts(0, 100)
@@ -76,7 +76,7 @@ def test_a_broker_that_is_gone_after_the_commit_keeps_the_records_waiting(broker
         raise ConfigurationError("No Kafka broker has answered")
 
     with monkeypatch.context() as patch:
-        patch.setattr("penstock.runtime.kafka.publishing.Sender.send", refused)
+        patch.setattr("penstock.connectors.kafka.publisher.Sender.send", refused)
         with pytest.raises(ConfigurationError, match="job has succeeded, but not all"):
             write(broker, topic, tmp_path, 0)
     write(broker, topic, tmp_path, 100)
@@ -101,7 +101,9 @@ def test_what_brokers_refuse_they_refuse_before_anything_starts(broker, tmp_path
     sink = broker.sink(broker.made(), DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("long")
     sink.set_property("transaction.timeout.ms", "3600000").set_property("penstock.folder", str(tmp_path))
     env.from_collection(["1"], Types.STRING()).map(lambda _: 1 // 0).sink_to(sink.build())
-    with pytest.raises(ConfigurationError, match=r"does not let the sink begin transactions.*3600000, is more than"):
+    with pytest.raises(
+        ConfigurationError, match=r"does not let the sink begin transactions.*3600000, is not more than"
+    ):
         env.execute()
 
 

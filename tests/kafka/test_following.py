@@ -10,10 +10,10 @@ import time
 import pytest
 
 from penstock.common.serialization import SimpleStringSchema
+from penstock.connectors.kafka.consumers import READERS
 from penstock.datastream.connectors import FlinkKafkaConsumer, KafkaOffsetsInitializer, KafkaSource
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.splits import Split
-from penstock.runtime.kafka.consumers import READERS
 from tests.kafka.loop import Loop
 from tests.kafka.topics import Topics
 
@@ -307,7 +307,7 @@ def test_a_broker_that_is_gone_is_named(tmp_path, broker) -> None:
 
 @pytest.mark.parametrize("wanted", [3, 10])
 def test_a_step_that_has_enough_leaves_the_consumer_where_it_is(broker, monkeypatch, wanted) -> None:
-    monkeypatch.setattr("penstock.runtime.kafka.reading._RECORDS", wanted)
+    monkeypatch.setattr("penstock.connectors.kafka.reader._RECORDS", wanted)
     topic = broker.made()
     fill(broker, topic, range(10))
     source = endless(broker, topic).build()

@@ -11,6 +11,9 @@ import pytest
 
 from penstock.common import Types, WatermarkStrategy
 from penstock.common.serialization import SimpleStringSchema
+from penstock.connectors.kafka.offsets import Subscription
+from penstock.connectors.kafka.sink import KafkaOutput, TransactionalKafkaOutput
+from penstock.connectors.kafka.split_source import PartitionTracker, commits, discovery_interval
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import (
     DeliveryGuarantee,
@@ -26,9 +29,6 @@ from penstock.datastream.connectors import (
 )
 from penstock.errors import ConfigurationError, InvalidProgramError, UnsupportedError
 from penstock.runtime.io.splits import Split
-from penstock.runtime.kafka.following import Following, commits, discovery_interval
-from penstock.runtime.kafka.sink import KafkaOutput, TransactionalKafkaOutput
-from penstock.runtime.kafka.subscription import Subscription
 
 NONE = WatermarkStrategy.no_watermarks()
 SERVERS = {"bootstrap.servers": "localhost:9092"}
@@ -155,14 +155,14 @@ def test_what_the_old_consumer_says_of_discovery_and_commits() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("partition.discovery.interval.ms", "often", "milliseconds are needed, or -1 for never"),
+        ("partition.discovery.interval.ms", "often", "it takes milliseconds, or -1 for never"),
         ("commit.offsets.on.checkpoint", "yes", "Give 'true' or 'false'"),
         ("commit.offsets.on.checkpoint", "true", r"set_group_id\('mine'\)"),
     ],
 )
 def test_properties_of_topics_without_an_end_are_looked_at(name, value, message) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        Following({**SERVERS, name: value}, Subscription(("a",)), KafkaOffsetsInitializer.earliest(), None)
+        PartitionTracker({**SERVERS, name: value}, Subscription(("a",)), KafkaOffsetsInitializer.earliest(), None)
 
 
 @pytest.mark.parametrize(

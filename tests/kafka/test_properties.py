@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
+from penstock.connectors.kafka.client import kafka
+from penstock.connectors.kafka.properties import seconds, settings
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.runtime.kafka.client import kafka
-from penstock.runtime.kafka.properties import seconds, settings
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="a\\"b" password=\'c;d\';'
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required password=p username=u;"
@@ -66,7 +68,7 @@ def test_idempotence_goes_with_acknowledgements() -> None:
         ("interceptor.classes", "a.B", "a class of Java, which does not run here. Use map"),
         ("ssl.truststore.location", "a.jks", "a key store of Java's kind JKS"),
         ("ssl.keystore.location", "a.jks", "a key store of Java's kind JKS"),
-        ("sasl.jaas.config", "com.sun.security.auth.module.Krb5LoginModule required;", "names no username"),
+        ("sasl.jaas.config", "com.sun.security.auth.module.Krb5LoginModule required;", "has no username"),
     ],
 )
 def test_what_only_java_can_do_is_refused(key, value, message) -> None:
@@ -85,3 +87,32 @@ def test_how_long_to_wait() -> None:
 def test_the_client_takes_what_is_taken_for_granted() -> None:
     kafka().Consumer({**settings({"bootstrap.servers": "127.0.0.1:1"}, "consumer"), "log_level": 0}).close()
     kafka().Producer({**settings({"bootstrap.servers": "127.0.0.1:1"}, "producer"), "log_level": 0})
+
+
+SHARED = {
+    "group.id": "g",
+    "enable.auto.commit": "false",
+    "isolation.level": "read_committed",
+    "fetch.max.wait.ms": "7",
+    "session.timeout.ms": "45000",
+    "acks": "all",
+    "linger.ms": "7",
+    "compression.type": "lz4",
+    "transaction.timeout.ms": "60000",
+    "batch.size": "1000",
+    "client.rack": "r",
+}
+"""Properties that a program gives to both clients."""
+
+
+@pytest.mark.parametrize("client", ["consumer", "producer"])
+def test_properties_of_the_other_client_are_passed_over_in_silence(client, caplog) -> None:
+    module = pytest.importorskip("confluent_kafka")
+    found = settings({**SHARED, "bootstrap.servers": "127.0.0.1:1"}, client)
+    own = ("group.id", "isolation.level") if client == "consumer" else ("linger.ms", "compression.type")
+    assert all(found[key] == SHARED[key] for key in own)
+    with caplog.at_level(logging.DEBUG):
+        made = (module.Consumer if client == "consumer" else module.Producer)(found, logger=logging.getLogger("k"))
+        made.poll(0.05)
+        del made
+    assert [record.getMessage() for record in caplog.records if "CONFWARN" in record.getMessage()] == []

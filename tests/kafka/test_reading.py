@@ -90,7 +90,7 @@ def test_partitions_topics_and_patterns(mock_cluster) -> None:
     assert read(source().set_topic_pattern("topic-.*-x")) == whole
     assert read(source().set_topic_pattern("topic-.*-y")) == []
     assert read(source().set_partitions({KafkaTopicPartition(second, 1)})) == [f"{second}-1"]
-    with pytest.raises(ConfigurationError, match=r"has 4 partitions, and set_partitions\(\) names 4"):
+    with pytest.raises(ConfigurationError, match=r"has 4 partitions, but set_partitions\(\) names the partition 4"):
         read(source().set_partitions([KafkaTopicPartition(second, 4)]))
 
 
@@ -105,9 +105,9 @@ def test_offsets_that_are_not_there(mock_cluster) -> None:
 
     assert read() == [(0, 2)]
     assert read(KafkaOffsetResetStrategy.LATEST) == []
-    with pytest.raises(ConfigurationError, match="begin at the offset 9, and there are 0 to 2"):
+    with pytest.raises(ConfigurationError, match="begin at the offset 9, but its offsets are 0 to 2"):
         read(KafkaOffsetResetStrategy.NONE)
-    with pytest.raises(ConfigurationError, match="end at the offset 7, and its records end at 2"):
+    with pytest.raises(ConfigurationError, match="end at the offset 7, but its records end at 2"):
         read(start=0, end=7)
     group = mock_cluster.source(topic).set_group_id("nobody")
     with pytest.raises(ConfigurationError, match=f"no offset for {topic}-0, {topic}-1.*committed none"):
@@ -222,7 +222,7 @@ def test_where_the_client_is_not_installed(monkeypatch) -> None:
 
 
 def test_a_property_that_nobody_knows() -> None:
-    with pytest.raises(ConfigurationError, match=r'cannot be made: No such configuration property: "isolation\.levle"'):
+    with pytest.raises(ConfigurationError, match=r'created: No such configuration property: "isolation\.levle"'):
         nowhere(isolation_levle="read_committed").splits(1)
 
 

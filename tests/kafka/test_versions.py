@@ -13,11 +13,11 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from penstock.common.serialization import SimpleStringSchema
+from penstock.connectors.kafka import producer, records, transactions
+from penstock.connectors.kafka.publisher import Sender
 from penstock.datastream.connectors import DeliveryGuarantee, KafkaRecordSerializationSchema
-from penstock.errors import ConfigurationError, ShutOutError
+from penstock.errors import ConfigurationError, FencedError, ShutOutError
 from penstock.runtime.config.tasks import JobConfig
-from penstock.runtime.kafka import producing, records, transactions
-from penstock.runtime.kafka.publishing import Sender
 from tests.kafka.topics import Topics, texts
 
 pytestmark = pytest.mark.spark
@@ -35,14 +35,14 @@ class Job:
     def __init__(self, broker: Topics, folder, topics: tuple[str, ...] = ()) -> None:
         self.topics = topics or (broker.made(2),)
         self.broker, self._folder = broker, folder
-        self._name = f"job-{next(_JOBS)}"
+        self.name = f"job-{next(_JOBS)}"
         self._numbers = itertools.count()
         self.before = [0, 0]
         self.files: list[list[str]] = [[]]
         self.values: list[list[str]] = [[]]
 
     def sender(self, **more: str) -> Sender:
-        return Sender({"bootstrap.servers": self.broker.servers, **more}, self._name, self._name)
+        return Sender({"bootstrap.servers": self.broker.servers, **more}, self.name, self.name)
 
     def version(self, counts: tuple[int, ...] = (10, 10)) -> int:
         """Write the files of one more."""
@@ -138,11 +138,11 @@ def test_a_sender_that_was_paused_sends_nothing_when_it_wakes(broker, tmp_path) 
     job.send(successor, version)  # the newest version, which the paused one has committed
     job.send(successor, job.version())
     for _ in range(2):
-        with pytest.raises(ShutOutError, match=r"Another has taken over the transactional id 'job-\d+-0'"):
+        with pytest.raises(ShutOutError, match=r"Another process has taken over the transactional id 'job-\d+-0'"):
             job.send(paused, version)
     job.send(successor, job.version())  # nobody has shut it out
     late = job.sender()  # a paused driver that has not begun yet
-    with pytest.raises(ConfigurationError, match=r"another run of the job has gone further. Nothing is sent"):
+    with pytest.raises(ConfigurationError, match=r"another run of the job is ahead. Nothing is sent"):
         job.send(late, version)
     assert job.sent() == job.expected(*range(len(job.values)))
 
@@ -180,6 +180,49 @@ def test_a_sender_that_is_paused_within_a_transaction(broker, tmp_path, monkeypa
             job.send(paused, version)
         assert begun is not None
     job.send(successor, job.version())
+    assert job.sent() == job.expected(1, 2)
+
+
+def test_one_that_wakes_up_just_before_it_takes_over_the_id_stops_nobody(broker, tmp_path) -> None:
+    job = Job(broker, tmp_path)
+    woken, successor, version = job.sender(), job.sender(), job.version()
+    looks: list[str] = []
+
+    def check() -> None:
+        looks.append("looks")
+        if len(looks) == 2:
+            raise FencedError("another driver has the folder")
+        job.send(successor, version)
+
+    woken.check, successor.check = check, lambda: None
+    with pytest.raises(FencedError):
+        job.send(woken, version)
+    for _ in range(2):
+        job.send(successor, job.version())
+    assert job.sent() == job.expected(1, 2, 3)
+
+
+@pytest.mark.parametrize("point", POINTS[1:])
+def test_one_that_is_shut_out_though_it_has_the_folder_goes_on(broker, tmp_path, monkeypatch, point) -> None:
+    job, original = Job(broker, tmp_path), transactions.transactional
+    others = []
+
+    class ShutOut:
+        def __init__(self, producer) -> None:
+            self._producer = producer
+
+        def __getattr__(self, name: str):
+            if name == point and not others:
+                others.append(broker.producer(transactional_id=f"{job.name}-0"))
+                others[0].init_transactions(30)
+            return getattr(self._producer, name)
+
+    monkeypatch.setattr(transactions, "transactional", lambda *args: ShutOut(original(*args)))
+    sender = job.sender()
+    sender.check = lambda: None
+    for _ in range(2):
+        job.send(sender, job.version())
+    assert others
     assert job.sent() == job.expected(1, 2)
 
 
@@ -239,7 +282,7 @@ def test_a_version_that_was_left_out_is_missed(broker, tmp_path) -> None:
     job = Job(broker, tmp_path)
     job.send(job.sender(), job.version())
     job.version()
-    with pytest.raises(ConfigurationError, match=r"a version before it was not sent. Nothing is sent"):
+    with pytest.raises(ConfigurationError, match=r"an earlier version was not sent. Nothing is sent"):
         job.send(job.sender(), job.version())
     assert job.sent() == job.expected(1)
 
@@ -252,10 +295,10 @@ def test_without_a_marker_the_user_decides(broker, tmp_path, lost, expected) -> 
     first = job.sender()
     job.send(first, job.version())
     first.close()
-    admin, group = AdminClient({"bootstrap.servers": broker.servers}), f"{job._name}-{job._name}"
+    admin, group = AdminClient({"bootstrap.servers": broker.servers}), f"{job.name}-{job.name}"
     admin.delete_consumer_groups([group])[group].result(30)
     version = job.version()
-    with pytest.raises(ConfigurationError, match=r"has no offset of the group .*'penstock.marker.lost'"):
+    with pytest.raises(ConfigurationError, match=r"has lost the offset of the group .*'penstock.marker.lost'"):
         job.send(job.sender(), version)
     sender = job.sender(**{"penstock.marker.lost": lost})
     job.send(sender, version)
@@ -291,12 +334,10 @@ def context(folder, job_id: str = "0" * 32):
 
 
 def test_a_task_writes_a_file_for_each_step_that_has_records(broker, tmp_path) -> None:
-    from penstock.runtime.io.pending import pending_inside
-
     topic = broker.made()
     sink = broker.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("steps")
     output = sink.set_property("penstock.folder", str(tmp_path)).build().runtime()
-    pending_inside(output.target(), "0" * 32).mkdir(parents=True)  # type: ignore[attr-defined]
+    (output.target() / f".pending-{'0' * 32}").mkdir(parents=True)  # type: ignore[attr-defined]
     task = context(tmp_path)
     writer, sender, before = output.writer(task), output.sender("0" * 32), 0  # type: ignore[attr-defined]
     for version, values in enumerate((["1", "2"], [], ["3"] * 1_500, []), 1):
@@ -314,20 +355,20 @@ def test_a_task_that_produces_keeps_its_producer_and_waits_at_the_end_of_each_st
     topic = broker.made(2)
     schema = texts(topic).set_key_serialization_schema(SimpleStringSchema())
     output = broker.sink_of(schema).set_property("linger.ms", "2000").build().runtime()
-    producing.PRODUCERS.clear()
+    producer.PRODUCERS.clear()
     clients = set()
     for step in range(3):
         writer = output.writer(context(tmp_path))  # on Spark each step makes a new one
         writer.open()
         writer.write_all([f"{step}-{n}" for n in range(5)])
         writer.finish()
-        clients.update(id(each) for _, each in producing.PRODUCERS._waiting)
+        clients.update(id(each) for _, each in producer.PRODUCERS._waiting)
         assert len(broker.values(topic)) == 5 * (step + 1)
     assert len(clients) == 1
     writer.open()
     writer.write("never")
     writer.discard()
-    assert len(producing.PRODUCERS) == 0
+    assert len(producer.PRODUCERS) == 0
     assert "never" not in broker.values(topic)
 
 

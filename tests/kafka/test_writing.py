@@ -167,7 +167,7 @@ def test_a_record_that_kafka_does_not_take(mock_cluster, caplog) -> None:
     producer = FlinkKafkaProducer(topic, SimpleStringSchema(), properties)
     large.add_sink(producer)
     with pytest.raises(
-        JobExecutionError, match=f"has not taken a record without a key for the topic '{topic}': .*too large"
+        JobExecutionError, match=f"did not accept a record without a key for the topic '{topic}': .*too large"
     ):
         env.execute()
 
@@ -175,9 +175,9 @@ def test_a_record_that_kafka_does_not_take(mock_cluster, caplog) -> None:
 def test_failures_may_be_logged_only(mock_cluster, caplog) -> None:
     producer = mock_cluster.producer(delivery_timeout_ms=1)
     output = FlinkKafkaProducer("a", SimpleStringSchema(), {"bootstrap.servers": mock_cluster.servers})
-    from penstock.runtime.kafka import sink
+    from penstock.connectors.kafka import sink
 
-    writer = sink._Producing.__new__(sink._Producing)
+    writer = sink._SendingWriter.__new__(sink._SendingWriter)
     writer._output, writer._failure = output.set_log_failures_only(True).runtime(), None
     writer._log_only = True
     errors = []
@@ -187,15 +187,15 @@ def test_failures_may_be_logged_only(mock_cluster, caplog) -> None:
     with caplog.at_level(logging.ERROR, "penstock.kafka"):
         writer._failed(*errors[0])
     writer._check()
-    assert "has not taken a record with the key b'k' for the topic 'a'" in caplog.text
+    assert "did not accept a record with the key b'k' for the topic 'a'" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("transaction.timeout.ms", "5 min", "'transaction.timeout.ms' is '5 min'; milliseconds are needed"),
-        ("acks", "1", "Kafka's producer cannot be made: .*acks.*must be set to `all`"),
-        ("max.block.ms", "soon", "'max.block.ms' is 'soon'; milliseconds are needed"),
+        ("transaction.timeout.ms", "5 min", "'transaction.timeout.ms' is '5 min'; it takes milliseconds"),
+        ("acks", "1", "Kafka's producer cannot be created: .*acks.*must be set to `all`"),
+        ("max.block.ms", "soon", "'max.block.ms' is 'soon'; it takes milliseconds"),
     ],
 )
 def test_properties_of_transactions_are_looked_at_before_anything_starts(mock_cluster, key, value, message) -> None:

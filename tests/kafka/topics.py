@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections.abc import Iterable
@@ -25,13 +26,6 @@ _NUMBERS = itertools.count()
 
 
 class Topics:
-    """The topics of a cluster.
-
-    Args:
-        servers: where it is.
-        cluster: what keeps it alive: the process, of a real broker.
-    """
-
     def __init__(self, servers: str, cluster: Any = None) -> None:
         self.servers = servers
         self.cluster = cluster
@@ -88,6 +82,8 @@ class Topics:
         }
         consumer = Consumer({"bootstrap.servers": self.servers, "auto.offset.reset": "earliest", **settings})
         partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+        if isolation == "read_committed":
+            self._wait_for_markers(topic, partitions)
         consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
         found: list[Any] = []
         left = len(partitions)
@@ -101,8 +97,26 @@ class Topics:
         consumer.close()
         return sorted(found, key=lambda each: (each.partition(), each.offset()))
 
+    def _wait_for_markers(self, topic: str, partitions: Iterable[int]) -> None:
+        """Wait for the ends of transactions, which a broker writes after it has said that they are committed."""
+        from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+        from confluent_kafka.admin import AdminClient, OffsetSpec
+
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        wanted = {TopicPartition(topic, each): OffsetSpec.latest() for each in partitions}
+
+        def ends(isolation: Any) -> list[int]:
+            found = admin.list_offsets(wanted, isolation_level=isolation, request_timeout=30)
+            return [found[each].result(30).offset for each in wanted]
+
+        until = time.monotonic() + 2
+        while time.monotonic() < until:
+            with contextlib.suppress(KafkaException):
+                if ends(IsolationLevel.READ_COMMITTED) == ends(IsolationLevel.READ_UNCOMMITTED):
+                    return
+            time.sleep(0.02)
+
     def values(self, topic: str, isolation: str = "read_committed") -> list[str]:
-        """The values of a topic, sorted."""
         return sorted(each.value().decode() for each in self.messages(topic, isolation))
 
     def source(self, *topics: str) -> KafkaSourceBuilder[str]:
@@ -113,7 +127,6 @@ class Topics:
         return builder.set_value_only_deserializer(SimpleStringSchema()).set_bounded(KafkaOffsetsInitializer.latest())
 
     def sink(self, topic: str, guarantee: DeliveryGuarantee = DeliveryGuarantee.AT_LEAST_ONCE) -> KafkaSinkBuilder[str]:
-        """Texts to a topic."""
         transactions = str(guarantee is DeliveryGuarantee.EXACTLY_ONCE).lower()
         builder = self.sink_of(texts(topic)).set_property("enable.idempotence", transactions)
         return builder.set_delivery_guarantee(guarantee)
@@ -125,7 +138,6 @@ class Topics:
 
 
 def texts(topic: str) -> KafkaRecordSerializationSchemaBuilder[str]:
-    """Texts as values."""
     return (
         KafkaRecordSerializationSchema.builder().set_topic(topic).set_value_serialization_schema(SimpleStringSchema())
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,14 @@ from penstock.datastream.environment import executors
 from penstock.plan import Pipeline
 
 SETUP = '''
+import json
+import logging
+import threading
 import time
+import urllib.request
 import zlib
+from collections import defaultdict
+from datetime import datetime
 
 from penstock.common import Configuration, Duration, RuntimeExecutionMode, Time, Types, WatermarkStrategy
 from penstock.datastream import *
@@ -60,6 +67,12 @@ class Latest(KeyedProcessFunction):
 
 '''.lstrip()
 """What the examples of the rules assume."""
+
+
+def cases(file: str) -> dict[str, str]:
+    """The programs of a text file of this folder, by the headings above them: ``=== HEADING``."""
+    _, *parts = re.split(r"^=== (.+)\n", Path(__file__).with_name(file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def planned(file: Path, body: str) -> Pipeline:

@@ -1,4 +1,4 @@
-"""The examples have no findings but these, which are true: they show one thing each, and are no production programs."""
+"""The examples have no finding: who copies one has nothing to mend. What one shows on purpose it says in a comment."""
 
 from __future__ import annotations
 
@@ -12,21 +12,16 @@ from penstock.lint import lint
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NO_PLAN = {"plan_from_parquet.py", "test_sessions.py"}
 ON_SPARK = {"spark_tables.py"}
-FOUND = {
-    "clickstream.py": ["PS206"],  # its journals are never silent
-    "fraud_rules.py": ["PS006", "PS006", "PS105"],  # sources without uid, a sum for every card
-    "visits.py": ["PS006", "PS001"],  # the page it belongs to is about uids that are missing
-}
 PROGRAMS = [
-    file for file in sorted([*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*/*.py")]) if file.name not in NO_PLAN | ON_SPARK
+    pytest.param(file, marks=[pytest.mark.spark] if file.name in ON_SPARK else [], id=file.name)
+    for file in sorted([*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*/*.py")])
+    if file.name not in NO_PLAN
 ]
 
 
-@pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.name)
-def test_an_example_has_no_other_findings(file: Path) -> None:
-    findings = lint(capture_plan(str(file), ()), file=str(file))
-    assert [each.code for each in findings] == FOUND.get(file.name, [])
-    assert all(each.file == str(file) for each in findings)
+@pytest.mark.parametrize("file", PROGRAMS)
+def test_an_example_has_no_findings(file: Path) -> None:
+    assert lint(capture_plan(str(file), ()), file=str(file)) == []
 
 
 def test_there_are_examples() -> None:

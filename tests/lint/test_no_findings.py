@@ -149,10 +149,10 @@ for _ in range(2):
     lines.sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
 """,
     ),
-    "the steps of a job folder publish": (
+    "the steps of a checkpoint directory publish": (
         "PS402",
         """
-env = StreamExecutionEnvironment.get_execution_environment(Configuration({"penstock.job.folder": "job"}))
+env = StreamExecutionEnvironment.get_execution_environment(Configuration({"execution.checkpointing.dir": "job"}))
 orders = env.from_source(endless, in_order, "orders")
 orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
 """,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.analysis.model import Site
-from penstock.lock.fixing import fix
+from penstock.lock.fixer import fix
 from penstock.lock.pins import HASH, UID, Pin
 
 ID = "90bea66de1c231edf33913ecd54406c1"
@@ -105,7 +105,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert _left([Pin("x", HASH, ID, at)]) == ["what its set_uid_hash() is given is no literal"]
     assert _left([Pin("x", HASH, ID, Site(str(path), 1, "map", 1, 7))]) == ["its call is not found in the file"]
     assert _left([Pin("x", HASH, ID, Site(str(path), 9, "map", 9, 7))]) == ["its call is not found in the file"]
-    assert "no file" in _left([Pin("x", HASH, ID, Site("<stdin>", 1, "map", 1, 8))])[0]
+    assert "not a file" in _left([Pin("x", HASH, ID, Site("<stdin>", 1, "map", 1, 8))])[0]
     path.write_text("a.map(f")
     assert "cannot be parsed" in _left([Pin("x", HASH, ID, at)])[0]
     assert path.read_text() == "a.map(f"

@@ -6,19 +6,22 @@ import json
 
 import pytest
 
-from penstock.analysis.reading import model_of_record
+from penstock.analysis.builder import model_of_record
+from penstock.analysis.facts import NAMES
 from penstock.compare.difference import compare
-from penstock.compare.hashing import Graph
+from penstock.compare.graph import Graph
 from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.lock.format import FORMAT, model_of_lock, program_of, written
 from tests.compare.planned import planned
 from tests.compare.shop import CASES, PLAIN, UIDS
-from tests.compare.test_hashing import models
+from tests.compare.test_graph import models
+from tests.generator.programs import SINK, SOURCE, Node, Program
 from tests.golden.load import PLAN_RECORDS
 
 TEXT = written(planned(PLAIN)[0], "/some/where/shop.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flink", PLAN_RECORDS)
 def test_a_lock_has_all_that_ids_are_made_of(flink: str) -> None:
     count = 0
@@ -89,6 +92,24 @@ def test_names_of_anybody_are_one_line_each() -> None:
 def test_a_damaged_lock_is_refused(text: str) -> None:
     with pytest.raises(FileFormatError, match=r"penstock\.lock"):
         model_of_lock(text, "penstock.lock")
+
+
+def test_of_an_older_lock_keys_and_what_operators_keep_are_unknown() -> None:
+    program = Program((Node("a", SOURCE, uid="a"), Node("sum", "sum", ("a",), uid="sum"), Node("see", SINK, ("sum",))))
+    model = planned(program)[0]
+    document = json.loads(written(model, "shop.py"))
+    document["penstock lock"] = 1
+    for block in document["operators"]:
+        for name in (*NAMES, "key"):
+            block.pop(name, None)
+        for state in block["states"]:
+            state.pop("form", None)
+    found = compare(model_of_lock(json.dumps(document), "penstock.lock"), model)
+    assert not found.problems
+    assert {each.operator for each in found.unknown} == {"sum"}
+    assert "'the key': its type was not recorded" in " ".join(each.text for each in found.unknown)
+    assert not any(each.facts for each in found.operators)
+    assert compare(model_of_lock(written(model, "shop.py"), "penstock.lock"), model).safe
 
 
 def test_a_newer_lock_is_refused() -> None:

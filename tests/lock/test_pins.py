@@ -12,7 +12,7 @@ from penstock.lock.pins import HASH, UID, Pin, pins
 from tests.compare.planned import planned
 from tests.compare.shop import CASES, OLD
 from tests.compare.test_random_edits import drawn
-from tests.datastream.editable import Program
+from tests.generator.programs import Program
 
 BY_ID = {case.id: case for case in CASES}
 
@@ -38,6 +38,7 @@ def pinned(found: Difference, program: Program, after: dict[str, int]) -> Progra
     return program
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(2))
 def test_what_was_pinned_keeps_its_state(block: int) -> None:
     helped = 0

@@ -1,8 +1,4 @@
-"""The whole matrix, as a command: ``python -m tests.matrix [--spark] [--seconds N] [--seed S] [NAME…]``.
-
-Every program under every setting, in this process or on Spark, in an order that a seed shuffles, so that a run that is
-out of time has seen some of everything. Says what differs, and how much has been compared. Exit code 1: something does.
-"""
+"""The whole matrix, as a command: ``python -m tests.matrix [--spark] [--seconds N] [--seed S] [NAME…]``."""
 
 from __future__ import annotations
 

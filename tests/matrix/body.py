@@ -8,27 +8,19 @@ from typing import Any
 from penstock.local import LocalExecutor
 from tests.matrix.knobs import CLOCK, DEFAULT, EXACT, Setting
 from tests.matrix.programs import Outcome, cases
-from tests.matrix.sensitive import KNOBS_OF, REFUSED_ON_SPARK
+from tests.matrix.sensitive import KNOBS_OF, REFUSED_ON_SPARK, TRIED_BY_SPARK
 
 
 def check(name: str, setting: Setting, executor: Any = None) -> Outcome:
-    """Run a program with a setting, and compare.
-
-    With what the same setting gives in this process, with the default of every knob that changes nothing at all: that
-    must be equal to the last detail. And what is promised of it, with what the program gives by itself, apart from the
-    knobs that it is sensitive to.
-
-    Args:
-        name: of the program.
-        setting: of the run.
-        executor: None for the local one.
-    """
+    """Run a program with a setting, and compare."""
     knobs = KNOBS_OF.get(name, frozenset())
     exact = {knob: DEFAULT[knob] if knob in EXACT else value for knob, value in setting.items()}
     plain = local(name, tuple(exact.items()))
     found = plain if executor is None and exact == setting else cases()[name].run(setting, executor or LocalExecutor())
     if executor is not None and name in REFUSED_ON_SPARK:
         assert found.refused, (name, setting)
+    elif executor is not None and name in TRIED_BY_SPARK:
+        assert not found.refused, (name, setting)
     elif CLOCK in knobs:
         assert found.promised(timed=True) == plain.promised(timed=True), (name, setting)
     else:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from penstock.common.settings import find
+from penstock.common.settings.settings import find
 
 CHAINING, PARALLELISM = "chaining", "parallelism"
 BUFFER, CODEC = "penstock.exchange.buffer-records", "penstock.exchange.codec"
@@ -54,7 +54,6 @@ def settings_of(setting: Setting) -> dict[str, str]:
 
 
 def everything() -> Iterator[Setting]:
-    """All combinations."""
     return (dict(zip(KNOBS, values, strict=True)) for values in itertools.product(*KNOBS.values()))
 
 

@@ -11,10 +11,11 @@ from functools import cache, partial
 from typing import Any
 
 from penstock.errors import PenstockError
+from penstock.plan import Pipeline
 from tests.datastream.run_scripts import result_of
 from tests.datastream.test_run_scripts import records
+from tests.generator.bounded import plain_program
 from tests.job.programs import Program
-from tests.job.random_programs import random_program
 from tests.job.shapes import SHAPES
 from tests.matrix.knobs import CHAINING, PARALLELISM, Setting, settings_of
 
@@ -23,17 +24,6 @@ RANDOM_PROGRAMS = 40
 
 @dataclass
 class Outcome:
-    """What a run gave.
-
-    Attributes:
-        outputs: (subtask or None, record) by sink, within a subtask in the order of arrival.
-        counts: (operator, subtask or None, records in, records out), sorted.
-        late: records dropped as late, by subtask or None.
-        trace: lines by task; sorted without chaining.
-        error: what the user's code has thrown: (class, message) of the exception and its causes.
-        refused: why it did not run, or "".
-    """
-
     outputs: dict[str, list[tuple[int | None, Any]]] = field(default_factory=dict)
     counts: list[tuple[str, int | None, int, int]] = field(default_factory=list)
     late: dict[int | None, int] = field(default_factory=dict)
@@ -42,11 +32,7 @@ class Outcome:
     refused: str = ""
 
     def promised(self, timed: bool = False) -> Any:
-        """What does not depend on order, or on who did it: bags of records, sums of counts.
-
-        Args:
-            timed: of an error only its classes, where the clock decides which record fails first.
-        """
+        """What does not depend on order, or on who did it: bags of records, sums of counts."""
         bags = {sink: Counter(repr(record) for _, record in records) for sink, records in self.outputs.items()}
         counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         for name, _, records_in, records_out in self.counts:
@@ -58,13 +44,6 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Case:
-    """A program of the suite.
-
-    Attributes:
-        name: of the program.
-        run: with a setting and an executor.
-    """
-
     name: str
     run: Callable[[Setting, Any], Outcome]
 
@@ -88,13 +67,11 @@ def _run_script(script: dict[str, Any], setting: Setting, executor: Any) -> Outc
     return Outcome(outputs, counts, late, trace)
 
 
-def _run_built(build: Callable[..., Program], setting: Setting, executor: Any) -> Outcome:
-    program = build(chaining=setting[CHAINING], scale=setting[PARALLELISM])
-    program.settings.update(settings_of(setting))
+def _run_built(pipeline: Callable[[Setting], Pipeline], setting: Setting, executor: Any) -> Outcome:
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):
-            result = executor.execute(program.pipeline())
+            result = executor.execute(pipeline(setting))
     except PenstockError as error:
         return Outcome(refused=str(error))
     outputs = {sink: [(None, record) for record in records] for sink, records in result.collected.items()}
@@ -107,14 +84,19 @@ def _run_built(build: Callable[..., Program], setting: Setting, executor: Any) -
     return Outcome(outputs | {"print": [(subtask or None, text) for subtask, _, text in lines]}, sorted(counts), late)
 
 
-def _random(seed: int, chaining: bool, scale: int | None) -> Program:
-    return random_program(seed, chaining, scale)[0]
+def _shape(build: Callable[..., Program], setting: Setting) -> Pipeline:
+    program = build(chaining=setting[CHAINING], scale=setting[PARALLELISM])
+    program.settings.update(settings_of(setting))
+    return program.pipeline()
+
+
+def _random(seed: int, setting: Setting) -> Pipeline:
+    return plain_program(seed, setting[CHAINING], setting[PARALLELISM], **settings_of(setting))[0]
 
 
 @cache
 def cases() -> dict[str, Case]:
-    """All programs by name."""
     scripts = {name: partial(_run_script, record["script"]) for name, record in records().items()}
-    built = {f"shape {name}": partial(_run_built, build) for name, build in SHAPES.items()}
+    built = {f"shape {name}": partial(_run_built, partial(_shape, build)) for name, build in SHAPES.items()}
     rand = {f"random {seed}": partial(_run_built, partial(_random, seed)) for seed in range(RANDOM_PROGRAMS)}
     return {name: Case(name, run) for name, run in {**scripts, **built, **rand}.items()}

@@ -1,8 +1,4 @@
-"""Programs whose results depend on a knob of the matrix, with the reason: nothing else may.
-
-Between runs that agree in the knobs a program is sensitive to, its results agree as well, and the matrix holds it to
-that. `docs/limits.md` lists the reasons. A program stands here only while it differs (a test says so).
-"""
+"""Programs whose results depend on a knob of the matrix, with the reason: nothing else may."""
 
 from __future__ import annotations
 
@@ -15,13 +11,7 @@ from tests.matrix.knobs import BUFFER, CHAINING, CLOCK, PARALLELISM
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Why a program's results depend on knobs.
-
-    Attributes:
-        knobs: that they depend on.
-        reason: why; Flink's results depend on them too.
-        programs: names.
-    """
+    """Why a program's results depend on knobs."""
 
     knobs: frozenset[str]
     reason: str
@@ -58,7 +48,7 @@ COPIES = Sensitivity(
     _programs(
         "partition_broadcast broadcast_rules_first broadcast_rules_parallel broadcast_rules_interleaved "
         "broadcast_keyed trace_operator_end_input trace_operator_in_own_task trace_operator_branching",
-        random=[6, 8, 10, 12, 13, 14, 24, 29, 30, 33, 37],
+        random=[0, 4, 5, 11, 12, 14, 16, 17, 19, 20, 23, 24, 26, 28, 39],
         shapes=["everything"],
     ),
 )
@@ -137,9 +127,9 @@ REFUSED_ON_SPARK = frozenset(
     _programs(
         "watermarks_minimum_of_two watermarks_idle_source_is_ignored timers_after_union_of_gated_sources "
         "interval_join_late_settled co_process_gated broadcast_rules_first broadcast_rules_parallel "
-        "broadcast_rules_interleaved broadcast_keyed restart_facts restart_twice_then_ok restart_exhausted "
-        "iterate_countdown iterate_fan_out iterate_p2"
+        "broadcast_rules_interleaved broadcast_keyed"
     )
 )
-"""Programs that only the local executor runs: their sources wait for what a sink has got, or they restart the job, or
-iterate."""
+"""Programs that only the local executor runs: their sources wait for what a sink has got."""
+TRIED_BY_SPARK = frozenset(_programs("restart_facts restart_twice_then_ok restart_exhausted"))
+"""Programs that show how often a function was tried: Spark tries a task some times before the job is run again."""

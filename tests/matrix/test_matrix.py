@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-from penstock.common.settings import PYFLINKS, TABLE
+from penstock.common.settings.settings import TABLE
+from tests.effort import one_of
 from tests.matrix.body import check, local
 from tests.matrix.knobs import CLOCK, DEFAULT, EXACT, KNOBS, Setting, covering, everything, pairs_of
 from tests.matrix.programs import cases
@@ -17,18 +17,21 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = 514
 PARTS = 16
 SAMPLE = covering()
-STEP = 3 if settings().max_examples >= 100 else len(SAMPLE)
-"""Each program gets every third setting of the sample, the next program the next ones; in the quick cycle one."""
+STEP = one_of(test=5, quick=len(SAMPLE))
+"""Each program gets every fifth setting of the sample, the next program the next ones; in the quick cycle one."""
+ONE_OF = one_of(test=1, quick=6)
+"""One in so many programs."""
 INEXACT = [setting for setting in everything() if all(setting[knob] == DEFAULT[knob] for knob in EXACT)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_programs_give_the_same(part: int) -> None:
     checked = 0
-    for index, name in list(enumerate(cases()))[part::PARTS]:
+    for index, name in list(enumerate(cases()))[part :: PARTS * ONE_OF]:
         for setting in SAMPLE[index % STEP :: STEP]:
             checked += not check(name, setting).refused
-    assert checked > 0.9 * (len(SAMPLE) // STEP) * (PROGRAMS // PARTS)
+    assert checked > 0.9 * (len(SAMPLE) // STEP) * (PROGRAMS // (PARTS * ONE_OF))
 
 
 def test_the_sample_has_every_pair_of_values() -> None:
@@ -42,10 +45,10 @@ def test_the_sample_has_every_pair_of_values() -> None:
 
 def test_every_setting_of_ours_is_a_knob_but_those_that_cannot_be() -> None:
     """Combining lets a reduction count fewer records as read; tests/datastream/test_batch_mode.py varies it. How much
-    memory state on disk has belongs to the knob that puts it there. What tasks
-    import and where stores are is no choice. PyFlink's ways are there to change results; tests/pyflink holds each."""
+    memory state on disk has belongs to the knob that puts it there. What tasks import and where stores are is no
+    choice."""
     ours = {setting.key for setting in TABLE if setting.part == "runtime" and setting.key.startswith("penstock.")}
-    assert ours - KNOBS.keys() - {*PYFLINKS} == {
+    assert ours - KNOBS.keys() == {
         "penstock.exchange.combine",
         "penstock.state.memory",
         "penstock.runtime.imports",
@@ -53,12 +56,14 @@ def test_every_setting_of_ours_is_a_knob_but_those_that_cannot_be() -> None:
     }
 
 
+@pytest.mark.slow
 def test_programs_are_all_there_and_run_as_they_are() -> None:
     assert len(cases()) == PROGRAMS
     refused = [name for name in cases() if local(name, tuple(DEFAULT.items())).refused]
     assert refused == ["refused_event_time_trigger_on_global"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sensitivity", SENSITIVITIES, ids=lambda each: each.reason[:40])
 def test_programs_that_may_differ_do(sensitivity: Sensitivity) -> None:
     """Each in every knob it is said to be sensitive to: there are two settings apart in this knob that differ."""

@@ -168,6 +168,7 @@ def test_the_limit_is_the_callers() -> None:
         execution.execution_edges(limit_bytes=size - 1)
 
 
+@pytest.mark.slow
 def test_large_tables_come_in_bounded_batches_that_are_made_while_they_are_read() -> None:
     graph = shapes.layered_dag(300_000)
     for columns in (graph.nodes_table(), graph.operator_ids_table(), graph.job_graph().operators_table()):
@@ -181,6 +182,7 @@ def test_large_tables_come_in_bounded_batches_that_are_made_while_they_are_read(
         assert row["node"] == at
 
 
+@pytest.mark.slow
 def test_batches_of_an_exchange_share_memory() -> None:
     execution = shapes.all_to_all(2000).job_graph().execution_graph()
     edges = execution.execution_edges()

@@ -65,6 +65,7 @@ def test_an_exception_of_a_signal_handler_reaches_the_caller() -> None:
     assert graph.verify() == []
 
 
+@pytest.mark.slow
 def test_other_threads_run_meanwhile() -> None:
     graph = wide(4_000)
     ticks: list[int] = []
@@ -83,6 +84,7 @@ def test_other_threads_run_meanwhile() -> None:
     assert len(ticks) > 20
 
 
+@pytest.mark.slow
 def test_a_chunk_that_was_interrupted_comes_again() -> None:
     def ring(*_: object) -> None:
         raise TimeoutError

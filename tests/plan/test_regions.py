@@ -59,6 +59,7 @@ def test_twenty_thousand_squared_takes_no_time() -> None:
     assert time.perf_counter() - start < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("partitioner", "mode", "expected"), [("RESCALE", "PIPELINED", 4), ("HASH", "PIPELINED", 1)])
 def test_a_chain_of_a_million_vertices(partitioner: str, mode: str, expected: int) -> None:
     """Iterative and linear: nothing walks the depth of the graph by recursion, or again for each vertex."""

@@ -25,6 +25,8 @@ from tests.shapes import (
     yielding_diamonds,
 )
 
+pytestmark = pytest.mark.slow
+
 SMALL_STACK = 512 * 1024
 
 

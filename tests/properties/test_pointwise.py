@@ -7,6 +7,7 @@ import random
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 from hypothesis import settings
 
 from penstock.plan import StreamGraphBuilder
@@ -52,6 +53,7 @@ def test_the_rule_on_columns_is_the_reference_rule() -> None:
     assert last.to_pylist() == [partitions[-1] for partitions in ranges]
 
 
+@pytest.mark.slow
 def test_every_pair_up_to_the_limit() -> None:
     edges = 0
     for first in range(1, LIMIT + 1, AT_ONCE):

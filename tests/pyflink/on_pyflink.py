@@ -1,8 +1,4 @@
-"""Runs programs on the real PyFlink, in one process: starting Java and Flink once for all saves most of the time.
-
-``record_outputs`` starts it by an interpreter that has ``apache-flink`` and nothing of ours. What programs print is
-between two marks for each program.
-"""
+"""Runs programs on the real PyFlink, in one process: starting Java and Flink once for all saves most of the time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Plans programs on the real PyFlink up to their first ``execute()``, and prints a line of JSON for each: the graph as
-Penstock has read it, and the operator IDs that Flink itself makes of it.
-
-``record_plans`` and the test start it by an interpreter that has ``apache-flink``, with Penstock's sources on its path.
-Nothing runs.
-"""
+"""Plans programs on the real PyFlink up to their first ``execute()``, and prints a line of JSON for each."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Records the public names of PyFlink: ``python -m tests.pyflink.record_names [--uses API.md]`` writes ``names.tsv``.
-
-The wheels of the versions below come from PyPI (``pip download --no-deps``) and are read as syntax trees: nothing of
-them is installed, imported or kept but names. ``--uses`` takes a table of methods with priorities in its last column
-(``| `method(…)` | … | uses | P0 |`` under ``## Class``); without it the priorities that the file has stay.
-"""
+"""Records the names of PyFlink: ``python -m tests.pyflink.record_names [--uses API.md]`` writes ``names.tsv``."""
 
 from __future__ import annotations
 
@@ -17,8 +12,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.pyflink.names import FILE, Name, read, write
+import penstock
+from penstock.pyflink.names import FILE, Name, read
 
+TABLE = Path(penstock.__file__).parent / "pyflink" / FILE
 VERSIONS = {"1.20": "1.20.1", "2.3": "2.3.0"}
 """The version of the wheel by that of the column."""
 ROOTS = ("common", "datastream", "metrics", "util", "java_gateway")
@@ -147,16 +144,17 @@ def download(version: str, folder: Path) -> Path:
 
 
 def main() -> None:
-    """Write the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--uses", type=Path, help="a table of methods with priorities")
-    table = parser.parse_args().uses
+    page = parser.parse_args().uses
     with tempfile.TemporaryDirectory() as folder:
         wheels = {column: download(version, Path(folder)) for column, version in VERSIONS.items()}
         found = {column: [n for tree in trees(w) for n in names(*tree)] for column, w in wheels.items()}
-    known = uses(table.read_text()) if table else {name.path: (name.priority, name.uses) for name in read()}
-    write([name._replace(priority=p, uses=u) for name in merged(found) for p, u in [known.get(name.path, ("", ""))]])
-    print(f"{FILE}: {len(read())} names")
+    known = uses(page.read_text()) if page else {name.path: (name.priority, name.uses) for name in read()}
+    table = [name._replace(priority=p, uses=u) for name in merged(found) for p, u in [known.get(name.path, ("", ""))]]
+    lines = ["\t".join(line) for line in (Name._fields, *table)]
+    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{TABLE}: {len(table)} names")
 
 
 if __name__ == "__main__":

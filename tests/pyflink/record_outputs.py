@@ -1,9 +1,4 @@
-"""Records what programs print on the real PyFlink: ``python -m tests.pyflink.record_outputs PYTHON [NAME…]``.
-
-PYTHON is an interpreter with ``apache-flink`` from PyPI (2.3.0; Java 11 or 17). Each program of ``programs`` runs
-there as it is, and the lines that it prints are written beside it. They are compared in any order: PyFlink prints as
-records arrive, Penstock sink by sink.
-"""
+"""Records what programs print on the real PyFlink: ``python -m tests.pyflink.record_outputs PYTHON [NAME…]``."""
 
 from __future__ import annotations
 
@@ -13,8 +8,8 @@ import sys
 from pathlib import Path
 
 from tests.pyflink.on_pyflink import BEGIN, END
+from tests.pyflink.recorded import record, unpacked
 
-FOLDER = Path(__file__).parent / "programs"
 RUNNER = Path(__file__).parent / "on_pyflink.py"
 
 
@@ -32,24 +27,18 @@ def outputs(lines: list[str]) -> dict[str, str]:
     return found
 
 
-def record(python: str, programs: list[Path]) -> int:
-    """Write the file beside each program, and say how many there are."""
+def main() -> None:
+    python, *names = sys.argv[1:]
+    programs = [str(path) for path in sorted(unpacked("programs").glob("*.py")) if not names or path.stem in names]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    arguments = [python, "-u", str(RUNNER), *map(str, programs)]
+    arguments = [python, "-u", str(RUNNER), *programs]
     run = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, text=True, timeout=3600, check=False)
     found = outputs(run.stdout.splitlines(keepends=True))
     for name, text in found.items():
-        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
+        record(name, text)
         print(name)
-    return len(found)
-
-
-def main() -> None:
-    """Record those that were named, or all."""
-    python, *names = sys.argv[1:]
-    programs = [program for program in sorted(FOLDER.glob("*.py")) if not names or program.stem in names]
-    if record(python, programs) < len(programs):
-        raise SystemExit("Some programs have failed, see above; their files are as they were.")
+    if len(found) < len(programs):
+        raise SystemExit("Some programs have failed, see above; their records are as they were.")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,4 @@
-"""Records the graphs and operator IDs of the real PyFlink: ``python -m tests.pyflink.record_plans PYTHON``.
-
-PYTHON is an interpreter with ``apache-flink`` 2.3.0 from PyPI (Java 11 or 17). Each program of ``programs`` is planned
-there up to its first ``execute()``; those that collect records without one are left out.
-"""
+"""Records the graphs and operator IDs of the real PyFlink: ``python -m tests.pyflink.record_plans PYTHON``."""
 
 from __future__ import annotations
 
@@ -16,13 +12,13 @@ from pathlib import Path
 
 import penstock
 from tests.pyflink.plans_on_pyflink import MARK
+from tests.pyflink.recorded import unpacked
 
 HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """Write ``plans.jsonl.gz``."""
-    programs = sorted((HERE / "programs").glob("*.py"))
+    programs = sorted(unpacked("programs").glob("*.py"))
     command = [sys.argv[1], "-u", str(HERE / "plans_on_pyflink.py"), *map(str, programs)]
     with tempfile.TemporaryDirectory() as path:
         Path(path, "penstock").symlink_to(Path(penstock.__file__).parent)  # and nothing else of what is installed here

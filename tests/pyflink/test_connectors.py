@@ -7,7 +7,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +14,10 @@ import pytest
 from penstock.cli.program import capture_plan, run_program
 from penstock.datastream.environment import executors
 from penstock.errors import UnsupportedError
+from tests.pyflink.recorded import unpacked
 from tests.pyflink.test_programs import led_away
 
-FOLDER = Path(__file__).parent / "connectors"
+FOLDER = unpacked("connectors")
 CASES = [
     *[
         (f"kafka_of_{form}", way, operators)

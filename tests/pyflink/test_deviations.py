@@ -7,51 +7,93 @@ import datetime
 import io
 import math
 import pickle
+import warnings
 from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, OutputTag, Row, RowKind, RuntimeExecutionMode, Types, WatermarkStrategy
-from penstock.common.cores import cores
-from penstock.common.settings import PYFLINKS, TABLE, Settings
-from penstock.datastream import MapFunction, ProcessFunction, StreamExecutionEnvironment, WindowFunction
+from penstock.common import (
+    Configuration,
+    OutputTag,
+    Row,
+    RowKind,
+    RuntimeExecutionMode,
+    Types,
+    WatermarkStrategy,
+)
+from penstock.common.settings.cores import cores
+from penstock.common.settings.settings import Settings
+from penstock.datastream import (
+    BroadcastProcessFunction,
+    CoProcessFunction,
+    KeyedProcessFunction,
+    MapFunction,
+    MapStateDescriptor,
+    ProcessFunction,
+    ProcessWindowFunction,
+    StreamExecutionEnvironment,
+    WindowFunction,
+)
+from penstock.datastream.environment import executors
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.pyflink import datastream as pyflink
-from penstock.runtime.buffers.borders import crossing
-from penstock.runtime.task.spoken import Spoken
-from tests.docs.documents import ROOT
+from penstock.runtime.buffers.borders import SOURCE, crossing
+from penstock.runtime.task.outbox import Spoken
 from tests.running import collected
 
 LONG_MIN = -9223372036854775808
 
 
-def program(**switches: str) -> Any:
-    """An environment as penstock.datastream makes it, with some switches, on the local executor."""
-    keys = {f"penstock.pyflink.{name.replace('_', '-')}": value for name, value in switches.items()}
+def program(pyflink: bool = False) -> Any:
+    """An environment as penstock.datastream makes it, on the local executor."""
+    keys = {"penstock.pyflink": pyflink, "parallelism.default": 1}
     return StreamExecutionEnvironment.get_execution_environment(Configuration(keys), executor="local")
 
 
 def test_programs_for_pyflink_have_them_all() -> None:
     env = pyflink.StreamExecutionEnvironment.get_execution_environment()
-    assert len(PYFLINKS) >= 5
-    assert all(env.settings.given[key] == "true" for key in PYFLINKS)
+    assert (env.settings.given, env.settings.pyflink) == ({"penstock.pyflink": "true"}, True)
     assert env.settings.imports == ()
     assert isinstance(env, StreamExecutionEnvironment)
-    off = Configuration(dict.fromkeys(PYFLINKS, "false"))
-    assert pyflink.StreamExecutionEnvironment.get_execution_environment(off).settings.pyflink_cores is False
-    assert not any(setting.default for setting in TABLE if setting.key in PYFLINKS)
+    off = pyflink.StreamExecutionEnvironment.get_execution_environment(Configuration({"penstock.pyflink": "false"}))
+    assert not off.settings.pyflink
+    with pytest.warns(DeprecationWarning, match=r"pyflink\.keys is the old name of the setting penstock"):
+        off = pyflink.StreamExecutionEnvironment.get_execution_environment(
+            Configuration({"penstock.pyflink.keys": "false"})
+        )
+    assert not off.settings.pyflink
 
 
-def test_every_switch_has_its_line_among_the_differences() -> None:
-    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8").partition("## Differences from PyFlink")[2]
-    assert [key for key in PYFLINKS if f"`{key}`" not in page] == []
+def test_settings_without_effect_are_named_at_the_line_of_the_program() -> None:
+    given = Configuration({"rest.port": "8081", "pipeline.jars": "file:///lib/flink-connector-kafka-3.3.0-1.20.jar"})
+    with pytest.warns(UserWarning, match="no effect") as caught:
+        pyflink.StreamExecutionEnvironment.get_execution_environment(given)
+    assert [warning.filename for warning in caught] == [__file__] * 2
+
+
+def test_a_folder_that_jobs_share_is_no_checkpoint_directory() -> None:
+    make = pyflink.StreamExecutionEnvironment.get_execution_environment
+    with pytest.warns(
+        UserWarning, match="state.checkpoints.dir has no effect in a program written for PyFlink"
+    ) as caught:
+        env = make(Configuration({"state.checkpoints.dir": "file:///shared"}))
+    assert [warning.filename for warning in caught] == [__file__]
+    assert env.settings.checkpoint_directory is None
+    assert env.get_checkpoint_config().get_checkpoint_storage().get_checkpoint_path() == "file:///shared"
+    with pytest.warns(UserWarning, match="by `penstock run --checkpoint-directory` or the setting penstock.job.folder"):
+        env.get_checkpoint_config().set_checkpoint_storage_dir("file:///shared")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert make(Configuration({"penstock.job.folder": "job"})).settings.checkpoint_directory == "job"
+    with executors.impose({"execution.checkpointing.dir": "job"}), pytest.warns(UserWarning, match="no effect"):
+        assert make(Configuration({"state.checkpoints.dir": "/a"})).settings.checkpoint_directory == "job"
 
 
 def test_as_many_subtasks_as_cores() -> None:
-    assert program(cores="true").get_parallelism() == cores() >= 1
-    assert program().get_parallelism() == 1
-    given = Configuration({"parallelism.default": "3", "penstock.pyflink.cores": "true"})
-    assert StreamExecutionEnvironment.get_execution_environment(given).get_parallelism() == 3
+    make = StreamExecutionEnvironment.get_execution_environment
+    assert make(Configuration({"penstock.pyflink": "true"})).get_parallelism() == cores() >= 1
+    assert make().get_parallelism() == 1
+    assert make(Configuration({"parallelism.default": "3", "penstock.pyflink": "true"})).get_parallelism() == 3
 
 
 def test_one_subtask_in_batch_mode_where_nobody_says() -> None:
@@ -65,7 +107,7 @@ def test_one_subtask_in_batch_mode_where_nobody_says() -> None:
     assert said.get_parallelism() == 4
     env = make().set_runtime_mode(RuntimeExecutionMode.BATCH).set_runtime_mode(RuntimeExecutionMode.STREAMING)
     assert env.get_parallelism() == cores()
-    off = make(Configuration({**batch, "penstock.pyflink.cores": "false"}))
+    off = make(Configuration({**batch, "penstock.pyflink": "false"}))
     assert off.set_runtime_mode(RuntimeExecutionMode.STREAMING).get_parallelism() == 1
 
 
@@ -94,14 +136,14 @@ def windows(env: Any, size: int, *slide: int) -> list[Any]:
     ],
 )
 def test_windows_by_count_are_full(size: int, slide: tuple[int, ...], theirs: list[Any]) -> None:
-    assert windows(program(count_windows="true"), size, *slide) == theirs
+    assert windows(program(pyflink=True), size, *slide) == theirs
     if slide not in ((), (0,)):
         assert windows(program(), size, *slide) != theirs or (size, slide) == (2, (2,))
 
 
 def test_windows_by_count_have_a_size() -> None:
     with pytest.raises(InvalidProgramError, match=r"WindowAssigner\.of\(\) was given -1 as slide\. Give 1 or more"):
-        windows(program(count_windows="true"), 3, -1)
+        windows(program(pyflink=True), 3, -1)
 
 
 class Stamps(ProcessFunction[Any, Any]):
@@ -111,13 +153,13 @@ class Stamps(ProcessFunction[Any, Any]):
         yield ctx.timestamp()
 
 
-@pytest.mark.parametrize(("switch", "none"), [("true", LONG_MIN), ("false", None)])
-def test_a_record_without_a_timestamp(switch: str, none: int | None) -> None:
+@pytest.mark.parametrize(("switch", "none"), [(True, LONG_MIN), (False, None)])
+def test_a_record_without_a_timestamp(switch: bool, none: int | None) -> None:
     def taken(value: int, record_timestamp: Any) -> int:
         assert record_timestamp == none
         return value
 
-    stream = program(timestamps=switch).from_collection([7], type_info=Types.INT())
+    stream = program(pyflink=switch).from_collection([7], type_info=Types.INT())
     assert collected(stream.process(Stamps())) == [none]
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(taken)
     assert collected(stream.assign_timestamps_and_watermarks(strategy).process(Stamps())) == [7]
@@ -127,7 +169,7 @@ def test_keyed_streams_are_collected_with_their_key() -> None:
     def keyed(env: Any, **key_type: Any) -> list[Any]:
         return collected(env.from_collection([("a", 1)]).key_by(lambda pair: pair[0], **key_type))
 
-    on, text = program(keyed_rows="true"), {"key_type": Types.STRING()}
+    on, text = program(pyflink=True), {"key_type": Types.STRING()}
     assert keyed(on, **text) == [Row(f0="a", f1=("a", 1))]
     assert keyed(on) == [Row(f0=bytearray(pickle.dumps("a")), f1=("a", 1))]
     assert keyed(program(), **text) == [("a", 1)]
@@ -159,7 +201,7 @@ def test_a_float_has_32_bits_behind_a_border() -> None:
         ]
 
     single, double = repr(SINGLE), repr(110.1)
-    assert seen(program(floats="true")) == [single, double, single, single, single, 110.1]
+    assert seen(program(pyflink=True)) == [single, double, single, single, single, 110.1]
     assert seen(program()) == [double] * 5 + [110.1]
 
 
@@ -169,21 +211,16 @@ def test_a_float_has_32_bits_behind_a_border() -> None:
         (Types.FLOAT(), 1, 1.0),
         (Types.FLOAT(), 1e300, math.inf),
         (Types.FLOAT(), -1e300, -math.inf),
-        (Types.FLOAT(), None, None),
-        (Types.FLOAT(), True, True),
         (Types.DOUBLE(), 110.1, 110.1),
         (Types.TUPLE([Types.INT(), Types.FLOAT()]), (1, 110.1), (1, SINGLE)),
-        (Types.TUPLE([Types.INT(), Types.FLOAT()]), (110.1,), (110.1,)),
         (Types.ROW_NAMED(["a"], [Types.FLOAT()]), Row(a=110.1), Row(a=SINGLE)),
-        (Types.ROW([Types.ROW([Types.FLOAT()])]), Row(Row(110.1)), Row(Row(SINGLE))),
         (Types.LIST(Types.FLOAT()), [110.1, 2], [SINGLE, 2.0]),
-        (Types.LIST(Types.FLOAT()), "no list", "no list"),
         (Types.MAP(Types.STRING(), Types.FLOAT()), {"a": 110.1}, {"a": SINGLE}),
         (None, 110.1, 110.1),
     ],
 )
 def test_what_a_border_does_to_a_float(type_info: Any, value: Any, narrow: Any) -> None:
-    function = crossing(type_info, Settings(pyflink_floats=True))
+    function = crossing(type_info, Settings(pyflink=True))
     assert crossing(type_info, Settings()) is None
     found = value if function is None else function(value)
     assert (found, type(found)) == (narrow, type(narrow))
@@ -211,8 +248,8 @@ NAMED = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])
         (Types.MAP(Types.INT(), NAMED), {1: (1, "x")}, {1: Row(a=1, b="x")}),
     ],
 )
-def test_what_a_border_does_to_a_row(type_info: Any, value: Any, row: Any) -> None:
-    cross = crossing(type_info, Settings(pyflink_rows=True))
+def test_what_a_source_does_to_a_row(type_info: Any, value: Any, row: Any) -> None:
+    cross = crossing(type_info, Settings(pyflink=True), SOURCE)
     assert cross is not None
     assert repr(cross(value)) == repr(row)
     assert cross(value) == row
@@ -228,7 +265,7 @@ def test_rows_have_the_names_of_their_type_behind_a_border(capsys: pytest.Captur
         return [texts[0], texts[1], repr(texts[2]), capsys.readouterr().out.strip()]
 
     theirs = "Row(a=1, b='1')"
-    assert seen(program(rows="true")) == ["Row(b='1', a=1)", theirs, theirs, "+I[1,1]"]
+    assert seen(program(pyflink=True)) == ["Row(b='1', a=1)", theirs, theirs, "+I[1,1]"]
     assert seen(program()) == ["Row(b='1', a=1)"] * 3 + ["+I[1,1]"]
 
 
@@ -259,7 +296,7 @@ def test_keys_go_to_pyflinks_subtasks(key_type: Any, theirs: dict[Any, int]) -> 
         assert keyed.get_key_type() == key_type
         return dict(collected(keyed.map(Subtask()).set_parallelism(4)))
 
-    assert subtasks(program(keys="true")) == theirs
+    assert subtasks(program(pyflink=True)) == theirs
     assert subtasks(program()) != theirs
 
 
@@ -276,7 +313,7 @@ def test_all_that_can_be_pickled_is_a_key(mode: RuntimeExecutionMode, parallelis
         1.0,
         True,
     ]
-    env = program(keys="true").set_runtime_mode(mode).set_parallelism(parallelism)
+    env = program(pyflink=True).set_runtime_mode(mode).set_parallelism(parallelism)
     pairs = env.from_collection([(day, 1) for day in days * 3])
     sums = collected(pairs.key_by(lambda pair: pair[0]).reduce(lambda left, right: (left[0], left[1] + right[1])))
     most = {(type(day), day): count for day, count in sorted(sums, key=lambda pair: pair[1])}
@@ -290,7 +327,7 @@ def test_all_that_can_be_pickled_is_a_key(mode: RuntimeExecutionMode, parallelis
 @pytest.mark.parametrize("key_type", [None, Types.STRING(), Types.INT()])
 def test_none_is_a_key_with_state_of_its_own(mode: RuntimeExecutionMode, key_type: Any) -> None:
     other = 7 if key_type == Types.INT() else "a"
-    env = program(keys="true").set_runtime_mode(mode).set_parallelism(3)
+    env = program(pyflink=True).set_runtime_mode(mode).set_parallelism(3)
     pairs = env.from_collection([(None, 1), (other, 10), (None, 2), (other, 20)])
     keyed = pairs.key_by(lambda pair: pair[0], key_type=key_type)
     sums = collected(keyed.reduce(lambda left, right: (left[0], left[1] + right[1])))
@@ -310,16 +347,75 @@ class Sides(ProcessFunction[Any, Any]):
 SIDE = OutputTag("side", Types.INT())
 
 
-def test_a_side_output_that_nobody_reads() -> None:
-    def seen(env: Any, read: bool) -> list[Any]:
-        stream = env.from_collection([1, 2], type_info=Types.INT()).process(Sides())
-        if read:
-            stream.get_side_output(SIDE).map(str)
+class SidesOfTwo(CoProcessFunction[Any, Any, Any]):
+    """The records of the first input, each with one beside it."""
+
+    def process_element1(self, value: Any, ctx: Any) -> Any:
+        yield value
+        yield SIDE, -value
+
+    def process_element2(self, value: Any, ctx: Any) -> Any:
+        return None
+
+
+class SidesOfKeys(KeyedProcessFunction[Any, Any, Any]):
+    """A record, and one beside it."""
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield value
+        yield SIDE, -value
+
+
+class SidesOfBroadcasts(BroadcastProcessFunction[Any, Any, Any]):
+    """The records, each with one beside it."""
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield value
+        yield SIDE, -value
+
+    def process_broadcast_element(self, value: Any, ctx: Any) -> Any:
+        return None
+
+
+class SidesOfWindows(ProcessWindowFunction[Any, Any, Any, Any]):
+    """The records of a window, each with one beside it."""
+
+    def process(self, key: Any, context: Any, elements: Any) -> Any:
+        for value in elements:
+            yield value
+            yield SIDE, -value
+
+
+RULES = MapStateDescriptor("rules", Types.INT(), Types.INT())
+WITH_SIDES: dict[str, Any] = {
+    "process": lambda numbers: numbers.process(Sides()),
+    "keyed process": lambda numbers: numbers.key_by(lambda x: 0).process(SidesOfKeys()),
+    "two inputs": lambda numbers: numbers.connect(numbers).process(SidesOfTwo()),
+    "broadcast": lambda numbers: numbers.connect(numbers.broadcast(RULES)).process(SidesOfBroadcasts()),
+    "windows": lambda numbers: numbers.key_by(lambda x: 0).count_window(1).process(SidesOfWindows()),
+}
+
+
+@pytest.mark.parametrize("made", WITH_SIDES.values(), ids=WITH_SIDES)
+def test_tags_are_looked_for_where_a_side_output_is_asked_for(made: Any) -> None:
+    def seen(env: Any, asked: bool, consumed: bool = False) -> list[Any]:
+        stream = made(env.from_collection([1, 2], type_info=Types.INT()))
+        side = stream.get_side_output(SIDE) if asked else None
+        if side is not None and consumed:
+            side.map(str)
         return collected(stream)
 
-    both = [1, (SIDE, -1), 2, (SIDE, -2)]
-    assert seen(program(side_outputs="true"), read=False) == both
-    assert seen(program(side_outputs="true"), read=True) == seen(program(), read=False) == [1, 2]
+    on = {"pyflink": True}
+    assert seen(program(**on), asked=False) == [1, (SIDE, -1), 2, (SIDE, -2)]
+    assert seen(program(**on), asked=True) == seen(program(**on), asked=True, consumed=True) == [1, 2]
+    assert seen(program(), asked=False) == seen(program(), asked=True) == [1, 2]
+
+
+def test_a_side_output_that_nobody_reads_has_no_say_in_the_declared_type() -> None:
+    numbers = program(pyflink=True).from_collection([1, 2], type_info=Types.INT())
+    stream = numbers.process(Sides(), Types.INT())
+    stream.get_side_output(SIDE)
+    assert collected(stream.rebalance()) == [1, 2]
 
 
 def test_a_value_is_what_its_type_holds() -> None:
@@ -332,10 +428,10 @@ def test_a_value_is_what_its_type_holds() -> None:
         (moment, Types.SQL_TIMESTAMP(), moment.replace(microsecond=678000)),
         ((2, True), Types.TUPLE([Types.DOUBLE(), Types.LONG()]), (2.0, 1)),
     ):
-        assert repr(seen(program(values="true"), value, type_info)) == repr(theirs)
+        assert repr(seen(program(pyflink=True), value, type_info)) == repr(theirs)
         assert seen(program(), value, type_info) == value
     with pytest.raises(JobExecutionError, match=r"Operator 'Map'.*The record 'x' does not fit its declared type"):
-        seen(program(values="true"), "x", Types.INT())
+        seen(program(pyflink=True), "x", Types.INT())
 
 
 def test_all_windows_are_those_of_one_key() -> None:
@@ -343,7 +439,7 @@ def test_all_windows_are_those_of_one_key() -> None:
         numbers = env.set_parallelism(4).from_collection([1, 2, 3, 4], type_info=Types.INT())
         return collected(numbers.count_window_all(2).reduce(lambda x, y: x + y).map(Subtask()))
 
-    assert subtasks(program(keys="true")) == [(3, 0), (7, 0)]
+    assert subtasks(program(pyflink=True)) == [(3, 0), (7, 0)]
     alone = program().set_parallelism(4).from_collection([1, 2]).count_window_all(2).reduce(lambda x, y: x + y)
     assert alone.transformation.parallelism == 1
 

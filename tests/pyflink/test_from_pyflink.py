@@ -47,6 +47,7 @@ def test_every_recorded_graph_gets_flinks_ids() -> None:
         assert ids(StreamGraph.from_dict(plan["spec"])) == plan["hashes"], plan["program"]
 
 
+@pytest.mark.slow
 def test_how_many_ids_the_mirror_shares_with_the_real_one(capsys: pytest.CaptureFixture[str]) -> None:
     """What docs/pyflink.md says. PyFlink adds operators of its own and merges others, which moves positions."""
     equal = shared = 0

@@ -12,17 +12,14 @@ from py4j.protocol import Py4JJavaError
 
 from penstock.errors import InvalidProgramError, JobExecutionError, MissingMethodError, UnsupportedError
 from penstock.pyflink import find_flink_home
-from penstock.pyflink.common import Configuration, Duration, Types, WatermarkStrategy
-from penstock.pyflink.datastream import DataStream, RuntimeExecutionMode, SlotSharingGroup, StreamExecutionEnvironment
-from penstock.pyflink.datastream.slot_sharing_group import MemorySize
+from penstock.pyflink.common import Configuration
+from penstock.pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from penstock.pyflink.java.errors import as_java
 from penstock.pyflink.java_gateway import get_gateway
 from penstock.pyflink.pyflink_gateway_server import get_log_dir, on_windows
 from penstock.pyflink.testing.test_case_utils import (
     PyFlinkBatchTestCase,
     PyFlinkStreamingTestCase,
-    exec_insert_table,
-    invoke_java_object_method,
 )
 from penstock.pyflink.util.exceptions import (
     capture_java_exception,
@@ -90,39 +87,22 @@ def test_settings_of_nobody() -> None:
         settings.getEnum()
 
 
-def graph_of(env: Any) -> Any:
-    """The graph by Java's methods."""
-    return env._j_stream_execution_environment.getStreamGraph(True)
-
-
-def test_the_graph_by_javas_methods() -> None:
-    env = program()
-    group = SlotSharingGroup.builder("big").set_cpu_cores(2.0).set_task_heap_memory_mb(100).build()
-    env.register_slot_sharing_group(group)
-    stream = env.from_collection([1]).name("numbers").slot_sharing_group(group)
-    stream.map(lambda x: x, Types.INT()).name("same").uid("a").map(lambda x: x).disable_chaining().print()
-    graph = graph_of(env)
-    nodes = list(graph.getStreamNodes().toArray())
-    assert [node.getOperatorName() for node in nodes] == ["numbers", "same", "Map", "Print to Std. Out"]
-    assert (nodes[1].getTransformationUID(), nodes[1].getParallelism()) == ("a", env.get_parallelism())
-    assert nodes[0].getSlotSharingGroup() == "big"
-    chainable = FLINK.streaming.api.graph.StreamingJobGraphGenerator.isChainable
-    assert not chainable(nodes[1].getOutEdges().get(0), graph)
-    assert nodes[2].getInEdges().get(0).getSourceId() == nodes[1].getId()
-    needs = graph.getSlotSharingGroupResource("big").get()
-    assert needs.getCpuCores().getValue() == 2.0
-    assert MemorySize(j_memory_size=needs.getTaskHeapMemory()) == MemorySize.of_mebi_bytes(100)
-    assert not graph.getSlotSharingGroupResource("other").isPresent()
-    assert env.transformations == []
-
-
 def test_the_environment_by_javas_methods() -> None:
     env = program()
     java = env._j_stream_execution_environment
     java.setParallelism(5)
     assert java.getParallelism() == env.get_parallelism() == 5
-    env.register_cached_file("/tmp/words", "words")
-    assert (java.getCachedFiles().size(), java.getCachedFiles()[0].getField(0)) == (1, "words")
+    env.from_collection([1]).map(str).uid("texts").slot_sharing_group("own").print().name("Out")
+    graph = java.getStreamGraph(False)
+    _, node, out = graph.getStreamNodes()
+    assert (node.getOperatorName(), node.getTransformationUID(), node.getParallelism()) == ("Map", "texts", 5)
+    assert (node.getSlotSharingGroup(), node.getMaxParallelism(), node.getUserHash()) == ("own", -1, None)
+    assert (out.getOperatorName(), out.getOperatorDescription()) == ("Out", "Sink: Out")
+    assert (graph.getJobName(), len(env.transformations)) == ("Flink Streaming Job", 2)
+    assert '"pact"' in java.getStreamGraph().getStreamingPlanAsJSON()
+    assert env.transformations == []
+    with pytest.raises(MissingMethodError, match=r"StreamNode\.getInEdges is not there"):
+        node.getInEdges()
     with pytest.raises(MissingMethodError, match=r"StreamExecutionEnvironment\.getWeather is not there"):
         java.getWeather()
 
@@ -137,26 +117,6 @@ def test_collections() -> None:
     assert (map_.getProperty("b", 0), map_.keySet(), map_.entrySet()) == (0, {"a"}, [("a", 2)])
     assert to_jarray(JVM.int, [1, 2]).toArray() == [1, 2]
     assert get_gateway().new_array(JVM.int, 2, 1) == [[None], [None]]
-    assert JVM.java.util.Arrays.asList("a", "b").size() == 2
-    assert JVM.java.time.Duration.ofMillis(5) == Duration.of_millis(5)
-
-
-def test_strategies_by_javas_names() -> None:
-    java = FLINK.api.common.eventtime.WatermarkStrategy
-    assert WatermarkStrategy(java.forMonotonousTimestamps()) == WatermarkStrategy.for_monotonous_timestamps()
-    supplier = FLINK.streaming.api.functions.python.eventtime.PerElementWatermarkGenerator.getSupplier()
-    assert WatermarkStrategy(java.forGenerator(supplier)).supplier is supplier
-
-
-def test_a_stream_of_another() -> None:
-    env = program().set_parallelism(2)
-    pairs = env.from_collection([("a", 0), ("b", 1)], type_info=Types.ROW([Types.STRING(), Types.INT()]))
-    dealt = DataStream(pairs.partition_custom(lambda key, n: key % n, lambda pair: pair[1])._j_data_stream)
-    checked = DataStream(dealt._j_data_stream.map(FLINK.python.util.PartitionCustomTestMapFunction()))
-    assert sorted(record[0] for record in checked.execute_and_collect()) == ["a", "b"]
-    wrong = pairs.broadcast().map(FLINK.python.util.PartitionCustomTestMapFunction())
-    with pytest.raises(JobExecutionError, match="wrong partition"):
-        wrong.execute_and_collect()
 
 
 def failing(env: Any) -> None:
@@ -251,8 +211,7 @@ class Batch(PyFlinkBatchTestCase):
         """It is BATCH."""
         assert self.env.settings.batch
         assert type(self).env.settings.batch
-        assert self.to_py_list(JVM.java.util.Arrays.asList(1, 2)) == [1, 2]
-        assert invoke_java_object_method(settings_of(self.env), "getClass").getSimpleName() == "Configuration"
+        assert self.to_py_list(to_jarray(JVM.int, [1, 2])) == [1, 2]
 
 
 @pytest.mark.parametrize("case", [Streaming, Batch])
@@ -265,6 +224,6 @@ def test_cases_of_pyflinks_kind(case: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_starts_java_is_not_there() -> None:
     assert on_windows() == sys.platform.startswith("win")
-    for refused in (find_flink_home._find_flink_home, get_log_dir, exec_insert_table):
+    for refused in (find_flink_home._find_flink_home, get_log_dir):
         with pytest.raises(UnsupportedError, match=r"is PyFlink's, and Penstock has nothing for it yet"):
             refused()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tests.pyflink.names import read
+from penstock.pyflink.names import read
 from tests.pyflink.record_names import merged, names, uses
 
 SOURCE = """
@@ -75,7 +75,7 @@ def test_priorities_come_out_of_a_table() -> None:
 
 
 def test_the_list_is_whole() -> None:
-    listed = read()
+    listed = list(read())
     assert listed == sorted(listed)
     assert len(listed) > 2_000
     assert {name.versions for name in listed} == {"1.20", "2.3", "1.20+2.3"}

@@ -11,7 +11,7 @@ import pytest
 from penstock.common import Configuration, Duration, Time, WatermarkStrategy
 from penstock.common.serialization import RowFieldExtractorSchema, SimpleStringSchema
 from penstock.datastream import (
-    DataStream,
+    KeyedStream,
     MapStateDescriptor,
     ReduceFunction,
     ReducingStateDescriptor,
@@ -23,8 +23,8 @@ from penstock.datastream.window import ContinuousEventTimeTrigger, TriggerResult
 from penstock.errors import InvalidProgramError, MissingMethodError, TypeInfoError
 from penstock.pyflink.common import Encoder, Row, RowKind, Types
 from penstock.pyflink.common.typeinfo import RowTypeInfo, TupleTypeInfo
-from penstock.pyflink.datastream import OutputTag
-from penstock.pyflink.java_gateway import get_gateway
+from penstock.pyflink.datastream import DataStream, OutputTag
+from tests.pyflink.own_tests.plugin import Gateway
 
 ROW = Types.ROW_NAMED(["x", "y"], [Types.INT(), Types.STRING()])
 
@@ -139,7 +139,7 @@ def test_a_trigger_that_derives_from_a_continuous_one_registers_its_next_time() 
 
 
 def test_schemas_have_stand_ins_too() -> None:
-    row = get_gateway().jvm.org.apache.flink.types.Row(2)
+    row = Gateway().jvm.org.apache.flink.types.Row(2)
     row.setField(0, b"key")
     java = RowFieldExtractorSchema(0)._j_serialization_schema
     java.open(None)
@@ -159,7 +159,7 @@ def test_a_stream_of_an_operator_is_that_operator() -> None:
     again: Any = DataStream(mapped._j_data_stream)
     again.set_parallelism(1).name("again")
     assert mapped.get_name() == "again"
-    assert type(DataStream(mapped.key_by(lambda value: value))) is DataStream
+    assert not isinstance(DataStream(mapped.key_by(lambda value: value)), KeyedStream)
     assert list(DataStream(mapped).execute_and_collect()) == [2]
 
 

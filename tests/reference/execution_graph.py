@@ -21,9 +21,6 @@ UNSET = -1
 
 @dataclass(eq=False)
 class ExecutionVertex:
-    """A JobVertex at its parallelism. ``inputs[i][subtask]`` are the partitions read; ``results[r][partition]`` the
-    (consumer, input, subtask) triples."""
-
     index: int
     job_vertex: JobVertex
     parallelism: int
@@ -33,11 +30,6 @@ class ExecutionVertex:
 
 
 def build(job: JobGraph, profile: Profile) -> list[ExecutionVertex]:
-    """Vertices in topological order.
-
-    Raises:
-        FlinkError: a parallelism or a max parallelism is out of bounds; co-located subtasks are in different regions.
-    """
     if profile.looks_ahead:
         for job_vertex in job.vertices.values():
             max_parallelism(job_vertex.max_parallelism, max(job_vertex.parallelism, 1))
@@ -100,11 +92,6 @@ def _vertex(index: int, job_vertex: JobVertex) -> ExecutionVertex:
 
 
 def max_parallelism(configured: int, parallelism: int) -> int:
-    """The configured one, within bounds; by default the next power of two of 1.5 times the parallelism, at least 128.
-
-    Raises:
-        FlinkError: it is out of bounds.
-    """
     if configured == UNSET:
         if parallelism > UPPER_BOUND:
             raise FlinkError(errors.ILLEGAL_ARGUMENT, f"parallelism {parallelism} is out of bounds")
@@ -145,7 +132,6 @@ def pointwise(producers: int, consumers: int, subtask: int) -> list[int]:
 
 
 def exact_pointwise(producers: int, consumers: int, subtask: int) -> list[int]:
-    """The same in whole numbers."""
     if producers < consumers:
         first = [-(-partition * consumers // producers) for partition in range(producers + 1)]
         return [partition for partition in range(producers) if first[partition] <= subtask < first[partition + 1]]

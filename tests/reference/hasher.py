@@ -19,11 +19,7 @@ def murmur3_128(data: bytes) -> bytes:
 
 
 def operator_ids(graph: StreamGraph, chainable: Chainability) -> dict[int, bytes]:
-    """IDs by node id, in the order in which they were made; nodes that no source reaches are absent.
-
-    Raises:
-        FlinkError: two nodes claim one uid.
-    """
+    """IDs by node id, in the order in which they were made; nodes that no source reaches are absent."""
     hashes: dict[int, bytes] = {}
     sources = sorted(graph.source_ids())
     waiting = deque(sources)
@@ -62,11 +58,7 @@ def _position_hash(node: Node, hashes: dict[int, bytes], chainable: Chainability
 
 
 def user_hashes(graph: StreamGraph) -> dict[int, bytes]:
-    """The IDs given as hex text, by node id; of any length.
-
-    Raises:
-        FlinkError: a pair of characters is not a number of base 16.
-    """
+    """The IDs given as hex text, by node id; of any length."""
     return {node.id: _parse_hex(node.user_hash) for node in graph.nodes.values() if node.user_hash is not None}
 
 

@@ -145,7 +145,6 @@ class IntHashMap:
             self._double()
 
     def keys(self) -> list[int]:
-        """All keys in Java's iteration order."""
         return [key for bin_ in self._bins for key in bin_.keys]
 
     def _relieve(self, bin_: _Bin) -> None:

@@ -21,11 +21,7 @@ UNDEFINED_BUFFER_TIMEOUT = -1
 
 
 def build(graph: StreamGraph, chainable: Chainability) -> JobGraph:
-    """All steps in Flink's order, which is also the order of its refusals.
-
-    Raises:
-        FlinkError: the first refusal.
-    """
+    """All steps in Flink's order, which is also the order of its refusals."""
     if graph.iterative and not graph.profile.allows_iterations:
         raise FlinkError(None, "there are no iterations")
     _pre_validate(graph)
@@ -194,11 +190,7 @@ def _result_type(edge: Edge, exchange_mode: str) -> str:
 
 
 def topological_order(job: JobGraph) -> list[JobVertex]:
-    """Vertices without inputs first; then each vertex of the list so far frees consumers, depth first.
-
-    Raises:
-        FlinkError: there is a cycle.
-    """
+    """Vertices without inputs first; then each vertex of the list so far frees consumers, depth first."""
     vertices = list(job.vertices.values())
     order = [vertex for vertex in vertices if not vertex.inputs]
     remaining = {vertex: None for vertex in vertices if vertex.inputs}  # a dict for its order

@@ -49,8 +49,6 @@ class DataSet:
 
 @dataclass(eq=False)
 class JobEdge:
-    """One input of a vertex."""
-
     data_set: DataSet
     target: JobVertex
     distribution: str
@@ -63,8 +61,6 @@ class JobEdge:
 
 @dataclass(eq=False)
 class SlotSharingGroup:
-    """Vertices that may share a slot."""
-
     name: str = DEFAULT_SLOT_SHARING_GROUP
     members: list[JobVertex] = field(default_factory=list)
     resources: Resources = None
@@ -72,12 +68,6 @@ class SlotSharingGroup:
 
 @dataclass(eq=False)
 class JobVertex:
-    """One chain.
-
-    ``operators`` are in the order of ``getOperatorIDs()``; ``chained`` holds the configurations behind the head's, by
-    node id; ``fractions`` is what the vertex has written down of their managed memory fractions.
-    """
-
     id: bytes
     name: str
     head: Config

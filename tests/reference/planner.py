@@ -16,10 +16,7 @@ from tests.reference.stream_graph import StreamGraph
 
 
 def plan(spec: dict[str, Any], flink: str = "1.11") -> dict[str, Any]:
-    """The RESULT of one SPEC as a version of Flink gives it.
-
-    Every stage but the first is tried by itself; an execution graph is made only of a job graph that was.
-    """
+    """The RESULT of one SPEC as a version of Flink gives it."""
     profile = PROFILES[flink]
     result: dict[str, Any] = {"name": spec.get("name"), "flink": profile.release}
     try:
@@ -39,13 +36,13 @@ def plan(spec: dict[str, Any], flink: str = "1.11") -> dict[str, Any]:
     return result
 
 
-def plan_deep(spec: dict[str, Any], flink: str = "1.11") -> dict[str, Any]:
+def plan_deep(spec: dict[str, Any]) -> dict[str, Any]:
     """``plan`` for graphs that are thousands of operators deep: in a thread with a stack for its recursion."""
     results: list[dict[str, Any]] = []
     limit, size = sys.getrecursionlimit(), threading.stack_size(512 * 1024 * 1024)
     sys.setrecursionlimit(1_000_000)
     try:
-        thread = threading.Thread(target=lambda: results.append(plan(spec, flink)))
+        thread = threading.Thread(target=lambda: results.append(plan(spec)))
         thread.start()
         thread.join()
     finally:

@@ -9,28 +9,6 @@ from tests.reference import errors
 
 @dataclass(frozen=True)
 class Profile:
-    """One version of Flink.
-
-    Attributes:
-        release: the release that the golden records come from.
-        hash_ordered: sources and co-located vertices come in the order of a HashMap; else by id, and as they were made.
-        head_index: the chain index of the head of a chain.
-        default_buffer_timeout: what an unset timeout becomes on a pipelined edge; None: it stays unset.
-        connects_at_once: a vertex is connected as soon as it is made; else when all are made.
-        shares_data_sets: blocking edges of one operator that ask for the same may read one data set.
-        counts_in_floats: pointwise shares of subtasks are worked out in 32-bit floats.
-        unset_memory_weight: what a node without a weight of managed memory weighs.
-        memory_by_resources: a group with known resources divides its managed memory by them and not by weights.
-        cpu_digits: decimals that CPU shares keep, the rest is cut off; None: all.
-        looks_ahead: an ExecutionGraph checks the bounds of all vertices first, and its regions at the end.
-        unhashed: what is thrown at a node without an ID.
-        groupless: what is thrown at a vertex without a slot sharing group.
-        checks_groups_first: that is seen before co-location is looked at.
-        allows_empty_texts: a name or a uid may be the empty string.
-        allows_fed_sources: a source may have inputs.
-        allows_iterations: there are loops.
-    """
-
     release: str
     hash_ordered: bool
     head_index: int

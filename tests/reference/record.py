@@ -21,7 +21,6 @@ Fields = dict[str, Any]
 
 
 def of_stream_graph(graph: StreamGraph, chainable: Chainability) -> Fields:
-    """The stage ``stream_graph``."""
     edges = [
         {
             "partitioner": edge.partitioner,
@@ -35,7 +34,6 @@ def of_stream_graph(graph: StreamGraph, chainable: Chainability) -> Fields:
 
 
 def of_job_graph(graph: StreamGraph, job: JobGraph) -> Fields:
-    """The stage ``job_graph``."""
     vertices = list(job.vertices.values())
     index_of = {vertex: index for index, vertex in enumerate(vertices)}
     old = graph.profile is OLD
@@ -156,7 +154,6 @@ def _checkpointing(graph: StreamGraph, job: JobGraph, index_of: dict[JobVertex, 
 
 
 def of_execution_graph(job: JobGraph, profile: Profile) -> Fields:
-    """The stage ``execution_graph``."""
     graph = execution_graph.build(job, profile)
     total_edges = sum(len(partitions) for vertex in graph for subtasks in vertex.inputs for partitions in subtasks)
     total_groups = sum(len(execution_graph.groups(subtasks)) for vertex in graph for subtasks in vertex.inputs)

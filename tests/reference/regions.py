@@ -1,8 +1,4 @@
-"""Regions, failover and partition release, one execution edge at a time.
-
-The obvious way, as Flink's classes go: sets of subtasks that are merged, a queue of regions to visit, a set of
-unfinished subtasks per region. Slow on purpose: all-to-all edges are walked one by one, and again in every step.
-"""
+"""Regions, failover and partition release, one execution edge at a time."""
 
 from __future__ import annotations
 
@@ -54,11 +50,7 @@ class Topology:
 
 
 def regions(topology: Topology, flink: str) -> list[Region]:
-    """The pipelined regions by their first subtask.
-
-    Raises:
-        ValueError: co-located subtasks are in different regions, which Flink 2.3 refuses.
-    """
+    """The pipelined regions by their first subtask."""
     if flink == "1.11":
         found = _one_region(topology) if topology.co_located else _merge_pipelined(topology, topology.subtasks)
     else:
@@ -182,7 +174,6 @@ class PartitionRelease:
         self._unfinished = {region: set(region) for region in found}
 
     def vertex_unfinished(self, subtask: Subtask) -> None:
-        """The subtask runs again."""
         self._unfinished[self._region_of[subtask]].add(subtask)
 
     def vertex_finished(self, subtask: Subtask) -> list[tuple[Input, Partition, bool]]:
@@ -222,7 +213,6 @@ class RegionScheduling:
         self._scheduled: set[Region] = set()
 
     def start(self) -> list[int]:
-        """The regions that wait for nothing."""
         return self._schedule(self._found)
 
     def vertex_finished(self, subtask: Subtask) -> list[int]:

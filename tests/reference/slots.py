@@ -60,11 +60,7 @@ def _pipelined_neighbours(vertex: JobVertex) -> list[JobVertex]:
 
 
 def assign_co_location(job: JobGraph, profile: Profile) -> None:
-    """Vertices with one co-location name, in the order of a HashMap of their heads.
-
-    Raises:
-        FlinkError: a member has no slot sharing group, or another one than the first member.
-    """
+    """Vertices with one co-location name, in the order of a HashMap of their heads."""
     if profile.checks_groups_first:
         _require_groups(job, profile)
     groups: dict[str, list[JobVertex]] = {}
@@ -92,15 +88,7 @@ def _require_groups(job: JobGraph, profile: Profile) -> None:
 
 
 def assign_memory_fractions(job: JobGraph, latest: dict[int, Config], profile: Profile) -> None:
-    """Each operator's part of its slot sharing group's managed memory.
-
-    A node that is in two chains has one weight in each, but only its latest configuration gets the fraction; and a
-    vertex writes the fractions of its chained operators down only when its own head still is its node's latest
-    configuration.
-
-    Raises:
-        FlinkError: a vertex has no slot sharing group, or a fraction is not between 0 and 1.
-    """
+    """Each operator's part of its slot sharing group's managed memory."""
     _require_groups(job, profile)
     for group in job.slot_sharing_groups:
         nodes = [latest[node].node for vertex in group.members for node in vertex.node_ids()]

@@ -66,7 +66,6 @@ class Edge:
     unique: int  # how many edges its source had to its target before
 
     def text(self) -> str:
-        """The edge's id."""
         ends = f"{self.source.name}-{self.source.id}_{self.target.name}-{self.target.id}"
         return f"{ends}_{self.type_number}_{self.partitioner}_{self.unique}"
 
@@ -93,11 +92,7 @@ class StreamGraph:
 
 
 def build(spec: dict[str, Any], profile: Profile) -> StreamGraph:
-    """All nodes, then all iterations, then all edges, each in the order given.
-
-    Raises:
-        FlinkError: the first duplicate id, unknown id, or FORWARD edge between different parallelisms.
-    """
+    """All nodes, then all iterations, then all edges, each in the order given."""
     settings = {**SETTINGS, **spec.get("settings", {})}
     chaining, iterative = spec.get("chaining_enabled", True), bool(spec.get("iterations"))
     graph = StreamGraph(chaining, settings, {}, [], iterative=iterative, profile=profile)

@@ -9,11 +9,6 @@ from tests.reference.stream_graph import Edge, Node, StreamGraph
 
 
 def render(graph: StreamGraph) -> str:
-    """Sinks last, each half by id.
-
-    Raises:
-        FlinkError: there is no node.
-    """
     if not graph.nodes:
         raise FlinkError(errors.RUNTIME, "JSON plan creation failed", cause_class=errors.INDEX_OUT_OF_BOUNDS)
     nodes = sorted(graph.nodes.values(), key=lambda node: (node.is_sink, node.id))

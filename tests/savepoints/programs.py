@@ -19,7 +19,7 @@ from penstock.datastream.state import (
     ValueStateDescriptor,
 )
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
+from penstock.job.savepoint.store import write_savepoint
 from penstock.savepoints import KeyedStateBootstrapFunction
 from tests.job.savepoint.golden import Add, Count
 from tests.running import collected
@@ -31,8 +31,6 @@ PAIRS = [(f"k{number % 5}", number) for number in range(40)]
 
 @dataclass
 class Thing:
-    """An object in state."""
-
     number: int
 
 
@@ -91,15 +89,11 @@ class Many(Keeps, KeyedProcessFunction):
 
 
 class Fills(Keeps, KeyedStateBootstrapFunction):
-    """Puts pairs into the same states."""
-
     def process_element(self, value: Any, ctx: Any) -> None:
         self.keep(value, ctx)
 
 
 class Things(KeyedProcessFunction):
-    """Keeps an object and a number."""
-
     def open(self, runtime_context: Any) -> None:
         self.thing = runtime_context.get_state(ValueStateDescriptor("thing"))
         self.number = runtime_context.get_state(ValueStateDescriptor("number", Types.LONG()))
@@ -129,7 +123,7 @@ class Pairs(Source):
 
 def environment(folder: Path, parallelism: int = 2, **settings: Any) -> StreamExecutionEnvironment:
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
-    configuration = Configuration.from_dict({"penstock.job.folder": str(folder), **values})
+    configuration = Configuration.from_dict({"execution.checkpointing.dir": str(folder), **values})
     env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local")
     return env.set_parallelism(parallelism)
 
@@ -147,8 +141,7 @@ def outputs(
     ends: bool | None = None,
     **settings: Any,
 ) -> list[Any]:
-    """What a run over pairs puts out, sorted. With a savepoint to begin from they are the last ones, so that all timers
-    fire; ``ends`` says otherwise."""
+    """What a run over pairs puts out, sorted."""
     settings = {"penstock__step__available_now": "true", **settings}
     if begin is not None:
         settings["execution__savepoint__path"] = begin
@@ -166,7 +159,7 @@ def outputs(
 
 
 def taken(folder: Path, place: Path) -> Path:
-    """A savepoint of the newest version of a job folder."""
+    """A savepoint of the newest version of a checkpoint directory."""
     job = JobFolder(str(folder))
     manifest = job.newest()
     assert manifest is not None

@@ -11,14 +11,14 @@ from penstock.common import Row, Types
 from penstock.datastream import BroadcastProcessFunction
 from penstock.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import SavepointError
+from penstock.job.savepoint.checksums import verify
 from penstock.job.savepoint.contents import read_headers
-from penstock.job.savepoint.taking import read_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint.store import read_savepoint
 from penstock.plan import operator_id
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.savepoints import Savepoint, SavepointWriter
 from penstock.savepoints.bootstrap import rows_of
-from penstock.savepoints.loading import subtasks
+from penstock.savepoints.operator_state import subtasks
 from tests.running import collected
 from tests.savepoints.programs import (
     ALL,
@@ -181,10 +181,31 @@ def test_broadcast_state_is_in_every_subtask(tmp_path: Path, parallelism: int) -
     assert found == [[("one", 1), ("two", 2)]] * 6
 
 
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_an_empty_table_is_an_empty_state(tmp_path: Path, parallelism: int) -> None:
+    writer = SavepointWriter().with_keyed_state(
+        "many", [], lambda pair: pair[0], Types.STRING(), Fills(), parallelism=parallelism
+    )
+    new = writer.write(tmp_path / "deep" / "empty")
+    assert verify(read_savepoint(new.place)).problems == ()
+    assert [each.uid for each in new.operators()] == ["many"]
+    assert outputs(tmp_path / "second", MORE, begin=Path(new.place)) == outputs(tmp_path / "first", MORE, ends=True)
+
+
+@pytest.mark.parametrize("place", ["plain", "file"])
+def test_a_writer_without_anything_writes_a_savepoint_without_anything(tmp_path: Path, place: str) -> None:
+    target = tmp_path / "empty"
+    new = SavepointWriter().write(target.as_uri() if place == "file" else target)
+    assert verify(read_savepoint(new.place)).problems == ()
+    assert (new.operators(), new.sources()) == ([], [])
+    full = SavepointWriter(new).merge(filled(tmp_path / "full")).write(tmp_path / "both")
+    assert [each.uid for each in full.operators()] == ["many"]
+
+
 def test_into_a_savepoint_that_is_there(tmp_path: Path) -> None:
     outputs(tmp_path / "job", PAIRS)
     edit = SavepointWriter(taken(tmp_path / "job", tmp_path / "own"))
-    with pytest.raises(SavepointError, match="There is state of the uid 'many' already"):
+    with pytest.raises(SavepointError, match="The uid 'many' already has state"):
         edit.with_keyed_state("many", TABLE, "id", Types.STRING(), {LAST: "last"})
     new = edit.with_keyed_state("more", TABLE, "id", Types.STRING(), {LAST: "last"}).write(tmp_path / "new")
     assert {each.uid for each in new.operators()} == {"many", "more"}
@@ -208,7 +229,7 @@ def test_no_keyed_state_is_lost_by_a_change_before_it_is_written(tmp_path: Path)
     [
         ({LAST: "all"}, Types.STRING(), r"The state 'last' of the key 'k1' would have \[1, 2\]"),
         ({LAST: "nothing"}, Types.STRING(), "has no column 'nothing'"),
-        ({LAST: "last"}, Types.LONG(), "The key 'k1' of the row .* is none"),
+        ({LAST: "last"}, Types.LONG(), "The key 'k1' of the row .* cannot be a key"),
         ({ListStateDescriptor("all", Types.STRING()): "all"}, Types.STRING(), "The state 'all' of the key 'k1'"),
         ({ValueStateDescriptor("person", PAIR): "by"}, Types.STRING(), "The state 'person' of the key 'k1'"),
     ],
@@ -225,7 +246,7 @@ def test_entries_of_a_broadcast_state_are_of_its_types() -> None:
 
 @pytest.mark.parametrize("sizes", [(0, 128), (2, 1), (1, 40000)])
 def test_impossible_sizes(sizes: tuple[int, int]) -> None:
-    with pytest.raises(SavepointError, match="do not go together"):
+    with pytest.raises(SavepointError, match="do not fit together"):
         SavepointWriter().with_keyed_state(
             "many", [], "id", Types.STRING(), {}, parallelism=sizes[0], max_parallelism=sizes[1]
         )

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import InvalidProgramError, JobExecutionError, SavepointError
+from penstock.job.savepoint.checksums import verify
 from penstock.job.savepoint.contents import read_headers
-from penstock.job.savepoint.taking import read_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint.store import read_savepoint
 from penstock.plan import operator_id
 from penstock.savepoints import Savepoint, SavepointWriter
 from tests.savepoints.programs import PAIRS, Thing, Things, outputs, taken
@@ -153,7 +153,7 @@ def test_regrouped_files_are_those_that_the_job_would_have_written(place: Path, 
 
 @pytest.mark.parametrize("groups", [0, 1, 32769])
 def test_impossible_max_parallelism(place: Path, groups: int) -> None:
-    with pytest.raises(SavepointError, match="written by 2 subtasks, so it is one of 2 to 32768"):
+    with pytest.raises(SavepointError, match="written by 2 subtasks, so it must be 2 to 32768"):
         SavepointWriter(place).set_max_parallelism("many", groups)
 
 
@@ -164,6 +164,11 @@ def test_two_savepoints_become_one(place: Path, whole: list, tmp_path: Path) -> 
     with pytest.raises(SavepointError, match=r"'many kinds' .*is in both savepoints"):
         SavepointWriter(first).merge(Savepoint(place))
     both = SavepointWriter(first).merge(second).write(tmp_path / "both")
+    for place in (second.place, tmp_path / "second"):
+        by_place = SavepointWriter(first).merge(place).write(tmp_path / f"by {type(place).__name__}")
+        assert by_place.operators() == both.operators()
+    with pytest.raises(SavepointError, match="nowhere"):
+        SavepointWriter(first).merge(tmp_path / "nowhere")
     assert {each.uid for each in both.operators()} == {"many", "lots"}
     shutil.rmtree(tmp_path / "first")
     shutil.rmtree(tmp_path / "second")
@@ -185,9 +190,9 @@ def test_what_cannot_be_is_refused(place: Path, tmp_path: Path) -> None:
     edit = SavepointWriter(place)
     with pytest.raises(SavepointError, match="no state 'lost'"):
         SavepointWriter(place).drop("many", "lost").write(tmp_path / "new")
-    with pytest.raises(SavepointError, match="has nothing of an operator with the uid or OperatorID 'few'"):
+    with pytest.raises(SavepointError, match="has no operator with the uid or OperatorID 'few'"):
         edit.drop("few")
-    with pytest.raises(SavepointError, match="There is state of the uid 'pairs' already"):
+    with pytest.raises(SavepointError, match="The uid 'pairs' already has state"):
         edit.rename_uid("many", "pairs")
     with pytest.raises(SavepointError, match="There is a savepoint already"):
         edit.write(place)

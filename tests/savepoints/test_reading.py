@@ -16,7 +16,7 @@ from penstock.datastream.state import ValueStateDescriptor
 from penstock.errors import SavepointError
 from penstock.runtime.windows.time_window import TimeWindow
 from penstock.savepoints import Savepoint, SavepointWriter
-from penstock.savepoints.pickles import PlainReading, Unmade, unmade_in
+from penstock.savepoints.pickles import PlainReading, unmade_in
 from tests.job.savepoint.jobs import At, numbers_read
 from tests.savepoints.programs import PAIRS, Thing, Things, outputs, taken
 
@@ -106,7 +106,7 @@ def test_objects_are_made_when_asked_and_the_rest_without(tmp_path: Path) -> Non
     outputs(tmp_path / "job", PAIRS, function=Things())
     place = taken(tmp_path / "job", tmp_path / "savepoint")
     assert pairs(Savepoint(place).read("many", "number")) == LAST
-    with pytest.raises(SavepointError, match=r"objects that 'tests.savepoints.programs.Thing' makes"):
+    with pytest.raises(SavepointError, match=r"objects made by 'tests.savepoints.programs.Thing'"):
         Savepoint(place).read("many", "thing")
     table = Savepoint(place, unpickle=True).read("many", "thing")
     assert pairs(table) == {key: Thing(number) for key, number in LAST.items()}
@@ -145,7 +145,7 @@ def test_a_strangers_savepoint_runs_nothing(tmp_path: Path, monkeypatch: pytest.
         lambda: SavepointWriter(stranger).drop("stranger", "good").write(tmp_path / "1"),
         lambda: SavepointWriter(stranger).set_max_parallelism("stranger", 9).write(tmp_path / "2"),
     ):
-        with pytest.raises(SavepointError, match=r"mkdir' makes.* can run any code"):
+        with pytest.raises(SavepointError, match=r"mkdir'.* can run any code"):
             refused()
     assert SavepointWriter(stranger).drop("stranger", "evil").write(tmp_path / "3").read("stranger", "good").rows
     renamed = SavepointWriter(stranger).rename_uid("stranger", "guest").write(tmp_path / "4")
@@ -153,20 +153,6 @@ def test_a_strangers_savepoint_runs_nothing(tmp_path: Path, monkeypatch: pytest.
     assert not (tmp_path / "evil").exists()
     Savepoint(tmp_path / "5", unpickle=True).read("guest", "evil")
     assert (tmp_path / "evil").exists()
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"cbuiltins\neval\n(S'1/0'\ntR.",
-        b"cos\nsystem\n(S'false'\ntR.",
-        b"cpenstock.common.row\nimport_module\n(S'this'\ntR.",
-        b"cpenstock.common.row\nRow.__init__.__globals__\n.",
-    ],
-)
-def test_names_that_lead_elsewhere_are_stand_ins(data: bytes) -> None:
-    found = PlainReading().loads(data)
-    assert isinstance(found, Unmade) or issubclass(found, Unmade)
 
 
 def test_a_value_that_holds_itself_is_gone_through_once() -> None:

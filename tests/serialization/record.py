@@ -1,15 +1,8 @@
-"""Records what the real schemas of Flink make of the cases: ``python -m tests.serialization.record PYTHON AVRO_JAR``.
-
-PYTHON is an interpreter with ``apache-flink`` from PyPI (2.3.0; Java 11 or 17), AVRO_JAR ``flink-sql-avro`` from Maven
-Central (2.1.0): PyFlink brings Avro's schemas along and not Avro itself. The schemas are called through PyFlink's
-gateway, without a job.
-
-What was read is written again, by the JSON and CSV schemas of its type and by Avro's, so every record that is written
-has exactly the Java objects that Flink's own reader makes.
-"""
+"""Records what Flink's own schemas make of the cases: ``python -m tests.serialization.record PYTHON AVRO_JAR``."""
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import os
@@ -17,9 +10,25 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 GOLDEN = Path(__file__).parent / "golden.json.gz"
+
+
+class Case(NamedTuple):
+    format: str
+    type: str
+    message: str
+    options: tuple[tuple[object, ...], ...] = ()
+    writer: tuple[tuple[object, ...], ...] = ()
+
+    @property
+    def key(self) -> str:
+        return repr(tuple(self))
+
+
+def all_cases() -> list[Case]:
+    return [Case(*ast.literal_eval(key)) for key in read()]
 
 
 def read() -> dict[str, list[Any]]:
@@ -40,7 +49,6 @@ def attempt(call: Any, *arguments: Any) -> Any:
 
 @cache
 def row_type(text: str) -> Any:
-    """The type that an expression gives."""
     from pyflink.common import Types
 
     return eval(text, {"Types": Types})
@@ -53,7 +61,6 @@ def opened(schema: Any) -> Any:
 
 
 def configured(builder: Any, calls: Any) -> Any:
-    """A builder after calls."""
     for name, *arguments in calls:
         builder = getattr(builder, name)(*arguments)
     return builder
@@ -61,7 +68,6 @@ def configured(builder: Any, calls: Any) -> Any:
 
 @cache
 def json_reader(type_: str, options: Any) -> Any:
-    """PyFlink's schema that reads JSON."""
     from pyflink.datastream.formats.json import JsonRowDeserializationSchema
 
     builder = JsonRowDeserializationSchema.builder().type_info(row_type(type_))
@@ -70,7 +76,6 @@ def json_reader(type_: str, options: Any) -> Any:
 
 @cache
 def csv_reader(type_: str, options: Any) -> Any:
-    """PyFlink's schema that reads CSV."""
     from pyflink.datastream.formats.csv import CsvRowDeserializationSchema
 
     builder = CsvRowDeserializationSchema.Builder(row_type(type_))
@@ -78,14 +83,12 @@ def csv_reader(type_: str, options: Any) -> Any:
 
 
 def written(writer: Any, row: Any, *arguments: Any) -> Any:
-    """What a schema writes."""
     found = writer(*arguments)
     return found if isinstance(found, dict) else bytes(found.serialize(row)).decode()
 
 
 @cache
 def json_writer(type_: str) -> Any:
-    """PyFlink's schema that writes JSON."""
     from pyflink.datastream.formats.json import JsonRowSerializationSchema
 
     builder = JsonRowSerializationSchema.builder().with_type_info(row_type(type_))
@@ -94,7 +97,6 @@ def json_writer(type_: str) -> Any:
 
 @cache
 def csv_writer(type_: str, options: Any) -> Any:
-    """PyFlink's schema that writes CSV."""
     from pyflink.datastream.formats.csv import CsvRowSerializationSchema
 
     builder = attempt(CsvRowSerializationSchema.Builder, row_type(type_))
@@ -141,24 +143,37 @@ def avro(case: Any) -> list[Any]:
     return [bytes(written).hex(), back if isinstance(back, dict) else back.toString(), produced]
 
 
-def record(target: str) -> None:
-    """Ask the real schemas, in an interpreter that has PyFlink."""
-    from tests.serialization.cases import all_cases
+def width(case: Any) -> list[Any]:
+    """What a schema of another width writes: its text, of Avro in hexadecimal digits."""
+    from pyflink.java_gateway import get_gateway
 
-    ask = {"json": rows, "csv": rows, "schema": schema, "avro": avro}
-    found = {case.key: ask[case.format](case) for case in all_cases()}
+    row = json_reader(case.type, ()).deserialize(case.message.encode())
+    ((format_, type_),) = case.options
+    if format_ == "avro":
+        writer = get_gateway().jvm.org.apache.flink.formats.avro.AvroRowSerializationSchema(type_)
+        found = attempt(writer.serialize, row)
+        return [found if isinstance(found, dict) else bytes(found).hex()]
+    if format_ == "csv":
+        return [attempt(written, csv_writer, row, type_, ())]
+    return [attempt(written, json_writer, row, type_)]
+
+
+def record(new: str) -> None:
+    """Ask the real schemas, in an interpreter that has PyFlink. ``new``: a JSON list of the keys of new cases."""
+    ask = {"json": rows, "csv": rows, "schema": schema, "avro": avro, "width": width}
+    cases = [*all_cases(), *(Case(*ast.literal_eval(key)) for key in json.loads(new))]
+    found = {case.key: ask[case.format](case) for case in cases}
     packed = gzip.compress(json.dumps(found, indent=0, ensure_ascii=False, sort_keys=True).encode(), mtime=0)
-    Path(target).write_bytes(packed)
+    GOLDEN.write_bytes(packed)
 
 
-def main() -> None:
+def main(python: str, jar: str, *new: str) -> None:
     """Run this file by the other interpreter."""
-    python, jar = sys.argv[1:]
-    command = [python, "-m", "tests.serialization.record", "--inside", str(GOLDEN)]
+    command = [python, "-m", "tests.serialization.record", "--inside", json.dumps(new)]
     java = {"JAVA_TOOL_OPTIONS": "-Duser.timezone=UTC", "HADOOP_CLASSPATH": str(Path(jar).resolve())}
     subprocess.run(command, check=True, env={**os.environ, "TZ": "UTC", **java})
     print(f"{GOLDEN}: {len(read())} cases")
 
 
 if __name__ == "__main__":
-    record(*sys.argv[2:]) if sys.argv[1] == "--inside" else main()
+    record(sys.argv[2]) if sys.argv[1] == "--inside" else main(*sys.argv[1:])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Row, Types
 from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors.kafka import KafkaRecordSerializationSchema
 from penstock.datastream.schemas import (
     AvroRowDeserializationSchema,
     AvroRowSerializationSchema,
@@ -50,11 +51,15 @@ def test_records_are_taken_by_name_or_by_position() -> None:
 @pytest.mark.parametrize(
     ("schema", "message", "said"),
     [
-        (json_in(), b'{"id": "x"}', "the field 'id' is 'x', which is no whole number of 32 bits."),
-        (json_in(ORDER), b'{"lines": [{}, {"price": "y"}]}', "the field 'lines[1].price' is 'y', which is no decimal"),
+        (json_in(), b'{"id": "x"}', "the field 'id' is 'x', which is not a whole number of 32 bits."),
+        (json_in(ORDER), b'{"lines": [{}, {"price": "y"}]}', "'lines[1].price' is 'y', which is not a decimal"),
         (json_in(), b'{"id": 1', "Expecting ',' delimiter"),
-        (json_in(), b"[]", r"the record is \[\], which is no JSON object"),
-        (CsvRowDeserializationSchema.Builder(PAIR).build(), b"x,y", "the field 'id' is 'x', which is no whole number"),
+        (json_in(), b"[]", r"the record is \[\], which is not a JSON object"),
+        (
+            CsvRowDeserializationSchema.Builder(PAIR).build(),
+            b"x,y",
+            "the field 'id' is 'x', which is not a whole number",
+        ),
         (CsvRowDeserializationSchema.Builder(PAIR).build(), b"1", "has 1 fields, and the type has 2"),
         (CsvRowDeserializationSchema.Builder(PAIR).build(), b"\xff,1", "can't decode byte 0xff"),
     ],
@@ -70,10 +75,10 @@ def test_an_error_of_reading_names_field_value_and_message(schema: Any, message:
 @pytest.mark.parametrize(
     ("type_info", "record", "said"),
     [
-        (PAIR, Row("x", "y"), "the field 'id' is 'x', which is no whole number"),
+        (PAIR, Row("x", "y"), "the field 'id' is 'x', which is not a whole number"),
         (PAIR, Row(2**31, "y"), "the field 'id' is 2147483648, which does not fit into 32 bits"),
         (PAIR, Row(1), "the record is .*, which has 1 fields, and its type has 2: id, name"),
-        (PAIR, 5, "the record is 5, which is no row"),
+        (PAIR, 5, "the record is 5, which is not a row"),
         (Types.ROW_NAMED(["v"], [Types.BASIC_ARRAY(Types.INT())]), Row([1, "x"]), r"the field 'v(\[1\])?' is 'x'"),
     ],
 )
@@ -81,6 +86,24 @@ def test_an_error_of_writing_names_field_and_value(type_info: Any, record: Any, 
     for schema in (json_out(type_info), CsvRowSerializationSchema.Builder(type_info).build()):
         with pytest.raises(SerializationError, match=said):
             schema.serialize(record)
+
+
+def test_a_key_is_the_first_fields_of_the_record() -> None:
+    key = json_out(Types.ROW_NAMED(["id"], [Types.INT()]))
+    builder = KafkaRecordSerializationSchema.builder().set_topic("orders").set_key_serialization_schema(key)
+    made = builder.set_value_serialization_schema(json_out()).build().runtime().opened(0, lambda topic: [0])
+    assert made([Row(id=1, name="x"), (2, "y")], None) == [
+        ("orders", -1, 0, b'{"id":1}', b'{"id":1,"name":"x"}', None),
+        ("orders", -1, 0, b'{"id":2}', b'{"id":2,"name":"y"}', None),
+    ]
+
+
+def test_a_warning_tells_of_names_at_other_places(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(3):
+        assert json_out(Types.ROW_NAMED(["tag"], [Types.INT()])).serialize(Row(id=1, tag="x")) == b'{"tag":1}'
+        assert json_out(Types.ROW_NAMED(["renamed"], [Types.INT()])).serialize(Row(id=1, tag="x")) == b'{"renamed":1}'
+    (record,) = caplog.records
+    assert "by position, so 'tag' is the row's 'id'" in record.getMessage()
 
 
 def test_parse_errors_can_be_ignored() -> None:
@@ -99,7 +122,7 @@ def test_wrong_settings_are_refused_when_they_are_made() -> None:
         (lambda: builder().type_info(PAIR).fail_on_missing_field().ignore_parse_errors().build(), "Leave one out"),
         (lambda: json_in(Types.ROW([Types.INSTANT()])), r"The field 'f0' has the type Types\.INSTANT\(\)"),
         (lambda: json_out(Types.ROW_NAMED(["t"], [Types.TUPLE([Types.INT()])])), "The field 't' has the type"),
-        (lambda: builder().json_schema("{"), "is no JSON"),
+        (lambda: builder().json_schema("{"), "is not JSON"),
         (lambda: builder().json_schema('{"type": "string"}'), "a type of rows is expected"),
         (lambda: JsonRowSerializationSchema.builder().build(), "has no type yet"),
         (lambda: CsvRowSerializationSchema.Builder(Types.ROW([Types.MAP(Types.INT(), Types.INT())])), "no form in CSV"),
@@ -157,9 +180,9 @@ def test_errors_of_avro() -> None:
     recursive = '{"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}'
     for schema, said in (
         (None, "avro_schema_string"),
-        ("{", "no schema of Avro"),
+        ("{", "not an Avro schema"),
         ('"int"', "a record's is needed"),
-        ('{"type": "record", "name": "R", "fields": [{"name": "a", "type": "what"}]}', "no schema of Avro"),
+        ('{"type": "record", "name": "R", "fields": [{"name": "a", "type": "what"}]}', "not an Avro schema"),
         (recursive, "contains itself"),
     ):
         with pytest.raises(InvalidProgramError, match=said):

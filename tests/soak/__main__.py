@@ -1,9 +1,4 @@
-"""Run the job, watch it, and say whether anything grows: ``python -m tests.soak [--executor spark] [--minutes 60]``.
-
-Watched from outside, every five seconds: resident memory and processor time of all its processes, by kind; files and
-bytes in its job folder; and what it says of itself, as the median of its last hundred steps. In the end every record
-must have been counted once.
-"""
+"""Run the job, watch it, and say whether anything grows: ``python -m tests.soak [--executor spark] [--minutes 60]``."""
 
 from __future__ import annotations
 
@@ -24,7 +19,6 @@ from tests.soak.processes import Use, used
 
 
 def main() -> int:
-    """See the module."""
     options = _options()
     folder = Path(options.folder or tempfile.mkdtemp(prefix="soak-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -140,7 +134,7 @@ def _draw(rows: list[dict[str, Any]], path: Path, options: argparse.Namespace) -
     panels[1].set_ylabel("step, ms")
     panels[2].plot(minutes, [row["files"] for row in rows], label="files", color="#c1121f")
     panels[2].plot(minutes, [row["folder_bytes"] / 1000 for row in rows], label="kB", color="#669bbc")
-    panels[2].set_ylabel("job folder")
+    panels[2].set_ylabel("checkpoint directory")
     panels[2].set_xlabel(f"minutes, {options.rate:,.0f} records per second, executor {options.executor!r}")
     for panel in panels:
         panel.set_ylim(0, 1.2 * max(float(y) for line in panel.lines for y in line.get_ydata()))

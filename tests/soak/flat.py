@@ -23,25 +23,13 @@ depend on what else the machine does; processor time per step hardly does."""
 
 @dataclass(frozen=True)
 class Growth:
-    """Of a series.
-
-    Attributes:
-        level: its median.
-        change: what the straight line through it gains from its begin to its end.
-        bound: what it may gain.
-    """
-
     level: float
     change: float
     bound: float
 
 
 def growths(rows: Sequence[Mapping[str, Any]]) -> dict[str, Growth]:
-    """How much each series of :data:`BOUNDS` has grown since a third of the run was over.
-
-    Args:
-        rows: with ``second``, ``version``, ``cpu_seconds``, and those of the series, in the order of time.
-    """
+    """How much each series of :data:`BOUNDS` has grown since a third of the run was over."""
     late = rows[len(rows) // 3 :]
     found: dict[str, Growth] = {}
     for name, (share, least) in BOUNDS.items():
@@ -63,8 +51,7 @@ def _cpu(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
 
 
 def _slope(points: Sequence[tuple[float, float]]) -> float:
-    """The median of the slopes between points half a run apart: an outlier, a busy moment of the machine, moves it
-    little."""
+    """The median of the slopes between points half a run apart."""
     half = len(points) // 2
     pairs = zip(points, points[half:], strict=False)
     return median((y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairs)

@@ -1,8 +1,4 @@
-"""The job, in a process of its own: ``python -m tests.soak.job EXECUTOR FOLDER RATE SECONDS``.
-
-Numbers at a rate, by a key, counted as they come, into files. Now and then it writes a line to ``FOLDER/steps.jsonl``:
-how far it is. It ends in order.
-"""
+"""The job, in a process of its own: ``python -m tests.soak.job EXECUTOR FOLDER RATE SECONDS``."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ def main(executor: str, folder: str, rate: float, seconds: float) -> None:
     """Run it for some time, and stop it."""
     settings = {
         "penstock.executor": executor,
-        "penstock.job.folder": f"{folder}/job",
+        "execution.checkpointing.dir": f"{folder}/job",
         "execution.checkpointing.interval": "1s",
         "parallelism.default": "2",
         "spark.master": "local[2]",

@@ -12,14 +12,6 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Use:
-    """What processes use.
-
-    Attributes:
-        python, jvm: resident memory of those of each kind, in megabytes; what they share counts for each.
-        seconds: of processors, of those that are there and of their children that have ended.
-        processes: how many there are.
-    """
-
     python: float = 0
     jvm: float = 0
     seconds: float = 0

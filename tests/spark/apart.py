@@ -1,5 +1,4 @@
-"""Programs on a Spark whose workers have nothing of the driver's: ``python -m tests.spark.apart standalone|connect
-FOLDER``, a process each. Prints what came out, as JSON by the name of the program."""
+"""Programs on a Spark that shares nothing with us: ``python -m tests.spark.apart standalone|connect FOLDER``."""
 
 from __future__ import annotations
 
@@ -29,10 +28,11 @@ from penstock.datastream import (
 from penstock.datastream.connectors import SparkSink
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import JobCancelledError, PenstockError
-from penstock.spark import shipping
+from penstock.spark import shipped_code
 from penstock.spark.session import open_session
 from tests.spark.bare import Bare
 from tests.spark.cluster import FAST_JVM, start
+from tests.spark.hostile import hostile_texts
 
 HOSTS = "127.0.0.2", "127.0.0.3"
 SETTINGS = {
@@ -81,8 +81,6 @@ class Shipped(MapFunction):
 
 
 class Times(TimestampAssigner):
-    """A number is its own time."""
-
     def extract_timestamp(self, value: Any, record_timestamp: Any) -> int:
         return value
 
@@ -100,7 +98,6 @@ def state(env: StreamExecutionEnvironment) -> Any:
 
 
 def batch(env: StreamExecutionEnvironment) -> Any:
-    """Sorted by key before each task."""
     return words(env.set_runtime_mode(RuntimeExecutionMode.BATCH))
 
 
@@ -128,12 +125,10 @@ def collected(program: Program, **executor: Any) -> list[Any]:
 
 
 def at(spark: Any, folder: Path) -> Any:
-    """Where tasks run."""
     return collected(lambda env: env.generate_sequence(1, 4).map(where), **spark)
 
 
 def all_shipped(spark: Any, folder: Path) -> Any:
-    """All that a program can ship."""
     folder.mkdir()
     (folder / "shipped_module.py").write_text("NUMBER = 10\n")
     (folder / "model.txt").write_text("weights")
@@ -204,6 +199,38 @@ def tables(spark: Any, folder: Path) -> Any:
     return ran, joined, *[sorted(tuple(row) for row in frame.collect()) for frame in frames]
 
 
+def hostile(spark: Any, folder: Path) -> Any:
+    """What is said of records that a stranger has written, and whether one of them ran."""
+    folder.mkdir()
+    marker, said = folder / "owned", list[Any]()
+    for what, text in hostile_texts(marker).items():
+        if what == "half a character":
+            continue  # no file has it
+        env = StreamExecutionEnvironment.get_execution_environment(**spark).set_parallelism(1)
+        (folder / "in.txt").write_text(text.strip())
+        settings = Configuration.from_dict({"penstock.files.shared-folders": str(folder)})
+        env.configure(settings)
+        env.read_text_file(str(folder / "in.txt")).map(int, Types.LONG()).name("number").uid("n").print()
+        try:
+            env.execute("hostile")
+        except PenstockError as error:
+            cause = type(error.__cause__).__name__
+            said.append([what, type(error).__name__, getattr(error, "uid", str(error)), cause])
+    return said, marker.exists()
+
+
+def failing(spark: Any, folder: Path) -> Any:
+    """What is said where a DataFrame is used whose stream fails; over Connect of a session that was asked nothing."""
+    session = (spark.get("spark") or open_session(spark["master"], {})).newSession()
+    env = StreamExecutionEnvironment.get_execution_environment(spark=session).set_parallelism(1)
+    frame = env.from_collection(["x"]).map(int, Types.LONG()).name("number").to_spark()
+    try:
+        frame.collect()
+    except Exception as error:
+        return str(error)
+    return "it has not failed"
+
+
 def cancelled(spark: Any, folder: Path) -> Any:
     """Cancel a job while its tasks run."""
     marker = str(folder)
@@ -223,6 +250,32 @@ def cancelled(spark: Any, folder: Path) -> Any:
     client.cancel().result()
     cancelled = isinstance(client.get_job_execution_result().exception(60), JobCancelledError)
     return cancelled, client.get_job_status().result().name
+
+
+def refused(spark: Any, folder: Path) -> Any:
+    """What the pages say is refused over Connect; and how many records of several files with event time come."""
+    session = spark.get("spark") or open_session(spark["master"], {})
+    env = StreamExecutionEnvironment.get_execution_environment(
+        Configuration({"execution.checkpointing.dir": str(folder / "job")}), spark=session
+    )
+    env.generate_sequence(1, 4).print()
+    said = [failure(env.execute)]
+    env = StreamExecutionEnvironment.get_execution_environment(spark=session)
+    said.append(failure(lambda: env.from_spark(session.readStream.format("rate").load())))
+    for number in range(2):
+        session.range(number, number + 1, 1, 1).write.parquet(str(folder / f"in/{number}"))
+    timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda row, _: row.id)
+    rows = env.from_spark(session.read.parquet(*(str(folder / f"in/{n}") for n in (0, 1))), watermark_strategy=timed)
+    with rows.execute_and_collect() as records:
+        return said, sorted(row.id for row in records)
+
+
+def failure(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "it has not failed"
 
 
 def killed(spark: Any, folder: Path) -> Any:
@@ -260,13 +313,13 @@ def unfit(spark: Any, folder: Path) -> Any:
     fit, said = context.pythonExec, []
     for python in (str(folder / "empty/bin/python"), "/no/such/python"):
         context.pythonExec = python
-        shipping._met.clear()
+        shipped_code._met.clear()
         try:
             collected(words, **spark)
         except PenstockError as error:
             said.append(f"{type(error).__name__}: {error}")
     context.pythonExec = fit
-    shipping._met.clear()
+    shipped_code._met.clear()
     return said
 
 
@@ -279,10 +332,13 @@ PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
     "shipping": all_shipped,
     "files": files,
     "cancelled": cancelled,
+    "hostile": hostile,
+    "failing": failing,
     "tables": tables,
 }
 STANDALONE = {"unfit": unfit, "killed": killed}
 """Where there are workers; the last one ends one of them."""
+CONNECT = {"refused": refused}
 
 
 @contextmanager
@@ -304,15 +360,7 @@ def start_master(stack: ExitStack, folder: Path) -> str:
 
 
 def start_host(stack: ExitStack, folder: Path, bare: Bare, host: str, url: str) -> None:
-    """Start a worker of one core, which ends with the stack.
-
-    Args:
-        stack: ends it.
-        folder: for its files, and the log by the name of the host.
-        bare: what it can see.
-        host: its address.
-        url: of the master.
-    """
+    """Start a worker of one core, which ends with the stack."""
     size = "--cores", "1", "--memory", "600m", "--work-dir", str(folder / f"work-{host}")
     started = {"environment": bare.environment(), "command": bare.command(f"{bare.spark_home}/bin/spark-class")}
     where = "--host", host, "--webui-port", "0", url
@@ -341,7 +389,7 @@ def connect(folder: Path) -> Iterator[str]:
 
 def main(kind: str, folder: Path, *names: str) -> None:
     """Run all programs, or some: by the master, and in the session that there is then."""
-    programs = PROGRAMS | (STANDALONE if kind == "standalone" else {})
+    programs = PROGRAMS | (STANDALONE if kind == "standalone" else CONNECT)
     with (standalone if kind == "standalone" else connect)(folder) as master:
         session = open_session(master, SETTINGS if kind == "standalone" else {})
         found = {}

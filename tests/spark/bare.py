@@ -1,9 +1,4 @@
-"""A Python that has PyArrow and nothing else, in a place from which all that the driver runs on cannot be seen.
-
-In a mount namespace (``unshare``), where that is allowed, empty folders lie over the driver's packages and sources, and
-PyArrow and PySpark stand elsewhere. Where it is not, the other Python has a link to PyArrow, and Spark is the driver's:
-then nothing but what is on its path tells the worker from the driver.
-"""
+"""A Python that has PyArrow and nothing else, in a place from which all that the driver runs on cannot be seen."""
 
 from __future__ import annotations
 
@@ -44,17 +39,6 @@ def unshare() -> tuple[str, ...] | None:
 
 
 class Bare:
-    """The other Python, in a folder.
-
-    Args:
-        folder: empty.
-
-    Attributes:
-        python: its path.
-        site: the folder of its packages.
-        spark_home: of the Spark beside it.
-    """
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         venv.create(folder / "python", symlinks=True)
@@ -75,7 +59,6 @@ class Bare:
         return [*(unshare() or ()), "sh", "-c", _SCRIPT if unshare() else 'cd "$BARE" && exec "$@"', "sh", *command]
 
     def environment(self) -> dict[str, str]:
-        """What such a command needs."""
         mine = {name: text for name, text in os.environ.items() if name not in ("PYTHONPATH", "PYSPARK_PYTHON")}
         hidden = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), str(Path(penstock.__file__).parents[1])}
         return mine | {

@@ -1,11 +1,4 @@
-"""Jobs on clusters of their own, a process each: ``python -m tests.spark.cluster lost|late|speculated FOLDER``.
-
-``lost`` runs on a ``local-cluster`` and kills an executor in the middle of a task, with the shuffle files it holds;
-``late`` does so in a step, when one of its last tasks has ended and the other one needs these files once more;
-``speculated`` runs on a standalone cluster, whose workers have addresses of their own (a second attempt of a task never
-runs on the host of the first), and lets a task take so long that another attempt overtakes it. Both compare with the
-local executor, and print what shows that it has happened.
-"""
+"""Jobs on clusters of their own, a process each: ``python -m tests.spark.cluster lost|late|speculated FOLDER``."""
 
 from __future__ import annotations
 
@@ -56,8 +49,7 @@ def lost(folder: Path) -> str:
 
 
 class Late(MapFunction):
-    """The second subtask waits until the first one has ended, kills the other executor, and then its own worker, once:
-    when it is tried again, what it reads is gone."""
+    """The second subtask waits until the first one has ended, kills the other executor."""
 
     def __init__(self, marker: str) -> None:
         self.marker = marker
@@ -83,7 +75,7 @@ def late(folder: Path) -> str:
     logging.getLogger("penstock").addHandler(handler)
     executor = SparkExecutor(open_session("local-cluster[2,1,1024]", SETTINGS), progress=False)
     settings = Configuration.from_dict(
-        {"penstock.job.folder": str(folder / "job"), "penstock.files.shared-folders": str(folder)}
+        {"execution.checkpointing.dir": str(folder / "job"), "penstock.files.shared-folders": str(folder)}
     )
     env = StreamExecutionEnvironment.get_execution_environment(settings, executor=executor).set_parallelism(2)
     pairs = env.generate_sequence(0, 99).map(lambda number: (number % 10, number))

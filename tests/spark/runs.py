@@ -1,12 +1,4 @@
-"""Every program that Flink ran, on Spark, against what Flink gave: ``python -m tests.spark.runs [OPTION…] [NAME…]``.
-Options are ``--feed`` and ``--kill``, see :mod:`tests.datastream.feeding`, ``--restore`` and ``--rescale``, see
-:mod:`tests.datastream.restoring`; without them programs are bounded.
-
-One session, and several programs in it at a time, since one alone leaves the cores idle while the driver plans and
-commits. Says what differs, what is refused and why, and how many are equal. Exit code 1: something else differs than
-what is meant to (``tests/datastream/deliberate_differences.py``), or something else is refused
-(``tests/matrix/sensitive.py``).
-"""
+"""Every program that Flink ran, on Spark, against what Flink gave: ``python -m tests.spark.runs [OPTION…] [NAME…]``."""
 
 from __future__ import annotations
 

@@ -96,6 +96,25 @@ def test_tables_of_spark_are_read_and_written(found):
     assert found["tables"] == [3, 12, totals, totals]  # a function runs once, and views are there
 
 
+def test_records_of_a_stranger_run_nothing(found):
+    said, ran = found["hostile"]
+    assert len(said) == 8
+    assert [each[1:] for each in said] == [["JobExecutionError", "n", "ValueError"]] * 8
+    assert not ran
+
+
+def test_a_dataframe_that_fails_says_so_in_words(found):
+    assert "JobExecutionError: Operator 'number'" in found["failing"]
+    assert "Details for the driver" not in found["failing"]
+
+
+def test_programs_in_steps_and_streams_of_spark_are_refused_over_connect(connect):
+    (steps, stream), records = connect["refused"]
+    assert steps.startswith("UnsupportedError: The program runs in steps, and over Spark Connect nothing tells a task")
+    assert stream.startswith("UnsupportedError: from_spark() was given a streaming DataFrame of Spark Connect")
+    assert records == [0, 1]
+
+
 def test_a_job_is_cancelled(found):
     assert found["cancelled"] == [True, "CANCELED"]
 
@@ -119,7 +138,7 @@ def test_local_files_are_fine_on_one_host(connect):
 def test_a_python_that_cannot_run_tasks_is_explained(standalone):
     without, missing = standalone["unfit"]
     assert "ConfigurationError: Spark cannot run tasks: the Python of its workers does not have PyArrow" in without
-    assert "ConfigurationError: Spark cannot run tasks: its workers have no such Python" in missing
+    assert "ConfigurationError: Spark cannot run tasks: its workers do not have the Python" in missing
 
 
 def test_a_worker_that_is_killed_changes_nothing(standalone):

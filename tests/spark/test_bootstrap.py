@@ -10,8 +10,8 @@ import pytest
 from penstock.common import Types
 from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import SavepointError
-from penstock.job.savepoint.taking import read_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.store import read_savepoint
 from penstock.savepoints import KeyedStateBootstrapFunction, Savepoint, SavepointWriter
 from tests.savepoints.programs import ALL, BY, FRESH, LAST, PAIRS, PEOPLE, SUM, outputs
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_is_said_before_there_is_a_savepoint(spark: Any, tmp_path
         assert not (tmp_path / "new" / "savepoint.json").exists()
     made = SavepointWriter().with_keyed_state("many", ROWS, lambda row: row[0], None, {LAST: lambda row: row[1]})
     written = made.write(tmp_path / "undeclared")
-    with pytest.raises(SavepointError, match="does not say of which types the keys and values of 'last' are"):
+    with pytest.raises(SavepointError, match="does not record the types of the keys and values of 'last'"):
         written.to_spark(spark, "many", "last")
     assert written.read("many", "last").to_spark(spark).count() == 50
     with pytest.raises(SavepointError, match="has no keyed state 'none'"):

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
     ("happens", "shown"),
     [
         ("lost", "lost two executors"),
-        ("late", "lost late: The step from version 0 has failed, and is run again: "),
+        ("late", "lost late: The step after checkpoint 0 has failed, and is run again: "),
         ("speculated", "overtaken: source -> map ("),
     ],
 )

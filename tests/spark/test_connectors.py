@@ -12,7 +12,7 @@ import pytest
 from penstock.common import Configuration, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import NumberSequenceSource, RollingPolicy
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.stores import storage_of
 from tests.datastream.file_sinks import Remainder, lines, numbers, parts, to
 from tests.datastream.test_from_source import BY_VALUE, NONE, Times, Vowels, text_files
 from tests.running import collected

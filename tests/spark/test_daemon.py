@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import sysconfig
 import zipimport
@@ -13,6 +15,8 @@ import pytest
 from penstock.common import Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.spark import daemon
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def make_archives(folder: Path) -> list[str]:
@@ -60,3 +64,19 @@ def test_workers_come_loaded_and_without_pandas(executor):
     keyed = numbers.key_by(lambda number: number % 7, key_type=Types.LONG()).map(environment_of)
     with keyed.execute_and_collect() as found:
         assert set(map(repr, found)) == {repr((True, False, []))}
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(sys.platform != "linux", reason="kills processes")
+@pytest.mark.parametrize(("moment", "times"), [("start", 4), ("child", 1)])
+def test_a_daemon_that_dies_while_it_starts_a_worker_costs_a_step(tmp_path, moment, times):
+    """Spark does not try again on local[2]."""
+    deaths = tmp_path / "deaths"
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "DYING": f"{moment},{times},{deaths}"}
+    command = [sys.executable, "-m", "tests.spark.dying_daemon", str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    assert run.returncode == 0, run.stderr
+    assert sorted(line.rpartition("> ")[2] for line in run.stdout.splitlines()) == ["1", "2", "3"]
+    assert len(deaths.read_text()) == times
+    assert "ended while it started" in run.stderr

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.common import Time, Types, WatermarkStrategy
 from penstock.datastream.window import TumblingEventTimeWindows
-from penstock.job.savepoint.taking import read_savepoint
+from penstock.job.savepoint.store import read_savepoint
 from tests.job.savepoint.test_running import ByItself
 from tests.spark.test_streams import environment, lines_of, to_files, visible, write
 

@@ -1,5 +1,5 @@
-"""Programs that are changed between two runs with one job folder, on Spark: converted, refused, and with classes of
-the program's own main module."""
+"""Programs that are changed between two runs with one checkpoint directory, on Spark: converted, refused, and with
+classes of the program's own main module."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def use(state, number):
     found = state.value()
     if found is None:
         state.update(Basket(number))
-    return repr(found), isinstance(found, Basket)
+    return repr(found), {known}
 
 if __name__ == "__main__":
     spark = None
@@ -88,14 +88,20 @@ if __name__ == "__main__":
 
 
 def program(folder, fields, times, *where):
+    done = start(folder, PROGRAM.format(fields=fields, known="isinstance(found, Basket)"), times, *where)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+def start(folder, text, times, *where):
     script = folder / "program.py"
-    script.write_text(PROGRAM.format(fields=fields))
+    script.write_text(text)
     command = [sys.executable, str(script), str(folder / "job"), str(times), *where]
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip().splitlines()[-1]
+    assert "Warning" not in done.stderr
+    return done
 
 
 def test_classes_of_the_main_module_from_here_to_there_and_back(tmp_path):
@@ -108,3 +114,19 @@ def test_classes_of_the_main_module_from_here_to_there_and_back(tmp_path):
     )
     found = program(tmp_path, "things: int\n    size: int = 9", 3, "spark")
     assert found == "[('a', ('Basket(things=1, size=9)', True)), ('b', ('Basket(things=2, size=9)', True))]"
+
+
+def test_a_class_that_no_function_names_is_told_of(tmp_path):
+    """It does not go to the executors. In this process the program has it all the same."""
+    text = PROGRAM.format(fields="things: int", known="found is not None")
+    assert program(tmp_path, "things: int", 1) == "[('a', ('None', False)), ('b', ('None', False))]"
+    nameless = text.replace("state.update(Basket(number))", "raise ValueError")
+    done = start(tmp_path, nameless, 2, "spark")
+    assert done.returncode != 0
+    assert "on Spark, which none of its functions names" in done.stderr
+    assert "name it in the function that has the state" in done.stderr
+    done = start(tmp_path, nameless, 2)
+    assert done.stdout.strip() == "[('a', ('Basket(things=1)', True)), ('b', ('Basket(things=2)', True))]", done.stderr
+    assert program(tmp_path, "things: int", 3, "spark") == (
+        "[('a', ('Basket(things=1)', True)), ('b', ('Basket(things=2)', True))]"
+    )

@@ -11,9 +11,9 @@ from tests.datastream import feeding, pool
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import PROGRAMS
 from tests.datastream.random_fed import End, check
-from tests.datastream.random_jobs import random_job
 from tests.datastream.test_fed_scripts import OF_ATTEMPTS, chosen
 from tests.datastream.test_run_scripts import records
+from tests.generator.bounded import random_job
 from tests.matrix.knobs import everything
 
 SAMPLE = (

@@ -98,8 +98,15 @@ def test_the_signs_of_what_was_lost():
         assert sign.encode() in classes("core").read(f"org/apache/spark/{place}.class")
         text = f"An error\nJob aborted due to stage failure: Task 1: {sign} (and more)\n\tat scala.Option(Option.scala)"
         assert inside_pyspark.lost_tasks(text)
-        assert f"they had sent ({sign} (and more)). The step begins anew." in inside_pyspark.lost(text)
+        assert f"they had sent ({sign} (and more))." in inside_pyspark.lost(text)
     assert not inside_pyspark.lost_tasks("Job aborted due to stage failure: Task 1 in stage 3.0 failed 4 times")
+    factory = classes("core").read("org/apache/spark/api/python/PythonWorkerFactory.class")
+    assert b"createThroughDaemon" in factory
+    text = (
+        "java.io.EOFException\n\tat org.apache.spark.api.python.PythonWorkerFactory.create(PythonWorkerFactory.scala:1)"
+    )
+    assert inside_pyspark.lost_tasks(text)
+    assert "(Python's daemon, or a worker of it, ended while it started)" in inside_pyspark.lost(text)
 
 
 def test_the_archives_that_workers_get():

@@ -1,15 +1,18 @@
-"""Every program of the suite gives on Spark what it gives in this process, each under one setting of the sample."""
+"""Programs of the suite give on Spark what they give in this process, a sample of them, each under one setting."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.datastream.test_run_scripts import records
+from tests.effort import one_of
 from tests.matrix.body import check
 from tests.matrix.knobs import PARALLELISM, covering
 from tests.matrix.programs import cases
 
-PARTS = 24
+PARTS = 12
+ONE_OF = one_of(test=3, quick=3)
+"""One in so many programs; `make matrix ARGS=--spark` takes each under each setting."""
 SAMPLE = covering()
 FAILING = {name for name, record in records().items() if "error" in record["result"]}
 
@@ -17,7 +20,7 @@ FAILING = {name for name, record in records().items() if "error" in record["resu
 @pytest.mark.parametrize("part", range(PARTS))
 def test_programs_give_the_same(executor, part: int) -> None:
     ran = 0
-    for index, name in list(enumerate(cases()))[part::PARTS]:
+    for index, name in list(enumerate(cases()))[part :: PARTS * ONE_OF]:
         setting = SAMPLE[index % len(SAMPLE)]
         if name in FAILING:  # Spark tries each failing task four times, in a new worker each time
             setting = {**setting, PARALLELISM: 1}

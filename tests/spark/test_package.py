@@ -14,9 +14,9 @@ import pytest
 
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.locations import refuse_local
-from penstock.spark import package, shipping
+from penstock.spark import package, shipped_code
 from penstock.spark.failures import advice
-from penstock.spark.probe import this_one
+from penstock.spark.worker_probe import this_one
 
 HERE = this_one()
 
@@ -75,16 +75,16 @@ def test_this_process_has_what_it_has():
 
 
 def test_workers_are_sent_what_one_of_them_lacks():
-    assert shipping.lacking([HERE]) == ()
-    assert shipping.lacking([HERE, replace(HERE, cloudpickle=False)]) == ("cloudpickle",)
+    assert shipped_code.lacking([HERE]) == ()
+    assert shipped_code.lacking([HERE, replace(HERE, cloudpickle=False)]) == ("cloudpickle",)
     for sources in (None, "of another version"):
-        assert shipping.lacking([HERE, replace(HERE, sources=sources)]) == package.PACKAGES
+        assert shipped_code.lacking([HERE, replace(HERE, sources=sources)]) == package.PACKAGES
 
 
 def test_native_code_goes_where_it_can_run(caplog):
-    assert shipping._same_platform([HERE])
+    assert shipped_code._same_platform([HERE])
     assert not caplog.records
-    assert not shipping._same_platform([HERE, replace(HERE, platform="linux riscv64")])
+    assert not shipped_code._same_platform([HERE, replace(HERE, platform="linux riscv64")])
     (record,) = caplog.records
     assert "workers on linux riscv64 without its native code" in record.getMessage()
 
@@ -111,8 +111,8 @@ def test_packages_are_brought_once():
     archive = Path("/tmp/penstock-1.zip")
     classic, connect = Session("spark://x"), Session()
     for _ in range(2):
-        shipping._bring(classic, classic, "penstock", archive)
-        shipping._bring(connect, None, "penstock", archive)
+        shipped_code._bring(classic, classic, "penstock", archive)
+        shipped_code._bring(connect, None, "penstock", archive)
     assert classic.archives == ["spark://x/files/other.zip", "/tmp/penstock-1.zip#penstock"]
     assert connect.artifacts == [("/tmp/penstock-1.zip#penstock", "archive")] * 2  # of a job's own session each
 
@@ -130,13 +130,13 @@ def test_a_jobs_session_of_spark_connect_ends_with_the_job():
     classic, connect = Session("spark://x"), Session()
     for session in (classic, connect):
         session.client = Client()
-        with shipping.ending(session):
+        with shipped_code.ending(session):
             assert not said
     assert said == ["released", "closed"]
 
 
 def test_nobody_is_asked_on_the_drivers_own_python():
-    assert shipping.equip(Session("local[2,4]"), None, None) == frozenset()  # type: ignore[arg-type]
+    assert shipped_code.equip(Session("local[2,4]"), None, None) == frozenset()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_nobody_is_asked_on_the_drivers_own_python():
             "[PYTHON_VERSION_MISMATCH] Python in worker",
             f"{sys.version_info.major}.{sys.version_info.minor}. Set PYSPARK",
         ),
-        ('java.io.IOException: Cannot run program "/no/python": error=2', "no such Python"),
+        ('java.io.IOException: Cannot run program "/no/python": error=2', "do not have the Python"),
         ("No module named 'penstock'", sys.executable),
     ],
 )

@@ -10,11 +10,12 @@ from collections import Counter
 import pytest
 
 from penstock.common import Types
+from penstock.connectors.files.file_monitor import FileMonitor, TextPieces
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.local import LocalExecutor
-from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.io.sources import SequenceSource
+from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.elementwise import StreamFilter, StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
@@ -155,7 +156,7 @@ def test_reading_and_writing_files(executor, tmp_path):
     lines = [f"line {i}" for i in range(20_000)]
     (tmp_path / "in").write_text("\n".join(lines))
     program = Program()
-    monitor = program.add(StreamSource(FileMonitor(str(tmp_path / "in"))))
+    monitor = program.add(StreamSource(SplitSource(FileMonitor(str(tmp_path / "in"), TextPieces("UTF-8")))))
     reader = program.add(FileReader("UTF-8"), monitor, type=Types.STRING())
     program.add(StreamSink(TextSink(str(tmp_path / "one"))), reader, type=Types.STRING())
     shouted = program.add(StreamMap(str.upper), reader, p=3, type=Types.STRING())
@@ -170,12 +171,12 @@ def test_reading_and_writing_files(executor, tmp_path):
 def test_a_given_session_is_not_changed(spark, executor):
     from pyspark.sql import SparkSession
 
-    before = dict(spark.conf.getAll)
+    before, active = dict(spark.conf.getAll), SparkSession.getActiveSession()
     program = Program()
     program.collect(program.source([1]))
     executor.execute(program.pipeline())
     assert dict(spark.conf.getAll) == before
-    assert SparkSession.getActiveSession()._jsparkSession.equals(spark._jsparkSession)
+    assert SparkSession.getActiveSession() is active
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
     assert before
 

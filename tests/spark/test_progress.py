@@ -7,9 +7,9 @@ import time
 from penstock.common import Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import JobExecutionError
-from penstock.spark.counting import Tellers
 from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
-from penstock.spark.naming import shortened
+from penstock.spark.names import shortened
+from penstock.spark.one_step import Tellers
 
 SECONDS = 120
 
@@ -46,8 +46,14 @@ def test_executions_follow_the_attempts_of_tasks(spark, executor, tmp_path):
     while client.metrics()["Source: Collection Source"].metrics.records_out != 2:  # as soon as the task has ended
         assert time.monotonic() < began + SECONDS, client.metrics()
         time.sleep(0.1)
+    while client.metrics().waits_for != (
+        "tasks, which Spark counts as they end: stage 2/2, 0/2 tasks: waits -> Sink: Unnamed"
+    ):
+        assert time.monotonic() < began + SECONDS, client.metrics().waits_for
+        time.sleep(0.1)
     go.touch()
     client.get_job_execution_result().result(SECONDS)
+    assert client.metrics().waits_for == ""
     assert client.execution_graph().states() == {"FINISHED": 3}
     assert client.metrics()["waits"].metrics.records_in == 2
     assert client.metrics()["Source: Collection Source"].metrics.records_out == 2

@@ -5,18 +5,17 @@ from collections import Counter
 import pytest
 
 from penstock.local import LocalExecutor
-from tests.datastream.random_jobs import check, random_job
-from tests.job.random_programs import random_program
+from tests.generator.bounded import check, plain_program, random_job
 from tests.matrix.knobs import covering
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_spark_gives_what_the_local_runner_gives_in_the_same_order(executor, seed):
-    program, expected = random_program(seed)
-    collected = executor.execute(program.pipeline()).collected
+    pipeline, expected = plain_program(seed)
+    collected = executor.execute(pipeline).collected
     assert {sink: Counter(records) for sink, records in collected.items()} == expected
     local = LocalExecutor()
-    assert local.execute(random_program(seed)[0].pipeline()).collected == collected
+    assert local.execute(plain_program(seed)[0]).collected == collected
     assert [(r.task, r.counters) for r in local.reports] == [(r.task, r.counters) for r in executor.reports]
 
 

@@ -9,7 +9,7 @@ import pytest
 from penstock.common import Configuration
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
+from penstock.job.savepoint.store import write_savepoint
 from tests.job.restore.jobs import PAIR, some
 from tests.job.restore.test_restarts import WHOLE, counts
 from tests.running import collected
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spark
 
 
 def program(spark, folder, parallelism, executor="spark", place=None, **kwargs):
-    values = {"penstock.job.folder": str(folder), "penstock.step.records": "10"}
+    values = {"execution.checkpointing.dir": str(folder), "penstock.step.records": "10"}
     if place is not None:
         values["execution.savepoint.path"] = str(place)
     settings = Configuration.from_dict(values)

@@ -12,9 +12,9 @@ import pytest
 from penstock.common import Configuration
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.job.folder.lease import JobFolder
+from penstock.job.savepoint.checksums import verify
 from penstock.job.savepoint.contents import content_of
-from penstock.job.savepoint.taking import bring_in, read_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint.store import bring_in, read_savepoint
 from penstock.spark.executor import SparkExecutor
 from tests.job.savepoint.golden import ALL, FIRST, program
 
@@ -23,7 +23,9 @@ SECONDS = 120
 
 
 def environment(folder: Path, executor: Any, **more: str) -> StreamExecutionEnvironment:
-    configuration = Configuration.from_dict({"penstock.job.folder": str(folder), "penstock.step.records": "20", **more})
+    configuration = Configuration.from_dict(
+        {"execution.checkpointing.dir": str(folder), "penstock.step.records": "20", **more}
+    )
     return StreamExecutionEnvironment.get_execution_environment(configuration, executor=executor).set_parallelism(2)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from penstock.common import Configuration
 from penstock.datastream import StreamExecutionEnvironment
-from penstock.job.steps import scaling
-from penstock.spark import offering
+from penstock.job.steps import rescale
+from penstock.spark import executor
 from tests.job.restore.test_restarts import WHOLE, counts
 from tests.job.steps.test_scaling import sizes
 from tests.running import collected
@@ -19,14 +19,15 @@ pytestmark = pytest.mark.spark
 
 
 def test_a_job_that_runs_takes_cores_that_come(tmp_path, spark):
-    there = offering.offered(spark)
+    offered = executor.offered
+    there = offered(spark)
     assert there == spark.sparkContext.defaultParallelism
     offers = iter([1, there, there])
-    values = {"penstock.job.folder": str(tmp_path), "penstock.step.records": "30", "scheduler-mode": "reactive"}
+    values = {"execution.checkpointing.dir": str(tmp_path), "penstock.step.records": "30", "scheduler-mode": "reactive"}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), spark=spark)
     with (
-        mock.patch("penstock.spark.executor.offered", lambda session: next(offers, offering.offered(session))),
-        mock.patch.object(scaling, "LOOK", 0),
+        mock.patch("penstock.spark.executor.offered", lambda session: next(offers, offered(session))),
+        mock.patch.object(rescale, "LOOK", 0),
     ):
         found = collected(counts(env, lambda stream: stream.uid("count")))
     assert Counter(found) == WHOLE

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import subprocess
 import uuid
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +16,22 @@ from penstock.common import Configuration, Duration, Row, Time, Types, Watermark
 from penstock.datastream import MapFunction, RuntimeExecutionMode, StreamExecutionEnvironment
 from penstock.datastream.connectors import SparkSink
 from penstock.datastream.window import TumblingEventTimeWindows
-from penstock.errors import ConfigurationError, JobExecutionError, UnsupportedError
+from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
 from tests.running import collected
-from tests.spark.maven import jar
+
+
+def jar(artifact: str, folder: Path) -> Path:
+    """A jar, or the test is skipped."""
+    mvn = shutil.which("mvn")
+    if mvn is None:
+        pytest.skip(f"needs {artifact}, and there is no Maven to fetch it with")
+    command = [mvn, "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+    fetched = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
+    if fetched.returncode:
+        pytest.skip(f"needs {artifact}, and Maven could not fetch it: {fetched.stdout.strip()[:200]}")
+    _, name, version = artifact.split(":")
+    return folder / f"{name}-{version}.jar"
+
 
 NUMBERED = Types.ROW_NAMED(["word", "n"], [Types.STRING(), Types.LONG()])
 
@@ -33,6 +49,71 @@ def words(spark, rows=12, partitions=3):
 
 def tuples(frame):
     return sorted(map(tuple, frame.collect()))
+
+
+def test_rows_of_a_file_stay_in_its_order(spark, tmp_path):
+    """Spark splits the file, and reads the large pieces of all files first."""
+    for number in range(3):
+        rows = spark.range(number * 3000, (number + 1) * 3000 - 400 * number, 1, 1).selectExpr("cast(id as string)")
+        rows.write.text(str(tmp_path / f"in/{number}"))
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "4000")
+    try:
+        frame = spark.read.text([str(tmp_path / f"in/{number}") for number in range(3)])
+        assert frame.rdd.getNumPartitions() > 6
+        timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: int(value))
+        rows = environment(spark, 1).from_spark(frame, Types.STRING(), watermark_strategy=timed)
+        found = [int(value) for value in collected(rows)]
+    finally:
+        spark.conf.unset("spark.sql.files.maxPartitionBytes")
+    assert len(found) == 3000 + 2600 + 2200
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_files_of_several_hours_are_read_in_order_of_time(spark, tmp_path, caplog, capfd, parallelism):
+    """Spark reads large files first, and these grow."""
+    hours, hour = 6, 3_600_000
+    for number in range(hours):
+        rows = spark.range(0, 1000 * (number + 1), 1, 1).selectExpr(
+            f"timestamp_millis({number * hour} + id * {hour // 1000 // (number + 1)}) as `a time`"
+        )
+        rows.write.parquet(str(tmp_path / f"in/hour={number}"))
+    frame, minute = spark.read.parquet(str(tmp_path / "in")), Duration.of_minutes(1)
+
+    def counted(order_by, frame=frame, here=True):
+        env = environment(spark, parallelism)
+        timed = WatermarkStrategy.for_bounded_out_of_orderness(minute).with_timestamp_assigner(
+            lambda row, _: round(row["a time"].timestamp() * 1000)
+        )
+        rows = env.from_spark(frame, watermark_strategy=timed if here else None, order_by=order_by)
+        rows = rows if here else rows.assign_timestamps_and_watermarks(timed)
+        ones = rows.map(lambda row: ("all", 1), Types.TUPLE([Types.STRING(), Types.LONG()])).key_by(
+            lambda pair: pair[0]
+        )
+        return collected(ones.window(TumblingEventTimeWindows.of(Time.hours(1))).sum(1))
+
+    caplog.clear()
+    expected, total = [("all", 1000 * (number + 1)) for number in range(hours)], 1000 * sum(range(hours + 1))
+    assert sorted(counted("a time")) == expected
+    assert sorted(counted(None)) == expected, "the order of the files"
+    assert sorted(counted(None, frame.where("hour >= 0").select("a time"))) == expected
+    assert "numLateRecordsDropped" not in caplog.text
+    capfd.readouterr()
+    joined = frame.join(frame.select("hour").distinct(), "hour")  # whose rows have no file
+    assert 0 < sum(count for _, count in counted(None, joined)) <= total
+    assert "ERROR" not in capfd.readouterr().err
+    caplog.clear()
+    found = sum(count for _, count in counted(None, here=False))
+    if parallelism == 1:  # with more, each may get one file
+        assert found < total
+        assert f"has dropped {total - found:,} of its {total:,} records as late (numLate" in caplog.text
+
+
+def test_a_column_that_is_not_there_gives_no_order(spark):
+    with pytest.raises(
+        InvalidProgramError, match=r"order_by='time'\): the DataFrame has no such column. It has word, n"
+    ):
+        environment(spark).from_spark(words(spark), order_by="time")
 
 
 def test_what_cannot_be_read_is_refused(spark):
@@ -111,6 +192,18 @@ def test_settings_of_the_dataframes_session_hold(spark):
     assert own.conf.get("spark.sql.adaptive.enabled") == spark.conf.get("spark.sql.adaptive.enabled")
 
 
+def test_the_active_session_stays(spark):
+    from pyspark.sql import SparkSession
+
+    frame = spark.createDataFrame([(1,), (2,)], "n long")  # which makes it the active one, here and in the JVM
+    in_the_jvm = spark._jvm.org.apache.spark.sql.classic.SparkSession
+    stream = environment(spark, 2).from_spark(frame)
+    assert sorted(collected(stream.map(lambda row: row.n))) == [1, 2]
+    assert tuples(stream.to_spark()) == [(1,), (2,)]
+    assert SparkSession.getActiveSession() is spark
+    assert in_the_jvm.getActiveSession().get().equals(spark._jsparkSession)
+
+
 # --- programs -----------------------------------------------------------------------------------------------------
 
 
@@ -143,7 +236,7 @@ def test_a_table_joined_with_a_collection(spark, mode, native):
 
 def test_time_comes_from_a_column(spark):
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(1)).with_timestamp_assigner(
-        lambda row, before: row.at.to_epoch_milli()
+        lambda row, before: round(row.at.timestamp() * 1000)
     )
     frame = spark.range(0, 6, 1, 1).selectExpr("timestamp_seconds(id) as at", "id as n")
     env = environment(spark, 1)
@@ -241,7 +334,7 @@ def test_a_value_of_another_type_names_sink_and_field(spark, tmp_path):
     wrong = env.from_spark(words(spark)).map(lambda row: Row(word=row.n, n=row.n), NUMBERED)
     wrong.sink_to(SparkSink(format="parquet", path=str(tmp_path / "out"))).name("to files").uid("files")
     with pytest.raises(
-        JobExecutionError, match=r"(?s)Sink: to files.*The field 'word' of a record is 0, which is no str"
+        JobExecutionError, match=r"(?s)Sink: to files.*The field 'word' of a record is 0, which is not of the type str"
     ):
         env.execute()
     assert list(tmp_path.iterdir()) == []
@@ -316,7 +409,14 @@ def test_a_function_that_fails_says_so_where_the_dataframe_is_used(spark):
     frame = environment(spark, 1).from_spark(words(spark)).map(lambda row: 1 // row.n, Types.LONG()).to_spark()
     with pytest.raises(Exception, match=r"(?s)Operator 'Map'.*ZeroDivisionError") as failure:
         frame.collect()
-    assert "[penstock-failure" not in str(failure.value)
+    assert "penstock.errors.JobExecutionError: Operator 'Map'" in str(failure.value)
+    assert "Details for the driver" not in str(failure.value)
+
+
+def test_sparks_plan_of_a_dataframe_names_program_and_operators(spark, capsys):
+    env = environment(spark, 1, **{"pipeline.name": "orders"})
+    env.from_spark(words(spark)).map(lambda row: row.n, Types.LONG()).name("number").to_spark().explain()
+    assert "MapInArrow orders: Source: Spark Source -> number" in capsys.readouterr().out
 
 
 def test_dataframes_of_a_stopped_or_another_spark_are_refused(spark):

@@ -53,7 +53,7 @@ def test_types_arrive_as_rows_with_names(spark, typed):
     assert one.single == float("-inf")
     assert one.wide != one.wide
     assert (one.price, one.raw, one.day) == (Decimal("-9999999999999999.9999"), b"", datetime.date.min)
-    assert one.moment == Instant(-125282592000, 0)
+    assert one.moment == Instant(-125282592000, 0)  # no datetime has its year
     assert one.inner == Row(at=None, n=None, tags=None)
     assert two == Row(
         id=2,
@@ -68,11 +68,11 @@ def test_types_arrive_as_rows_with_names(spark, typed):
         truth=False,
         day=datetime.date.max,
         local=datetime.datetime.max,
-        moment=Instant(1580674820, 1000),
+        moment=datetime.datetime(2020, 2, 2, 20, 20, 20, 1, datetime.timezone.utc),
         names=["x", None],
-        moments=[Instant(-1, 999_999_000)],
+        moments=[datetime.datetime(1969, 12, 31, 23, 59, 59, 999_999, datetime.timezone.utc)],
         counts={"a": 1, "b": None},
-        inner=Row(at=Instant(1, 0), n=5, tags=["t"]),
+        inner=Row(at=datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc), n=5, tags=["t"]),
         nothing=None,
     )
     assert three.values[1:] == (None,) * 17
@@ -90,6 +90,25 @@ def test_types_survive_exchange_and_sink(spark, typed, tmp_path, native):
     assert written.schema.simpleString() == frame.schema.simpleString()
     shown = [f"to_json(struct({name})) as {name}" for name in frame.columns]
     assert tuples(written.selectExpr(*shown)) == tuples(frame.selectExpr(*shown))
+
+
+def test_a_timestamp_is_a_datetime_with_a_zone_and_may_be_a_key(spark):
+    frame = spark.sql("select timestamp_seconds(id) as at, 1L as n from range(4) union all select null, 2L")
+    env = environment(spark)
+    rows = env.from_spark(frame.where("at is not null"))
+    hours = rows.map(lambda row: (row.at.hour, row.at.utcoffset().total_seconds(), row.at.timestamp()))
+    assert sorted(collected(hours)) == [(0, 0.0, float(second)) for second in range(4)]
+    sums = environment(spark).from_spark(frame.where("at is not null")).key_by(lambda row: row.at, Types.INSTANT())
+    kept = sums.reduce(lambda one, other: one).to_spark()
+    assert kept.schema["at"].dataType.simpleString() == "timestamp"
+    assert sorted(row[0] for row in kept.selectExpr("unix_micros(at)").collect()) == [n * 10**6 for n in range(4)]
+
+
+def test_a_timestamp_is_an_instant_where_that_is_declared(spark):
+    frame = spark.sql("select timestamp_millis(1500) as at")
+    assert collected(environment(spark).from_spark(frame, Types.INSTANT())) == [Instant(1, 500_000_000)]
+    declared = Types.ROW_NAMED(["at"], [Types.INSTANT()])
+    assert collected(environment(spark).from_spark(frame, declared)) == [Row(at=Instant(1, 500_000_000))]
 
 
 def test_a_declared_type_gives_tuples_or_values(spark):

@@ -13,7 +13,7 @@ from penstock.datastream.connectors import SparkSink
 from penstock.datastream.connectors.spark import _has_snapshot, _marked
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.job.deployment import StepsFolder, deploy
-from penstock.job.steps.outputs import StepOutputs
+from penstock.job.steps.outputs import Outputs
 from penstock.runtime.operators.sink import StreamSink
 from penstock.spark.frames import parameters, write_step
 from tests.job.programs import Program
@@ -25,7 +25,9 @@ NUMBERED = Types.ROW_NAMED(["word", "n"], [Types.STRING(), Types.LONG()])
 def deployed(folder: Path, sink: SparkSink[Any], *, resumed: bool = False):
     program = Program()
     source = program.source([1], type=NUMBERED)
-    program.add(StreamSink(sink.runtime()), source, p=2, partitioner="REBALANCE", name="Sink: Table", type=NUMBERED)
+    program.add(
+        StreamSink(sink.runtime_for(NUMBERED)), source, p=2, partitioner="REBALANCE", name="Sink: Table", type=NUMBERED
+    )
     return deploy(program.pipeline(), folder=StepsFolder(FOLDER_ID, str(folder), resumed))
 
 
@@ -51,7 +53,7 @@ def table():
 
 
 def outputs_of(spark, deployment, *, resumed=False):
-    return StepOutputs(deployment, resumed=resumed, write_table=partial(write_step, spark, {}))
+    return Outputs(deployment, resumed=resumed, write_table=partial(write_step, spark, {}))
 
 
 def test_rows_are_written_step_by_step_and_once(spark, tmp_path, table):

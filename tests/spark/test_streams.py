@@ -1,4 +1,4 @@
-"""Streaming DataFrames as sources: micro-batches as steps, on from a job folder, beside other sources."""
+"""Streaming DataFrames as sources: micro-batches as steps, on from a checkpoint directory, beside other sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 def environment(spark, folder=None, parallelism=2, once=True, **settings):
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
     if folder is not None:
-        values["penstock.job.folder"] = str(folder)
+        values["execution.checkpointing.dir"] = str(folder)
     if once:
         values["penstock.step.available-now"] = "true"
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), spark=spark)
@@ -90,11 +90,13 @@ class Once(MapFunction):
         return value
 
 
-def test_a_step_that_fails_is_read_again(spark, tmp_path):
-    write(tmp_path / "in", "one", "a", "b")
-    time.sleep(0.05)
-    write(tmp_path / "in", "two", "bad", "c")
-    env = environment(spark, restart_strategy="fixed-delay", restart_strategy__fixed_delay__delay="1 ms")
+@pytest.mark.parametrize("interval", [{}, {"execution__checkpointing__interval": "1 h"}], ids=["no interval", "long"])
+def test_a_step_that_fails_is_read_again(spark, tmp_path, interval):
+    """With an interval also the one between it and the last checkpoint, which is the first step."""
+    for name, *lines in (("one", "a"), ("two", "b"), ("three", "bad", "c")):
+        write(tmp_path / "in", name, *lines)
+        time.sleep(0.05)
+    env = environment(spark, restart_strategy="fixed-delay", restart_strategy__fixed_delay__delay="1 ms", **interval)
     stream = env.from_spark(lines_of(spark, tmp_path / "in"), Types.STRING())
     to_files(stream.map(Once(str(tmp_path / "failed")), Types.STRING()), tmp_path / "out")
     env.execute()
@@ -194,7 +196,7 @@ def test_another_set_of_sources_is_refused_in_a_job_folder(spark, tmp_path):
     env.execute()
     env = environment(spark, tmp_path / "job")
     env.from_spark(lines.union(lines_of(spark, tmp_path / "in")), Types.STRING()).print()
-    with pytest.raises(JobExecutionError, match="begin with another job folder"):
+    with pytest.raises(JobExecutionError, match="begin with another checkpoint directory"):
         env.execute()
 
 
@@ -208,7 +210,7 @@ from penstock.spark.session import open_session
 
 folder = sys.argv[1]
 spark = open_session("local[2,4]", {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -Xss4m"})
-settings = Configuration.from_dict({"penstock.job.folder": folder + "/job"})
+settings = Configuration.from_dict({"execution.checkpointing.dir": folder + "/job"})
 env = StreamExecutionEnvironment.get_execution_environment(settings, spark=spark).set_parallelism(2)
 numbers = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10).load().select("value")
 lines = spark.readStream.option("maxFilesPerTrigger", 1).text(folder + "/in")
@@ -238,14 +240,14 @@ def killed_behind(folder, lines):
 def test_a_driver_that_is_killed_loses_and_repeats_nothing(tmp_path):
     write(tmp_path / "in", "one", "x", "y")
     lines = 0
-    for number in range(3):
-        killed_behind(tmp_path, lines + 60)
+    for number in range(2):
+        killed_behind(tmp_path, lines + 40)  # four steps
         write(tmp_path / "in", f"more{number}", "x")
         lines = len(visible(tmp_path / "out"))
     found = visible(tmp_path / "out")
     totals = Counter(literal_eval(line)[0] for line in found)
     assert found == sorted(f"('{word}', {n})" for word, count in totals.items() for n in range(1, count + 1))
-    assert (totals["x"], totals["y"]) == (3, 1)
+    assert (totals["x"], totals["y"]) == (2, 1)
     numbers = [totals[f"n{n}"] for n in range(3)]
     assert sum(numbers) % 10 == 0
     assert max(numbers) - min(numbers) <= 1

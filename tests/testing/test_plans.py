@@ -102,6 +102,7 @@ def test_a_snapshot_says_what_has_changed(tmp_path: Path) -> None:
         TestedPlan(plan_of(lambda env: program(env, "sums")), file).assert_unchanged()
 
 
+@pytest.mark.slow
 def test_the_fixture_and_its_option(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

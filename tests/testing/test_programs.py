@@ -31,6 +31,7 @@ def test_what_fails_in_it_is_the_cause() -> None:
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
+@pytest.mark.slow
 def test_pytest_finds_the_fixtures(pytester: pytest.Pytester) -> None:
     assert [each.value for each in entry_points(group="pytest11", name="penstock")] == ["penstock.pytest_plugin"]
     pytester.makepyfile(

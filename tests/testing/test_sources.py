@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 
 from penstock.common import Duration
+from penstock.connectors.files import watched_folders
+from penstock.connectors.files.file_monitor import FolderMonitor, TextPieces
 from penstock.datastream.connectors import (
     DataGeneratorSource,
     FileEnumeratorProvider,
@@ -20,12 +22,11 @@ from penstock.datastream.connectors import (
     Source,
     Split,
     StreamFormat,
-    pacing,
+    datagen,
 )
 from penstock.datastream.formats import CsvReaderFormat, CsvSchema
 from penstock.errors import InvalidProgramError
-from penstock.runtime.io import file_source, watching
-from penstock.runtime.io.file_monitor import FolderMonitor, TextPieces
+from penstock.runtime.io import file_source
 from penstock.testing import SourceContractError, SourceTestHarness, check_source
 
 
@@ -86,7 +87,7 @@ def test_a_feed_that_grows_passes():
 @pytest.fixture
 def looking(monkeypatch):
     """A clock that goes on whenever somebody looks at it."""
-    monkeypatch.setattr(watching, "now", itertools.count().__next__)
+    monkeypatch.setattr(watched_folders, "now", itertools.count().__next__)
     monkeypatch.setattr("penstock.runtime.io.files.BLOCK_BYTES", 50)
     monkeypatch.setattr(file_source, "SPLIT_BYTES", 300)
 
@@ -115,7 +116,7 @@ def test_files_pass(tmp_path, looking, cut):
 
 
 def test_csv_passes(tmp_path, looking, monkeypatch):
-    monkeypatch.setattr("penstock.runtime.io.formats.csv._BATCH", 3)
+    monkeypatch.setattr("penstock.connectors.formats.csv._BATCH", 3)
     schema = CsvSchema.builder().add_string_column("name").add_number_column("size").build()
     (tmp_path / "a.csv").write_text("".join(f"n{number},{number}\n" for number in range(20)))
     read = check_source(lambda: watched(CsvReaderFormat.for_schema(schema), tmp_path))
@@ -123,7 +124,7 @@ def test_csv_passes(tmp_path, looking, monkeypatch):
 
 
 def test_monitors_made_up_records_and_hybrids_pass(tmp_path, looking, monkeypatch):
-    monkeypatch.setattr(pacing, "_BATCH", 3)
+    monkeypatch.setattr(datagen, "_BATCH", 3)
     (tmp_path / "a").write_text("".join(f"line {number}\n" for number in range(200)))
     read = check_source(lambda: FolderMonitor(str(tmp_path), 1, TextPieces("UTF-8")), parallelism=1)
     assert len(*read.values()) == -(-1_690 // 300)

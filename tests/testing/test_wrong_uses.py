@@ -59,12 +59,12 @@ WRONG = {
         r"restore\(\): the harness of 'KeyedProcess' is open",
     ),
     "other key groups": (
-        lambda: count_harness(max_parallelism=4).restore(OperatorSnapshot({}, {}, 128, 0)),
+        lambda: count_harness(max_parallelism=4).restore(OperatorSnapshot(None, {}, 128, 0)),
         InvalidProgramError,
         "128 key groups, the operator 'KeyedProcess' 4",
     ),
     "keyed state without a key": (
-        lambda: OneInputTestHarness(lambda s: s.process(Upper())).restore(OperatorSnapshot({1: b""}, {}, 128, 0)),
+        lambda: OneInputTestHarness(lambda s: s.process(Upper())).restore(count_harness().snapshot()),
         InvalidProgramError,
         "the input of 'Process' is not keyed",
     ),

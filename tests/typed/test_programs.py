@@ -42,6 +42,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], set
     return rules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", sorted(path.name for path in PROGRAMS.glob("*.py")))
 def test_an_editor_reports_what_is_wrong_and_nothing_else(program: str, found: dict[tuple[str, int], set[str]]) -> None:
     lines = enumerate((PROGRAMS / program).read_text().splitlines(), 1)

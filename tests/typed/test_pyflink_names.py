@@ -155,6 +155,7 @@ PARAMETERS = {
 """How many types each function class takes in brackets."""
 
 
+@pytest.mark.filterwarnings("ignore:penstock.*is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("module", NAMES)
 def test_a_name_is_where_pyflink_has_it(module: str) -> None:
     found = importlib.import_module(f"penstock.{module}")

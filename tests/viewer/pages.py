@@ -1,5 +1,4 @@
-"""Writes the pages that the browser's tests and the pictures of the docs look at: ``python -m tests.viewer.pages
-FOLDER``."""
+"""Writes the pages that browser tests and pictures look at: ``python -m tests.viewer.pages FOLDER``."""
 
 from __future__ import annotations
 
@@ -59,6 +58,12 @@ def write(folder: Path) -> None:
     }.items():
         page.save(folder / f"{name}.html")
     (folder / "frame.html").write_text(f"<!doctype html><title>notebook</title>{view(small)._repr_html_()}")
+    below = '<div style="height:5000px"></div>'
+    (folder / "below.html").write_text(
+        f"<!doctype html><title>below the fold</title>{below}{view(small)._repr_html_()}"
+    )
+    hidden = f'<div id="output" style="display:none">{view(small)._repr_html_()}</div>'
+    (folder / "hidden.html").write_text(f"<!doctype html><title>collapsed</title>{hidden}")
     (folder / "feed.json").write_text(json.dumps(feed(small)))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from penstock.analysis.builder import model_of, model_of_record
 from penstock.analysis.model import ProgramModel
-from penstock.analysis.reading import model_of, model_of_record
 from penstock.common import OutputTag, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.functions import KeyedProcessFunction, ProcessFunction
@@ -32,8 +32,6 @@ HOSTILE = (
 
 
 class Total(KeyedProcessFunction):
-    """Keeps one number per key."""
-
     def open(self, runtime_context: Any) -> None:
         self.total = runtime_context.get_state(ValueStateDescriptor("total", Types.LONG()))
 
@@ -42,8 +40,6 @@ class Total(KeyedProcessFunction):
 
 
 class Check(ProcessFunction):
-    """Sends some elsewhere."""
-
     def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
         yield value
 

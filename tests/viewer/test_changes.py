@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ def test_a_page_of_two_plans_has_the_change_of_each_operator() -> None:
     difference = compare(orders(), orders(edited=True))
     both, changes = united(difference)
     named = {each.name: changes[each.node] for each in both.operators}
-    assert [each["status"] for each in changes.values()] == [
+    assert [each["change"] for each in changes.values()] == [
         "changed" if each.change == "kept" and each.differs else each.change for each in difference.operators
     ]
-    assert named["Totals"]["status"] == "moved"
+    assert (named["Totals"]["status"], named["Totals"]["change"]) == ("lost", "moved")
+    assert (named["Large ones"]["status"], named["Large ones"]["change"]) == ("moved", "moved")
     assert "uid" in named["Totals"]["cause"]
     assert named["Totals"]["details"]["state"] == "orphaned"
     assert named["Source: Orders"]["status"] == "kept"
@@ -41,6 +43,22 @@ def test_what_has_gone_is_there_with_its_edges_and_in_no_vertex() -> None:
     assert [(edge.chained, edge.index >= len(new.edges)) for edge in back] == [(False, True)]
     assert both.operators[: len(new.operators)] == new.operators
     assert len({each.node for each in both.operators}) == len(both.operators)
+
+
+def test_state_that_cannot_be_taken_over_is_lost_on_the_page() -> None:
+    new = orders()
+    rescaled = [replace(each, max_parallelism=7) if each.name == "Totals" else each for each in new.operators]
+    _, changes = united(compare(orders(), replace(new, operators=tuple(rescaled))))
+    [totals] = [changes[each.node] for each in new.operators if each.name == "Totals"]
+    assert (totals["status"], totals["details"]["state"]) == ("lost", "blocked")
+
+
+def test_a_page_of_two_plans_has_a_verdict() -> None:
+    edited, same = (view(orders(edited=edit), orders()) for edit in (True, False))
+    verdict = data_of(edited.html())["model"]["verdict"]
+    assert (verdict["safe"], verdict["text"]) == (False, "State of 1 operator would be lost or could not be restored.")
+    assert [problem.partition(":")[0] for problem in verdict["problems"]] == ["Totals"]
+    assert data_of(same.html())["model"]["verdict"] == {"safe": True, "text": "No state is lost.", "problems": []}
 
 
 def test_a_plan_beside_itself_is_kept() -> None:

@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,13 +20,14 @@ from click.testing import CliRunner
 from penstock.cli import group
 from penstock.cli.page_view import PageView
 from penstock.common import Types
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.datastream.functions import KeyedProcessFunction
 from penstock.errors import JobFolderError
+from penstock.metrics.running import lag
 from penstock.viewer import page
-from penstock.viewer.following import Following
+from penstock.viewer.follower import JobFollower
 from tests.viewer.test_page import TEMPLATE
 
 
@@ -85,7 +87,7 @@ def program(folder: Path, job: Path) -> Path:
     file.write_text(
         "from penstock.common import Configuration, Types\n"
         "from penstock.datastream import StreamExecutionEnvironment\n"
-        f"settings = Configuration({{'penstock.job.folder': {str(job)!r}, 'penstock.executor': 'local'}})\n"
+        f"settings = Configuration({{'execution.checkpointing.dir': {str(job)!r}, 'penstock.executor': 'local'}})\n"
         "env = StreamExecutionEnvironment.get_execution_environment(settings)\n"
         "pair = Types.TUPLE([Types.LONG(), Types.LONG()])\n"
         "numbers = env.generate_sequence(1, 300).uid('numbers').map(lambda n: (n % 3, n), pair).uid('pairs')\n"
@@ -96,12 +98,12 @@ def program(folder: Path, job: Path) -> Path:
 
 
 def test_a_job_is_followed_by_its_folder(tmp_path: Path) -> None:
-    from penstock.analysis.reading import model_of
+    from penstock.analysis.builder import model_of
     from penstock.cli.program import capture_plan, run_program
 
     file = program(tmp_path, tmp_path / "job")
     run_program(str(file), ())
-    following = Following(str(tmp_path / "job"), model_of(capture_plan(str(file), ())))
+    following = JobFollower(str(tmp_path / "job"), model_of(capture_plan(str(file), ())))
     numbers = following.numbers()
     assert numbers is not None
     assert (numbers["job"], numbers["status"]) == ("followed", "NOT RUNNING")
@@ -109,13 +111,49 @@ def test_a_job_is_followed_by_its_folder(tmp_path: Path) -> None:
     assert [each["id"] for each in numbers["vertices"]] == [each.id for each in following.model.vertices]
     assert sum(each["state_bytes"] > 0 for each in numbers["vertices"]) == 1
 
-    alone = Following(str(tmp_path / "job"), None)
+    vertices = numbers["vertices"]
+    assert [numbers["in_rate"], numbers["out_rate"]] == [0, 0]
+    assert [each[rate] for each in vertices for rate in ("in_rate", "out_rate")] == [0] * 2 * len(vertices)
+
+    alone = JobFollower(str(tmp_path / "job"), None)
     assert "Sums" in {each.name for each in alone.model.operators}
     assert alone.numbers() is not None
 
 
+def test_a_job_that_lives_has_rates_until_it_commits_nothing_any_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from penstock.cli.program import run_program
+    from penstock.job.folder.owners import Owners
+
+    run_program(str(program(tmp_path, tmp_path / "job")), ())
+    monkeypatch.setattr(Owners, "living", lambda self: object())
+    now = [0]
+    following = JobFollower(str(tmp_path / "job"), None, now=lambda: now[0])
+    newest = following._newest()
+    assert newest is not None
+    older = replace(newest, time=newest.time - 1000, counters=dict.fromkeys(newest.counters, ()))
+    following._recent.appendleft(older)
+    rates = []
+    for later in (0, 5_000, 60_000):
+        now[0] = newest.time + later
+        numbers = following.numbers()
+        assert numbers is not None
+        rates.append(max(each["out_rate"] for each in numbers["vertices"]))
+    assert rates[0] == rates[1] >= 300
+    assert rates[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("watermark", "behind"),
+    [(1_700_000_000_000 - 1_500, 1_500), (1_700_000_000_000 + 5, -5), (100_000, None), (1_700_000_000, None)],
+)
+def test_a_watermark_that_is_no_time_of_the_clock_has_no_lag(watermark: int, behind: int | None) -> None:
+    assert lag(1_700_000_000_000, watermark) == behind
+
+
 def test_what_is_no_job_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(JobFolderError, match=r"no job\.json"):
-        Following(str(tmp_path), None)
+        JobFollower(str(tmp_path), None)
     result = CliRunner().invoke(group, ["watch", str(tmp_path)])
     assert (result.exit_code, "no job.json" in " ".join(result.stderr.split())) == (1, True)

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import penstock
 from penstock.analysis.model import ProgramModel
 from penstock.cli import group
-from penstock.errors import ConfigurationError
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.plan import StreamGraph
 from penstock.viewer import page, view
-from penstock.viewer.columns import column
-from penstock.viewer.data import embedded
+from penstock.viewer.data import column, embedded
 from tests.viewer.programs import HOSTILE, hostile, layered, orders
 
 TEMPLATE = "<title>{{TITLE}}</title><meta content=\"connect-src {{CONNECT}}\">{{DATA}}<script>'{{OTHER}}'</script>"
@@ -154,3 +155,25 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     result = CliRunner().invoke(group, ["view", "-o", str(target), str(program)])
     assert (result.exit_code, result.stdout) == (0, f"{target}\n")
     assert data_of(target.read_text())["model"]["name"] == "from the command"
+
+
+def test_an_environment_is_viewed_as_it_is_and_goes_on() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    env.from_collection([1]).map(str).name("Text").print()
+    for made in (view(env), env.view()):
+        shown = data_of(made.html())["model"]["operators"]
+        assert "Text" in values(shown["columns"]["name"], shown["rows"])
+    env.execute()
+    with pytest.raises(InvalidProgramError, match="no operators"):
+        env.view()
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "plan.json", StreamExecutionEnvironment])
+def test_what_has_no_plan_is_not_viewed(wrong: Any) -> None:
+    with pytest.raises(InvalidProgramError, match=r"view\(\) was given .* Give an environment, such as env"):
+        view(wrong)
+
+
+def test_a_page_says_which_penstock_made_it() -> None:
+    shown = data_of(view(orders()).html())["model"]
+    assert (shown["penstock"], shown["verdict"]) == (penstock.__version__, None)

@@ -20,6 +20,9 @@ const REACH = 7;
 const TABS: readonly Tab[] = ["stream", "job", "execution"];
 const NAMES: Readonly<Record<Tab, string>> = { stream: "StreamGraph", job: "JobGraph", execution: "ExecutionGraph" };
 
+/** The marks of every picture. */
+const SHAPES = ["● source", "■ operator", "◆ sink", "⛁ keeps state", "thick line: to all subtasks", "dashed line: side output"];
+
 export class App {
   readonly viewport: Viewport;
   tab: Tab = "stream";
@@ -120,8 +123,10 @@ export class App {
   private resized(): void {
     const { clientWidth, clientHeight } = part("stage");
     const sharp = window.devicePixelRatio || 1;
-    this.canvas.width = Math.max(1, Math.round(clientWidth * sharp));
-    this.canvas.height = Math.max(1, Math.round(clientHeight * sharp));
+    const [width, height] = [clientWidth, clientHeight].map((side) => Math.max(1, Math.round(side * sharp))) as [number, number];
+    if (this.canvas.width !== width) this.canvas.width = width; // which wipes it, even if it is the same
+    if (this.canvas.height !== height) this.canvas.height = height;
+    this.redraw();
     this.viewport.resize(clientWidth, clientHeight);
   }
 
@@ -133,7 +138,7 @@ export class App {
 
   private paint(): void {
     this.dirty = false;
-    if (this.built === undefined) return;
+    if (this.built === undefined || this.viewport.width < 1) return;
     const { context, viewport, theme } = this;
     const sharp = window.devicePixelRatio || 1;
     const { x, y, scale } = viewport;
@@ -346,11 +351,7 @@ export class App {
     });
     const groups = this.built?.scene.groups ?? [];
     const shown = groups.length > 1 ? groups.slice(0, 8) : [];
-    const named = shown.map((name, at) => {
-      const dot = make("i");
-      dot.style.background = this.theme.groups[at % this.theme.groups.length]!;
-      return make("span", {}, dot, make("span", {}, "slots: "), said(name, 40));
-    });
+    const named = shown.map((name, at) => this.slots(name, at, this.theme));
     const more = groups.length > 8 ? [make("span", {}, `and ${many(groups.length - 8, "other group")}`)] : [];
     part("legend").replaceChildren(...entries, ...named, ...more);
   }
@@ -381,7 +382,29 @@ export class App {
 
   /** What a printer gets: all of the picture, on white. */
   toPaper(): void {
-    onPaper(part("paper"), this.scene, { theme: { ...LIGHT, page: "#ffffff" }, numbers: this.numbers }, this.title);
+    onPaper(part("paper"), this.scene, { theme: { ...LIGHT, page: "#ffffff" }, numbers: this.numbers }, this.title, this.heading());
+  }
+
+  /** What stands above a picture on paper: title, versions, the verdict, and what its marks mean. */
+  private heading(): HTMLElement[] {
+    const { model } = this;
+    const changes = tally(model);
+    const kinds = (Object.keys(STATUSES) as Status[]).filter((status) => changes?.has(status));
+    const marks = kinds.map((status) => `${STATUSES[status].mark} ${status} ${count(changes!.get(status)!)}: ${STATUSES[status].says}`);
+    const groups = this.scene.groups.length > 1 ? this.scene.groups.map((name, at) => this.slots(name, at, LIGHT)) : [];
+    return [
+      make("h1", {}, said(this.title, 400)),
+      make("p", {}, `Planned as Flink ${model.flink} by Penstock ${model.penstock} · ${many(model.operators.length, "operator")}`),
+      ...(model.verdict === null ? [] : [make("p", {}, make("strong", {}, said(model.verdict.text)))]),
+      make("p", { class: "key" }, ...[...SHAPES, ...marks].map((text) => make("span", {}, text)), ...groups),
+    ];
+  }
+
+  private slots(name: string, at: number, theme: Theme): HTMLElement {
+    const dot = make("i");
+    dot.style.background = theme.groups[at % theme.groups.length]!;
+    dot.style.cssText += ";display:inline-block;width:10px;height:10px;border-radius:3px;print-color-adjust:exact";
+    return make("span", {}, dot, " ", make("span", {}, "slots: "), said(name, 40));
   }
 
   private get title(): string {

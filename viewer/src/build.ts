@@ -5,9 +5,9 @@ import { draft, type Draft, type Surroundings, type Tab } from "./cards.ts";
 import { pointwise } from "./fanout.ts";
 import type { ChainGraph, Link } from "./graph.ts";
 import { grouped, MOST_CARDS, type Grouping } from "./grouping.ts";
-import { layout } from "./layout.ts";
+import { layout, type Placed } from "./layout.ts";
 import type { Model } from "./model.ts";
-import { boundsOf, HEAD, PAD, type Card, type Scene, type Wire } from "./scene.ts";
+import { boundsOf, HEAD, middleOf, PAD, type Box, type Card, type Scene, type Wire } from "./scene.ts";
 import { count, fitted, many, type Measure } from "./text.ts";
 
 export interface Wish {
@@ -45,10 +45,17 @@ export function build(wish: Wish): Built {
       to.push(before ? end : drafts.length + at);
     }
   });
-  const cards = placed(all, from, to, wish.tab === "execution" ? FAN_GAP : undefined);
-  const wires = links.flatMap((link, at) => wiresOf(wish, link, cards[from[at]!]!, cards[to[at]!]!));
-  for (let at = links.length; at < from.length; at++) wires.push(plain(`x${at}`, cards[from[at]!]!, cards[to[at]!]!, "", true));
-  return { scene: { cards, wires, bounds: boundsOf(cards), groups: around.names }, groups: null };
+  const { cards, via } = placed(all, from, to, wish.tab === "execution" ? FAN_GAP : undefined);
+  const past = (wire: Wire, at: number): Wire => ({ ...wire, points: [...wire.points.slice(0, 2), ...via[at]!, ...wire.points.slice(2)] });
+  const wires = links.flatMap((link, at) => wiresOf(wish, link, cards[from[at]!]!, cards[to[at]!]!).map((wire) => past(wire, at)));
+  for (let at = links.length; at < from.length; at++) wires.push(past(plain(`x${at}`, cards[from[at]!]!, cards[to[at]!]!, "", true), at));
+  const bounds = boundsOf([...cards, ...via.flatMap(corners)]);
+  return { scene: { cards, wires: apart(wires, wish.measure), bounds, groups: around.names }, groups: null };
+}
+
+/** The points as boxes, which bounds are made of. */
+function corners(points: readonly number[]): Box[] {
+  return points.flatMap((x, at) => (at % 2 === 0 ? [{ x, y: points[at + 1]!, width: 0, height: 0 }] : []));
 }
 
 function surroundings(wish: Wish, chains: Uint32Array): Surroundings & { readonly names: string[] } {
@@ -66,9 +73,9 @@ function surroundings(wish: Wish, chains: Uint32Array): Surroundings & { readonl
 /** Room for many lines and a longer label. */
 const FAN_GAP = 132;
 
-function placed(drafts: readonly Draft[], from: readonly number[], to: readonly number[], gap?: number): Card[] {
-  const { x, y } = layout(drafts, from, to, gap);
-  return drafts.map((each, at) => moved(each, Math.round(x[at]!), Math.round(y[at]!)));
+function placed(drafts: readonly Draft[], from: readonly number[], to: readonly number[], gap?: number): { cards: Card[]; via: Placed["via"] } {
+  const { x, y, via } = layout(drafts, from, to, gap);
+  return { cards: drafts.map((each, at) => moved(each, Math.round(x[at]!), Math.round(y[at]!))), via };
 }
 
 function moved(each: Draft, x: number, y: number): Card {
@@ -93,7 +100,7 @@ function wiresOf(wish: Wish, link: Link, from: Card, to: Card): Wire[] {
   const job = link.jobEdge < 0 ? null : model.jobEdges.get(link.jobEdge);
   if (wish.tab === "execution" && job !== null) return fanOut(wish, link, from, to);
   const [source, target] = [model.at(edge.source), model.at(edge.target)];
-  const statuses = [changeOf(model, source)?.status, changeOf(model, target)?.status];
+  const statuses = [changeOf(model, source)?.change, changeOf(model, target)?.change];
   const label = edge.side_output === null ? edge.partitioner : `${edge.partitioner} · ${fitted(edge.side_output, 90, "label", wish.measure)}`;
   const shown = wish.tab === "job" && job?.result_type === "BLOCKING" ? `${label} · blocking` : label;
   const wire = {
@@ -149,6 +156,46 @@ function plain(ref: Wire["ref"], from: Card, to: Card, label: string, dashed: bo
   return { ref, points, label, wide: !dashed, dashed, arrow: true };
 }
 
+const LABEL = 14;
+/** Places that are tried for a label, each half a line farther from the middle of its wire than the one before. */
+const TRIES = 40;
+
+/** The wires with labels that do not lie on each other, as far as there is room near the middles of the wires. O(labels × what
+ * is near them). */
+function apart(wires: readonly Wire[], measure: Measure): Wire[] {
+  const taken = new Map<number, Box[]>();
+  const rows = (box: Box): number[] => {
+    const [first, last] = [Math.floor(box.y / LABEL), Math.floor((box.y + box.height) / LABEL)];
+    return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  };
+  const take = (box: Box): void => {
+    for (const row of rows(box)) {
+      const there = taken.get(row);
+      if (there === undefined) taken.set(row, [box]);
+      else there.push(box);
+    }
+  };
+  const free = (box: Box): boolean =>
+    !rows(box).some((row) => taken.get(row)?.some((other) => overlap(box, other)));
+  return wires.map((wire) => {
+    if (wire.label === "") return wire;
+    const [x, y] = middleOf(wire.points);
+    const width = measure(wire.label, "label") + 6;
+    for (let tried = 0; tried < TRIES; tried++) {
+      const by = ((tried + 1) >> 1) * (tried % 2 === 0 ? 1 : -1) * (LABEL / 2);
+      const box = { x: x - width / 2, y: y + by - 5 - 10, width, height: LABEL - 1 };
+      if (!free(box)) continue;
+      take(box);
+      return tried === 0 ? wire : { ...wire, at: [x, y + by] as const };
+    }
+    return wire;
+  });
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
 interface Outside {
   readonly draft: Draft;
   readonly before: boolean;
@@ -183,7 +230,7 @@ function buildGroups(wish: Wish, chains: Uint32Array, local: Int32Array, links: 
   });
   const weights = between(grouping, local, links);
   const pairs = [...weights.keys()].map((key) => [Math.floor(key / drafts.length), key % drafts.length] as const);
-  const cards = placed(drafts, pairs.map(([a]) => a), pairs.map(([, b]) => b));
+  const { cards } = placed(drafts, pairs.map(([a]) => a), pairs.map(([, b]) => b));
   const wires = [...weights.values()].map((weight, at) => {
     const [a, b] = pairs[at]!;
     return plain(`x${at + 2}`, cards[a]!, cards[b]!, count(weight), false);

@@ -125,9 +125,9 @@ function common(kind: Card["kind"], chain: Chain, at: number, around: Surroundin
   if (chain.vertex < 0) {
     const operator = model.operator(chain.operators[0]!);
     const right = operator.parallelism > 0 ? `×${count(operator.parallelism)}` : "";
-    const status = changeOf(model, chain.operators[0]!)?.status;
-    const left = status === "removed" ? "removed" : "not planned";
-    return { ...base, left, right, colour: -1, live: "", status };
+    const change = changeOf(model, chain.operators[0]!);
+    const gone = change?.change === "removed";
+    return { ...base, left: gone ? "removed" : "not planned", right, colour: -1, live: "", status: change?.status, gone };
   }
   const vertex = model.vertex(chain.vertex);
   const group = vertex.slot_sharing_group;
@@ -141,7 +141,7 @@ function common(kind: Card["kind"], chain: Chain, at: number, around: Surroundin
 /** What happened to the most of a chain: the change that matters most. */
 function worst(chain: Chain, model: Model): Status | undefined {
   const found = new Set(chain.operators.map((at) => changeOf(model, at)?.status));
-  return (["removed", "moved", "added", "changed", "kept"] as const).find((status) => found.has(status));
+  return (["lost", "removed", "moved", "added", "changed", "kept"] as const).find((status) => found.has(status));
 }
 
 interface Place {

@@ -105,8 +105,11 @@ export function planDetails(model: Model): HTMLElement {
     ["State that an edit can lose", positional > 0 ? `${many(positional, "stateful operator")} with an ID by position` : null],
   ];
   const refused = model.refused === null ? null : make("p", { class: "refused", role: "note" }, said(model.refused));
+  const { verdict } = model;
+  const problems = verdict === null ? [] : verdict.problems.slice(0, MOST_LISTED).map((text) => make("li", {}, said(text)));
+  const judged = verdict === null ? null : make("div", { class: `change ${verdict.safe ? "added" : "lost"}` }, make("strong", {}, said(verdict.text)), make("ul", {}, ...problems, rest(verdict.problems.length)));
   const hint = make("p", { class: "hint" }, "Select an operator, a chain or an edge to see what is known of it. Press ? for the keys.");
-  return make("div", {}, heading(model.name, "job"), refused, table(facts), hint);
+  return make("div", {}, heading(model.name, "job"), refused, judged, table(facts), hint);
 }
 
 function heading(name: string, kind: string): HTMLElement {
@@ -192,7 +195,7 @@ function edgesOf(model: Model, title: string, mine: (edge: Edge) => boolean, end
 
 function changeNote(change: NonNullable<ReturnType<typeof changeOf>>): HTMLElement {
   const { mark, says } = STATUSES[change.status];
-  const note = make("div", { class: `change ${change.status}` }, make("strong", {}, `${mark} ${change.status}`), ` · ${says}`);
+  const note = make("div", { class: `change ${change.status}` }, make("strong", {}, `${mark} ${change.status}`), ` · ${change.status === "lost" ? `${change.change}: ` : ""}${says}`);
   if (change.cause) note.append(make("p", {}, "Cause: ", said(change.cause)));
   const facts = Object.entries(change.details).filter(([, value]) => value !== null && value !== "" && !(Array.isArray(value) && value.length === 0));
   const plainly = (value: unknown): string => (typeof value === "string" ? value : Array.isArray(value) ? value.join("; ") : JSON.stringify(value));

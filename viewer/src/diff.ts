@@ -2,20 +2,23 @@
 
 import type { Model } from "./model.ts";
 
-export type Status = "kept" | "moved" | "changed" | "added" | "removed";
+export type Status = "lost" | "moved" | "changed" | "added" | "removed" | "kept";
 
 /** In the order of the legend; the marks are there for who does not see the colours. */
 export const STATUSES: Readonly<Record<Status, { readonly mark: string; readonly says: string }>> = {
-  kept: { mark: "=", says: "the same operator ID: state is found again" },
-  moved: { mark: "↷", says: "another operator ID: state under the old one is not found" },
-  changed: { mark: "≈", says: "the same operator ID; something else differs" },
+  lost: { mark: "✗", says: "its state, or some of it, is not found again" },
+  moved: { mark: "↷", says: "another operator ID; it loses no state" },
+  changed: { mark: "≈", says: "the same operator ID; something else differs, and no state is lost" },
   added: { mark: "+", says: "new: begins without state" },
-  removed: { mark: "−", says: "gone: its state has nowhere to go" },
+  removed: { mark: "−", says: "gone; it loses no state" },
+  kept: { mark: "=", says: "the same operator ID: state is found again" },
 };
 
 /** The change of an operator, as the comparison tells it; columns that only such a page has. */
 export interface Change {
   readonly status: Status;
+  /** What has become of it apart from its state. */
+  readonly change: Exclude<Status, "lost">;
   readonly cause: string;
   readonly details: Readonly<Record<string, unknown>>;
 }

@@ -54,7 +54,7 @@ export function draw(scene: Scene, look: Look, brush: Brush): void {
 function drawLabels(wires: readonly Wire[], { theme, chosen }: Look, brush: Brush): void {
   for (const wire of wires) {
     if (wire.label === "") continue;
-    const [x, y] = middleOf(wire.points);
+    const [x, y] = wire.at ?? middleOf(wire.points);
     brush.text(wire.label, x, y - 5, "label", wire.ref === chosen ? theme.chosen : theme.quiet, "center");
   }
 }
@@ -94,7 +94,7 @@ function drawWires(wires: readonly Wire[], look: Look, brush: Brush): void {
 function drawCard(card: Card, look: Look, brush: Brush): void {
   const { theme, scale } = look;
   const outside = card.kind === "outside";
-  const removed = card.status === "removed";
+  const removed = card.gone === true;
   const chosen = look.chosen === card.ref;
   const hit = look.found.has(card.ref) || (scale < CARD_ONLY && card.rows.some((row) => look.found.has(row.ref)));
   const status = card.status === undefined || card.status === "kept" ? null : theme.status[card.status];

@@ -53,8 +53,8 @@ export function asPng(scene: Scene, colours: Colours): Promise<Blob> {
   );
 }
 
-/** Put the scene on paper; the nodes are parsed from SVG in which every text is escaped. */
-export function onPaper(paper: HTMLElement, scene: Scene, colours: Colours, title: string): void {
+/** Put the scene on paper, under what a reader needs to know of it; its nodes are parsed from SVG in which every text is escaped. */
+export function onPaper(paper: HTMLElement, scene: Scene, colours: Colours, title: string, heading: readonly HTMLElement[]): void {
   const parsed = new DOMParser().parseFromString(svgOf(scene, colours, inert(title, 400)), "image/svg+xml");
-  paper.replaceChildren(document.importNode(parsed.documentElement, true));
+  paper.replaceChildren(...heading, document.importNode(parsed.documentElement, true));
 }

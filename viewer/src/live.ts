@@ -37,9 +37,18 @@ export interface Feed {
   readonly every: number;
 }
 
+/** Whether the job goes on: of one that does not, only what stays is shown, its state. */
+export function goesOn(numbers: Numbers): boolean {
+  return !OVER.has(numbers.status) && numbers.status !== "NOT RUNNING";
+}
+
 /** Two lines and a share for each card, by vertex ID. */
-export function cardNumbers(numbers: Numbers): Map<string, CardNumbers> {
-  return new Map(numbers.vertices.map((each) => [each.id, { lines: linesOf(each), busy: each.busy ?? 0 }]));
+export function cardNumbers(numbers: Numbers, goes = goesOn(numbers)): Map<string, CardNumbers> {
+  return new Map(numbers.vertices.map((each) => [each.id, goes ? { lines: linesOf(each), busy: each.busy ?? 0 } : ended(each)]));
+}
+
+function ended(each: VertexNumbers): CardNumbers {
+  return { lines: ["not running", each.state_bytes > 0 ? bytes(each.state_bytes) : ""], busy: 0 };
 }
 
 function linesOf(each: VertexNumbers): [string, string] {
@@ -50,6 +59,7 @@ function linesOf(each: VertexNumbers): [string, string] {
 
 /** One line about the job. */
 export function headline(numbers: Numbers): string {
+  if (!goesOn(numbers)) return `${numbers.status} · version ${numbers.version}`;
   const parts = [
     numbers.status,
     duration(numbers.seconds * 1000),

@@ -3,7 +3,7 @@
 import { App } from "./app.ts";
 import type { Tab } from "./cards.ts";
 import { make, part, said } from "./dom.ts";
-import { cardNumbers, follow, headline, type Feed } from "./live.ts";
+import { cardNumbers, follow, headline, type Feed, type Numbers } from "./live.ts";
 import { Model, type ModelData } from "./model.ts";
 import { Index } from "./search.ts";
 import { count, duration, inert } from "./text.ts";
@@ -48,6 +48,12 @@ function main(): void {
   const model = new Model(data.model);
   part("title").replaceChildren(said(model.name, 200));
   part("flink").textContent = `Flink ${model.flink}`;
+  if (model.verdict !== null) {
+    const verdict = part("verdict");
+    verdict.hidden = false;
+    verdict.classList.toggle("unsafe", !model.verdict.safe);
+    verdict.textContent = inert(`${model.verdict.safe ? "✓" : "✗"} ${model.verdict.text}`, 300);
+  }
   const app = new App(model, data.live !== null);
   const search = connectSearch(app);
   connectButtons(app);
@@ -208,9 +214,11 @@ function connectFeed(app: App, feed: Feed): void {
   const line = part("live");
   line.hidden = false;
   line.textContent = "waiting for the job …";
+  let last: Numbers | null = null;
   void follow(
     feed,
     (numbers) => {
+      last = numbers;
       line.classList.remove("stale");
       line.textContent = inert(headline(numbers), 400);
       app.measured(cardNumbers(numbers));
@@ -218,6 +226,7 @@ function connectFeed(app: App, feed: Feed): void {
     (since) => {
       line.classList.add("stale");
       line.textContent = `nobody has answered for ${duration(since)}; the job, or what watches it, has ended`;
+      if (last !== null) app.measured(cardNumbers(last, false));
     },
   );
 }

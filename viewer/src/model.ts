@@ -14,10 +14,20 @@ export interface ModelData {
   readonly name: string;
   readonly flink: string;
   readonly refused: string | null;
+  /** The version of Penstock that has made the page. */
+  readonly penstock: string;
+  /** On a page of two plans: whether the newer one loses state of the older one. */
+  readonly verdict: Verdict | null;
   readonly operators: Table;
   readonly edges: Table;
   readonly vertices: Table;
   readonly job_edges: Table;
+}
+
+export interface Verdict {
+  readonly safe: boolean;
+  readonly text: string;
+  readonly problems: readonly string[];
 }
 
 export interface State {
@@ -138,6 +148,8 @@ export class Model {
   readonly name: string;
   readonly flink: string;
   readonly refused: string | null;
+  readonly penstock: string;
+  readonly verdict: Verdict | null;
   readonly operators: Rows<Operator>;
   readonly edges: Rows<Edge>;
   readonly vertices: Rows<Vertex>;
@@ -148,6 +160,8 @@ export class Model {
     this.name = data.name;
     this.flink = data.flink;
     this.refused = data.refused;
+    this.penstock = data.penstock;
+    this.verdict = data.verdict;
     this.operators = new Rows(data.operators);
     this.edges = new Rows(data.edges);
     this.vertices = new Rows(data.vertices);

@@ -48,6 +48,8 @@ export interface Card {
   readonly colour: number;
   readonly rows: readonly Row[];
   readonly cells: readonly Cell[];
+  /** It is of the older plan only. */
+  readonly gone?: boolean | undefined;
   readonly status?: Status | undefined;
   /** JobVertexID, by which live numbers come; "" for none. */
   readonly live: string;
@@ -58,6 +60,8 @@ export interface Wire {
   /** x and y of the points that it goes through, in turn. */
   readonly points: readonly number[];
   readonly label: string;
+  /** Where the middle of the label stands, if not in the middle of the wire: labels that would overlap are moved. */
+  readonly at?: readonly [number, number] | undefined;
   /** Records are dealt out to all subtasks, not to the next one: drawn with more weight. */
   readonly wide: boolean;
   readonly dashed: boolean;

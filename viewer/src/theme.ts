@@ -34,7 +34,7 @@ export const LIGHT: Theme = {
   chosen: "#0b62d6",
   found: "#ffe08a",
   busy: ["#3c9a5f", "#c98a13", "#cf3e36"],
-  status: { kept: "#566174", moved: "#a14b00", changed: "#6b3fa0", added: "#14713d", removed: "#b3261e" },
+  status: { lost: "#b3261e", moved: "#6b3fa0", changed: "#6b3fa0", added: "#14713d", removed: "#566174", kept: "#566174" },
   groups: ["#2f7d8c", "#7a58b5", "#b8741a", "#3f7f45", "#b4497f", "#4a68b8", "#8a6d3b", "#607d2b"],
 };
 
@@ -52,6 +52,6 @@ export const DARK: Theme = {
   chosen: "#6cb0ff",
   found: "#6a5612",
   busy: ["#54b97c", "#e0a53a", "#f0716a"],
-  status: { kept: "#a3afc0", moved: "#ffb066", changed: "#c7a5f5", added: "#6fd597", removed: "#ff8d85" },
+  status: { lost: "#ff8d85", moved: "#c7a5f5", changed: "#c7a5f5", added: "#6fd597", removed: "#a3afc0", kept: "#a3afc0" },
   groups: ["#4fb3c4", "#a98ae6", "#e0a24e", "#74bd7b", "#e384b3", "#86a3f0", "#c4a46a", "#a0c063"],
 };

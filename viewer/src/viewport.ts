@@ -11,8 +11,11 @@ export class Viewport {
   x = 0;
   y = 0;
   scale = 1;
-  width = 1;
-  height = 1;
+  /** Pixels that there are to show it in; 0 as long as the page is not seen, as in a notebook's output that is hidden. */
+  width = 0;
+  height = 0;
+  /** All of this is in view, also when there comes to be more or less room; null once somebody has looked elsewhere. */
+  private all: { readonly box: Box; readonly margin: number } | null = null;
 
   /** Called after each change. */
   constructor(private readonly changed: () => void) {}
@@ -22,9 +25,15 @@ export class Viewport {
     return { x: this.x, y: this.y, width: this.width / this.scale, height: this.height / this.scale };
   }
 
+  /** There is another amount of room: all stays in view, or else the middle stays where it is. */
   resize(width: number, height: number): void {
-    this.width = Math.max(width, 1);
-    this.height = Math.max(height, 1);
+    if (width < 1 || height < 1 || (width === this.width && height === this.height)) return;
+    const [x, y] = this.at(this.width / 2, this.height / 2);
+    this.width = width;
+    this.height = height;
+    if (this.all !== null) return this.fit(this.all.box, this.all.margin);
+    this.x = x - width / this.scale / 2;
+    this.y = y - height / this.scale / 2;
     this.changed();
   }
 
@@ -34,6 +43,7 @@ export class Viewport {
   }
 
   pan(dx: number, dy: number): void {
+    this.all = null;
     this.x -= dx / this.scale;
     this.y -= dy / this.scale;
     this.changed();
@@ -41,6 +51,7 @@ export class Viewport {
 
   /** Closer or farther by a factor; the pixel stays where it is. */
   zoom(factor: number, px = this.width / 2, py = this.height / 2): void {
+    this.all = null;
     const [x, y] = this.at(px, py);
     this.scale = Math.min(Math.max(this.scale * factor, FARTHEST), CLOSEST);
     this.x = x - px / this.scale;
@@ -48,8 +59,10 @@ export class Viewport {
     this.changed();
   }
 
-  /** All of a box. */
+  /** All of a box, as soon as there is room for it. */
   fit(box: Box, margin = 40): void {
+    this.all = { box, margin };
+    if (this.width < 1 || this.height < 1) return;
     const wanted = Math.min((this.width - 2 * margin) / box.width, (this.height - 2 * margin) / box.height);
     this.scale = Math.min(Math.max(wanted, FARTHEST), NATURAL);
     this.x = box.x + box.width / 2 - this.width / this.scale / 2;
@@ -59,12 +72,16 @@ export class Viewport {
 
   /** Move as little as is needed to see a box; close enough to read it, if asked. */
   reveal(box: Box, readable: boolean): void {
-    if (readable && this.scale < 0.6) this.scale = 0.9;
+    if (readable && this.scale < 0.6) {
+      this.all = null;
+      this.scale = 0.9;
+    }
     const view = this.view;
     const margin = 60 / this.scale;
     const seen = box.x > view.x + margin && box.x + box.width < view.x + view.width - margin &&
       box.y > view.y + margin && box.y + box.height < view.y + view.height - margin;
     if (!seen) {
+      this.all = null;
       this.x = box.x + box.width / 2 - view.width / 2;
       this.y = box.y + box.height / 2 - view.height / 2;
     }

@@ -26,6 +26,9 @@ class ExecutionGraph:
     @property
     def total_edges(self) -> int:
         """Number of ExecutionEdges."""
+    @property
+    def edge_counts(self) -> list[int]:
+        """Number of ExecutionEdges per edge of the JobGraph, in the order of its ``edges``. O(job edges) at each access."""
     def execution_edges(self, *, limit_bytes: int = 4294967296) -> Columns:
         """All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges), on all cores.
 

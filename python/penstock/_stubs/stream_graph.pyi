@@ -125,6 +125,12 @@ class StreamGraph:
         Raises:
             OperatorIdError: two operators claim one uid.
         """
+    def operator_id_order(self) -> list[int]:
+        """Node ids in the order in which the nodes get their OperatorIDs; nodes that no source reaches are absent. O(V + E).
+
+        An ID without a uid is a hash of its place in this order, once more for each chained output, and of the IDs of its
+        inputs, in order.
+        """
     def verdicts(self) -> list[Verdict]:
         """Per edge, whether it is chained, or the first rule that broke (isChainable). O(V + E)."""
     def streaming_plan_json(self) -> str:

@@ -1,8 +1,8 @@
-"""Opening a user function for nothing but to see which states it asks for.
+"""Opens a user function only to see which states it asks for.
 
-What ``open`` is given behaves as in a task that has no record yet: states of all kinds, a metric group, subtask 0. No
-record is processed. The function is opened, and closed again, as a shallow copy, so that the program's own object stays
-as it was; what ``open`` does to the rest of the world it does.
+The runtime context behaves as in a task before the first record: states of all kinds, a metric group, subtask 0. No
+record is processed. A shallow copy of the function is opened and closed, so that the program's own object is unchanged;
+side effects of ``open`` do happen.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from penstock.analysis.model import StateModel
 from penstock.common import contexts
-from penstock.common.settings import Settings
-from penstock.common.state_ttl import StateTtlConfig
+from penstock.common.functions.state_ttl import StateTtlConfig
+from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.chain.context import RuntimeContext
@@ -24,7 +24,7 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Clock
-from penstock.runtime.usercode.binding import lifecycle
+from penstock.runtime.usercode.functions import lifecycle
 from penstock.runtime.usercode.shipped import place_of
 
 KINDS = {
@@ -34,20 +34,13 @@ KINDS = {
     "ReducingState": ("reducing", ("value",)),
     "AggregatingState": ("aggregating", ("accumulator",)),
 }
-"""Kinds of states and the roles of their types, by what state files call them."""
+"""Kinds of states and the roles of their types, by their kind in state files."""
 
 _KEY_GROUPS = 128
 
 
 class Place(NamedTuple):
-    """Where a function would run, as its context says it.
-
-    Attributes:
-        name: of the operator.
-        parallelism, max_parallelism: of it.
-        settings: of the program.
-        keyed: how its input is keyed, or None.
-    """
+    """The operator of a function, for its context; ``keyed`` is the key of its input, or None."""
 
     name: str
     parallelism: int
@@ -57,14 +50,7 @@ class Place(NamedTuple):
 
 
 class RecordingContext(RuntimeContext):
-    """A runtime context that notes which states it is asked for.
-
-    Args:
-        place: of the function.
-
-    Attributes:
-        states: asked for so far, by name.
-    """
+    """A runtime context that records the states that it is asked for, by name."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -106,7 +92,7 @@ class RecordingContext(RuntimeContext):
         return self._place.settings.parameter(key, default_value)
 
     def get_distributed_cache(self) -> contexts.DistributedCache:
-        """The registered files: none is there."""
+        """The registered files, which are missing."""
         return place_of(None)
 
     def get_metrics_group(self) -> MetricGroup:
@@ -148,17 +134,8 @@ def _ttl(descriptor: Any) -> str | None:
 
 
 def asked_in_open(functions: Sequence[Any], place: Place) -> tuple[StateModel, ...]:
-    """The states that user functions of one operator ask for when they are opened, in order.
-
-    What they print meanwhile is dropped.
-
-    Args:
-        functions: of the operator; those without ``open`` ask for nothing.
-        place: where they would run.
-
-    Raises:
-        Exception: what ``open`` raises.
-    """
+    """The states that the functions of one operator ask for in ``open``, in order. Their output is dropped; errors of
+    ``open`` are raised."""
     context = RecordingContext(place)
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         for function in functions:

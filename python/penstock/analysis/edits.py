@@ -1,7 +1,7 @@
-"""Which edits of a program would move an operator's ID. Nothing is claimed: each edit is made, and the planner asked.
+"""Edits of a program that would move an operator's ID. Each edit is tried: the edited graph is planned.
 
-An edit changes the description of the graph as the program would have done it. Where a parallelism changes, a forward
-connection becomes a rebalance, as Flink makes it where nobody asks for ``forward()``.
+An edit changes the description of the graph as an edit of the program would. If a parallelism changes, a forward
+connection becomes a rebalance, as in Flink without an explicit ``forward()``.
 """
 
 from __future__ import annotations
@@ -11,18 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from penstock._native import StreamGraph
 from penstock.errors import PenstockError
-from penstock.plan import StreamGraph
 
 
 class Edit(NamedTuple):
-    """An edit that was made, and what became of the operator.
-
-    Attributes:
-        what: was done, as words for a list.
-        moved: whether the operator has another ID.
-        operator_id: the ID that it has then.
-    """
+    """An edit, whether it moves the operator's ID, and the ID then."""
 
     what: str
     moved: bool
@@ -31,13 +25,7 @@ class Edit(NamedTuple):
 
 @dataclass
 class Draft:
-    """The description of a graph while it is edited.
-
-    Attributes:
-        spec: the description.
-        node: number of the operator whose ID is asked for.
-        nodes: all by number.
-    """
+    """The description of a graph while it is edited, for one operator; ``nodes`` are all by number."""
 
     spec: dict[str, Any]
     node: int
@@ -62,11 +50,11 @@ class Draft:
         return [each for each in self.spec["edges"] if each["source"] == self.node]
 
     def add(self, name: str, kind: str, like: dict[str, Any], number: int | None = None) -> int:
-        """Add an operator that could be chained to one that is there; its number."""
+        """Add an operator that could be chained to another one, and return its number."""
         number = max(self.nodes) + 1 if number is None else number
         settings = ("slot_sharing_group", "parallelism", "max_parallelism")
-        made = {"id": number, "name": name, "kind": kind, "chaining_strategy": "ALWAYS"}
-        self.nodes[number] = {**made, **{each: like[each] for each in settings if each in like}}
+        node = {"id": number, "name": name, "kind": kind, "chaining_strategy": "ALWAYS"}
+        self.nodes[number] = {**node, **{setting: like[setting] for setting in settings if setting in like}}
         self.spec["nodes"].append(self.nodes[number])
         return number
 
@@ -76,17 +64,12 @@ class Draft:
 
 
 Change = Callable[[Draft], bool]
-"""Makes an edit; False where there is nothing of the kind to edit."""
+"""Makes an edit; False if it does not apply."""
 
 
 def tried_edits(graph: StreamGraph, node: int) -> list[Edit]:
-    """The usual edits of a program around an operator, each made and planned. One that does not apply, or whose program
-    would be refused, is left out. O(V + E) for each of about twenty edits.
-
-    Args:
-        graph: the program.
-        node: an operator that has an ID.
-    """
+    """The usual edits of a program around an operator with an ID, each made and planned, without those that do not
+    apply or whose program would be refused. O(V + E) for each of about twenty edits."""
     text, before = graph.to_json(), graph.operator_ids()[node]
     found: list[Edit] = []
     for what, change in _edits(graph, node):
@@ -189,7 +172,7 @@ def _read_by(partitioner: str) -> Change:
 
 
 def _remove_behind(draft: Draft) -> bool:
-    """An operator that only it feeds, with what follows read from it; or a sink."""
+    """Remove an operator that only it feeds, or a sink."""
     fed = {edge["target"] for edge in draft.outputs}
     return bool(draft.outputs) and len(fed) == len(draft.outputs) and _remove(draft, draft.outputs[0]["target"])
 
@@ -199,7 +182,7 @@ def _remove_before(draft: Draft) -> bool:
 
 
 def _remove(draft: Draft, number: int) -> bool:
-    """Take an operator with one input out, and connect what was around it."""
+    """Remove an operator with one input, and connect its neighbours."""
     edges = draft.spec["edges"]
     before = [each for each in edges if each["target"] == number]
     if len(before) != 1 or draft.nodes[number]["kind"] not in ("operator", "sink"):

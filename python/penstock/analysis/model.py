@@ -1,7 +1,7 @@
-"""The model of a plan that everything shares that shows, compares or checks plans. Plain frozen data, also as JSON.
+"""The model of a plan, shared by everything that shows, compares or checks plans. Plain frozen data, also as JSON.
 
-A StreamGraph is its operators and edges; vertices and job edges are the JobGraph made of it. Where the planner refuses
-a program, these two are empty and ``refused`` says why.
+Operators and edges are the StreamGraph; vertices and job edges are the JobGraph. If the planner refuses a program,
+these two are empty and ``refused`` says why.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from penstock.errors import FileFormatError
 
 __all__ = [
     "FORMAT",
+    "UNRECORDED",
     "EdgeModel",
     "JobEdgeModel",
     "OperatorModel",
@@ -23,21 +24,13 @@ __all__ = [
     "Site",
     "StateModel",
     "VertexModel",
-    "default_max_parallelism",
 ]
 
 FORMAT = 1
-"""Version of what :meth:`ProgramModel.to_dict` gives."""
+"""Version of :meth:`ProgramModel.to_dict`."""
 
-
-def default_max_parallelism(parallelism: int) -> int:
-    """The number of key groups of a vertex that does not set it (Flink: KeyGroupRangeAssignment).
-
-    Args:
-        parallelism: of the vertex; 0 or less is 1.
-    """
-    some = max(parallelism, 1)
-    return min(max(1 << (some + some // 2 - 1).bit_length(), 128), 1 << 15)
+UNRECORDED = "not recorded"
+"""The type of keys in lock files that do not have it."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +43,12 @@ class StateModel:
             ``timers``; ``list of operator``, ``union list`` and ``broadcast`` without key.
         types: declared types as texts by role (``value``, ``element``, ``key``, ``accumulator``); undeclared ones are
             missing.
-        ttl: how long values live, as a text; None for ever.
-        former_names: what the state was called before, as the program says.
-        version: of its values, as the program migrates them; 0 without.
+        ttl: the time to live, as a text; None for ever.
+        former_names: earlier names of the state.
+        version: of its values, which the program migrates; 0 without.
         defaults: paths of fields of records in it for which the program has defaults.
+        form: the kind in state files, of states that operators keep themselves; "" if unknown.
+        windows: the kind of windows that its values belong to, in the plural; "" for none or unknown.
     """
 
     name: str
@@ -63,6 +58,8 @@ class StateModel:
     former_names: tuple[str, ...] = ()
     version: int = 0
     defaults: tuple[str, ...] = ()
+    form: str = ""
+    windows: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,11 +70,11 @@ class OperatorModel:
         node: its number in the program.
         name: as the plan shows it, with prefixes such as ``"Source: "``.
         kind: ``source``, ``sink`` or ``operator``.
-        type: what it is, as users know it, such as ``Map`` or ``KeyedProcess``; "" where only the graph is known.
+        type: the name that users have for it, such as ``Map`` or ``KeyedProcess``; "" if only the graph is known.
         uid, user_hash: as the program gave them.
-        operator_id: generated from the uid or the position, 32 hex digits; "" where no source reaches it, or IDs are
+        operator_id: generated from the uid or the position, 32 hex digits; "" if no source reaches it, or IDs are
             refused.
-        origin: what the ID was made of: ``uid`` or ``position``.
+        origin: of the ID: ``uid`` or ``position``.
         pinned: the uid hash that state is addressed by instead of the ID, in lower case; None without one.
         parallelism: number of subtasks; 0 or less is unset.
         max_parallelism: as configured; None for Flink's default.
@@ -86,12 +83,15 @@ class OperatorModel:
         slot_sharing_group: name of the group; "" for none.
         chaining: its strategy: ALWAYS, NEVER or HEAD.
         keyed: whether an input is keyed.
-        stateful: whether it keeps state; None where that is not known.
-        states: those that it declares; None where they are not known.
-        site: where the program made it; None where only the graph is known.
-        description: that the program gave; "" without.
-        key_type: declared type of its keys; None for undeclared, or no key.
+        stateful: whether it keeps state; None if unknown.
+        states: those that it declares; None if unknown.
+        site: the call that made it; None if only the graph is known.
+        description: given by the program; "" without.
+        key_type: declared type of its keys; None for undeclared, or no key; :data:`UNRECORDED` in older lock files.
         unknown: why states is None; "" otherwise.
+        facts: more that reviewers want to see changes of, as texts by name: ``record``, ``key by``,
+            ``window``, ``trigger``, ``source``, ``place``.
+        classes: of a savepoint: the recorded classes of objects in its state, by name.
     """
 
     node: int
@@ -117,6 +117,8 @@ class OperatorModel:
     description: str
     key_type: str | None = None
     unknown: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])
+    classes: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def effective_id(self) -> str:
@@ -162,7 +164,8 @@ class VertexModel:
         parallelism: number of subtasks, at least 1.
         max_parallelism: number of key groups that it runs with.
         slot_sharing_group: name of the group; "" for none.
-        resources: minimum by name (``cpu``, ``heap_mb``, ``off_heap_mb``, ``managed_mb``); empty where unknown.
+        resources: minimum by name (``cpu``, ``heap_mb``, ``off_heap_mb``, ``managed_mb``); empty if unknown.
+        task: simple name of the task class; "" if unknown.
     """
 
     index: int
@@ -173,6 +176,7 @@ class VertexModel:
     max_parallelism: int
     slot_sharing_group: str
     resources: Mapping[str, float] = field(default_factory=dict[str, float])
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -212,7 +216,9 @@ class ProgramModel:
         edges: likewise.
         vertices: in order of creation, which begins downstream; empty if the program is refused.
         job_edges: in the order in which they were connected.
-        refused: what the planner says against the program; None if nothing.
+        refused: why the planner refuses the program; None if it does not.
+        classes: those that travel with its operators, by name; not part of the JSON.
+        order: the vertices in topological order; not part of the JSON.
     """
 
     name: str
@@ -222,29 +228,37 @@ class ProgramModel:
     vertices: tuple[VertexModel, ...]
     job_edges: tuple[JobEdgeModel, ...]
     refused: str | None = None
+    classes: Mapping[str, type] = field(default_factory=dict[str, type], compare=False, repr=False)
+    order: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @cached_property
     def by_node(self) -> Mapping[int, OperatorModel]:
         """The operators by node."""
         return {operator.node: operator for operator in self.operators}
 
+    @cached_property
+    def by_index(self) -> Mapping[int, VertexModel]:
+        """The vertices by index."""
+        return {vertex.index: vertex for vertex in self.vertices}
+
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it, without loss; :meth:`from_dict` reads it. O(operators + edges)."""
-        made = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        """The model for JSON, without loss; :meth:`from_dict` reads it. O(operators + edges)."""
+        names = [field.name for field in fields(self) if field.name not in ("classes", "order")]
+        document: dict[str, Any] = {"format": FORMAT, **{name: getattr(self, name) for name in names}}
         for part in ("operators", "edges", "vertices", "job_edges"):
-            made[part] = [asdict(each) for each in made[part]]
-        for vertex in made["vertices"]:
+            document[part] = [asdict(each) for each in document[part]]
+        for vertex in document["vertices"]:
             vertex["operators"] = list(vertex["operators"])
-        for operator in made["operators"]:
+        for operator in document["operators"]:
             operator["states"] = None if operator["states"] is None else list(operator["states"])
-        return made
+        return document
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ProgramModel:
-        """What :meth:`to_dict` has written.
+        """The model of a document of :meth:`to_dict`.
 
         Raises:
-            FileFormatError: it is no such model, of a newer version, or has a field too many or too few.
+            FileFormatError: the document is damaged, or of a newer version.
         """
         found = data.get("format")
         if found != FORMAT:

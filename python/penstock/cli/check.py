@@ -7,27 +7,31 @@ from pathlib import Path
 
 import click
 
+from penstock.cli.compared_plans import Planning, reading
 from penstock.cli.diff import FORMATS
-from penstock.cli.opening import Planning, reading
-from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
+from penstock.cli.options import FilesCommand, as_flink, means_pyflink, of_job, program_arguments, program_file
 
 
 @click.command(
     name="check",
-    context_settings={"allow_interspersed_args": False},
+    cls=FilesCommand,
     epilog="""\b
 Examples:
   penstock check counts.py
   penstock check --fix counts.py
+  penstock check jobs/*/job.py               several programs
   penstock check --from-savepoint /data/savepoints/savepoint-1f0c2a counts.py
   penstock check --format github counts.py
 """,
 )
 @click.option("--lock", "path", type=click.Path(dir_okay=False), help="The file.  [default: penstock.lock beside FILE]")
-@click.option("--from-savepoint", "savepoint", metavar="PLACE", help="Compare with a savepoint, or a job folder.")
+@click.option(
+    "--from-savepoint", "savepoint", metavar="PLACE", help="Compare with a savepoint, or a checkpoint directory."
+)
 @click.option("--fix", is_flag=True, help="Write the lines that keep the state into the program.")
 @click.option("--allow-non-restored-state", is_flag=True, help="State may be left behind.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
+@of_job
 @as_flink
 @means_pyflink
 @program_file
@@ -38,6 +42,7 @@ def command(
     fix: bool,
     allow_non_restored_state: bool,
     form: str,
+    job: str | None,
     flink: str | None,
     pyflink: bool,
     file: str,
@@ -45,24 +50,28 @@ def command(
 ) -> None:
     """Fail if the program FILE would lose state.
 
-    It is compared with its lock file, or with a savepoint; then the lock file says more of why operators have moved. If
-    state would be lost, the lines are printed that give its operators the IDs that their state lies under.
+    The program runs with its arguments ARGS until its first env.execute(), or that of --job; each job of a program has
+    a lock file of its own. It is compared with its lock file, or with a savepoint; then the lock file says more of why
+    operators have moved. If state would be lost, the lines are printed that give its operators the IDs that their
+    state lies under.
 
-    The exit status is 0 if no state is lost, 1 if some is or a restore would be refused, and 2 if something cannot be
-    read.
+    The exit status is 0 if no state is known to be lost, 1 if some is or a restore would be refused, and 2 if
+    something cannot be read.
     """
-    from penstock.cli.checking import Check, old_of, tell, tell_age
+    from penstock.cli.comparison import Check, old_of, refuse_other_job, tell, tell_age
     from penstock.lock.format import NAME
 
     lock = Path(path) if path is not None else Path(file).parent / NAME
-    planning = Planning(flink, pyflink, arguments)
+    planning = Planning(flink, pyflink, arguments, job)
     with reading(file):
         old = old_of(file, lock, savepoint, explicit=path is not None)
-        check = Check(file, planning, old, allow_non_restored_state)
+        check = Check(file, planning, old, allow_non_restored_state, savepoint)
         found = check.first()
-        if fix and not found.safe:
+        if job is not None and path is None and savepoint is None:
+            refuse_other_job(lock, found, file)
+        if fix and not found.passes:
             found = check.fixed(found)
         tell(found, form, file)
-        if found.safe and form == "text" and savepoint is None:
+        if found.passes and form == "text" and savepoint is None:
             tell_age(found, lock, file)
-    sys.exit(0 if found.safe else 1)
+    sys.exit(0 if found.passes else 1)

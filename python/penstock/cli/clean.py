@@ -11,7 +11,7 @@ import click
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
-    from penstock.job.commit.recovery import Leftover
+    from penstock.job.commit.leftovers import Leftover
 
 
 @click.command(
@@ -55,25 +55,14 @@ def _recover(paths: Iterable[str], dry_run: bool, dead: bool) -> Iterable[Leftov
 
 
 def _leftovers(path: str, dry_run: bool, dead: bool) -> Iterable[Leftover | None]:
-    """Those of jobs that are one step, then those of jobs in steps."""
-    from penstock.job.steps import leftovers
+    from penstock.job.commit.leftovers import pending_at, recover
+    from penstock.storage.storage import is_local
 
-    yield from _of_one_step(path, dry_run, dead)
-    yield from (leftovers.clean(folder, dry_run=dry_run) for folder in leftovers.waiting_at(path))
-
-
-def _of_one_step(path: str, dry_run: bool, dead: bool) -> Iterable[Leftover | None]:
-    from penstock.job.commit import recovery, store_recovery
-    from penstock.runtime.io.storage import is_local, local_path
-
-    if not is_local(path):
-        folders = store_recovery.pending_at(path)
-        return (store_recovery.recover(folder, dry_run=dry_run, dead=dead) for folder in folders)
-    if dead:
+    if dead and is_local(path):
         raise click.UsageError(
             f"--dead is for stores. {path!r} is local, where a lock says whether a driver lives. Leave the option out."
         )
-    return (recovery.recover(folder, dry_run=dry_run) for folder in recovery.pending_at(local_path(path)))
+    return (recover(folder, dry_run=dry_run, dead=dead) for folder in pending_at(path))
 
 
 def _line(leftover: Leftover, dry_run: bool) -> str:
@@ -85,6 +74,6 @@ def _line(leftover: Leftover, dry_run: bool) -> str:
         "leave": ("left", "would leave"),
     }[leftover.verdict.value]
     job = f"job {leftover.job!r}, " if leftover.job is not None else ""
-    outputs = ", ".join(map(str, leftover.targets))
+    outputs = ", ".join(leftover.targets)
     reason = f"\n  {leftover.folder}: {leftover.reason}" if leftover.reason else ""
     return f"{would if dry_run else done}: {job}output {outputs}{reason}"

@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from penstock.cli.opening import Planning, opened, reading
+from penstock.cli.compared_plans import Planning, opened, reading
+from penstock.cli.options import of_job
 from penstock.plan import PROFILES
 
 FORMATS = ("text", "json", "markdown", "github")
@@ -27,31 +28,41 @@ Examples:
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="What the output is for."
 )
 @click.option("--allow-non-restored-state", is_flag=True, help="State may be left behind.")
+@of_job
 @click.option(
     "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the programs say, or 1.11]"
 )
 @click.option("--pyflink", is_flag=True, help="Let the programs' `import pyflink` mean penstock.pyflink.")
 @click.argument("old")
 @click.argument("new")
-def command(form: str, allow_non_restored_state: bool, flink: str | None, pyflink: bool, old: str, new: str) -> None:
+def command(
+    form: str,
+    allow_non_restored_state: bool,
+    job: str | None,
+    flink: str | None,
+    pyflink: bool,
+    old: str,
+    new: str,
+) -> None:
     """Show what differs between OLD and NEW, and what becomes of state.
 
-    Each is a program (.py), a plan or the description of a graph (JSON), a lock file, a savepoint's folder, a job
-    folder for its newest version, JOB@VERSION, or a savepoint of Flink. Programs run without arguments until their
-    first env.execute(). Shown are operators that were kept, moved to another operator ID (and why), added and removed,
-    and state that would be lost or could not be read.
+    Each is a program (.py), a plan or the description of a graph (JSON), a lock file, a savepoint's folder, a
+    checkpoint directory for its newest version, JOB@VERSION, or a savepoint of Flink. Programs run without arguments
+    until their first env.execute(), or that of --job. Shown are operators that were kept, moved to another operator ID
+    (and why), added and removed, and state that would be lost or could not be read.
 
-    The exit status is 0 if no state is lost, 1 if some is or a restore would be refused, and 2 if OLD or NEW cannot be
-    read.
+    The exit status is 0 if no state is known to be lost, 1 if some is or a restore would be refused, and 2 if OLD or
+    NEW cannot be read.
     """
+    from penstock.cli.comparison import fixes
     from penstock.compare.difference import compare
     from penstock.compare.texts import FORMATS as MAKERS
 
-    planning = Planning(flink, pyflink)
+    planning = Planning(flink, pyflink, job=job)
     with reading(old):
         before = opened(old, planning, apart=new.endswith(".py"))
     with reading(new):
         after = opened(new, planning)
     found = compare(before, after, allow=allow_non_restored_state)
-    click.echo(MAKERS[form](found), nl=False)
-    sys.exit(0 if found.safe else 1)
+    click.echo(MAKERS[form](found, fixes(found)), nl=False)
+    sys.exit(0 if found.passes else 1)

@@ -1,4 +1,4 @@
-"""``penstock lint``: what can be said against a program before it is deployed."""
+"""``penstock lint``: what is wrong with programs, and the uids that ``--fix`` writes into them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,72 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
-from penstock.cli.program import capture_plan
+from penstock.cli.command_lines import program_words, same_program, words_given
+from penstock.cli.options import FilesCommand, as_flink, means_pyflink, of_jobs, program_arguments, program_file
+from penstock.cli.program import Captured, capture_plans
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
-    from penstock.lint import Known
+    from penstock.analysis.model import ProgramModel
+    from penstock.lint import Finding, Known
     from penstock.plan import Pipeline
+
+
+def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> bool:
+    """Write uids for the operators that were found to lack one. What is written, and what cannot be, goes to standard
+    error.
+
+    Args:
+        pipeline: the program.
+        findings: of it.
+        lock: its lock file, which need not be there.
+
+    Returns:
+        Whether something was written.
+
+    Raises:
+        ConfigurationError: the library that edits sources is not installed.
+        FileFormatError: the lock file is damaged.
+        OSError: a file cannot be read or written.
+    """
+    from penstock.analysis.builder import model_of
+    from penstock.compare.texts import place, shown
+    from penstock.lint import RULES
+    from penstock.lock.fixer import fix
+    from penstock.lock.pins import own_uids
+
+    nodes = {each.node for each in findings if RULES[each.code].needs_uid and each.node is not None}
+    model = model_of(pipeline, states=False)
+    locked = _locked(lock)
+    done = fix(own_uids(model.operators, nodes, locked))
+    for pin in done.written:
+        click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
+    for pin, why in done.left:
+        click.echo(f"not written: {shown(pin.operator)}: {pin.text}: {why}", err=True)
+    if done.written and not locked:
+        click.echo(
+            "If the program has run before, its state lies under the IDs that these operators had: compare with it by "
+            f"{same_program('check', '--from-savepoint', 'PLACE')}",
+            err=True,
+        )
+    return bool(done.written)
+
+
+def _locked(lock: Path) -> Mapping[str, bool]:
+    """The IDs in a lock file, and whether there may be state under them."""
+    if not lock.is_file():
+        return {}
+    from penstock.lock.format import model_of_lock
+
+    model: ProgramModel = model_of_lock(lock.read_text(encoding="utf-8"), str(lock))
+    return {each.operator_id: each.stateful is not False for each in model.operators}
+
 
 _FORMATS = ("text", "json", "github")
 _TOLD = "uids: "
@@ -43,23 +97,25 @@ def _explain(context: click.Context, parameter: click.Parameter, value: str | No
     """Print the page of a rule, as Markdown."""
     if value is not None:
         from penstock.lint import RULES
-        from penstock.lint.pages import page
 
         if value not in RULES:
             raise click.BadParameter(f"there is no rule {value}. Give one of those that --rules prints.")
-        click.echo(page(RULES[value]).rstrip())
+        click.echo(RULES[value].page().rstrip())
         context.exit()
 
 
 @click.command(
     name="lint",
-    context_settings={"allow_interspersed_args": False},
+    cls=FilesCommand,
     epilog="""\b
 Examples:
   penstock lint counts.py
   penstock lint counts.py --window 20                options after FILE are the program's
+  penstock lint jobs/*.py                           several programs
   penstock lint --select ALL --ignore PS4 counts.py  every rule but those of sources and sinks
   penstock lint --format github counts.py            beside the lines of a pull request
+  penstock lint --job all etl.py                     a program with several jobs
+  penstock lint --fix counts.py                      write the uids that are missing
   penstock lint --explain PS301
   penstock lint --rules
 """,
@@ -71,7 +127,9 @@ Examples:
 @click.option("--ignore", multiple=True, callback=_codes, help="Codes that do not count.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True, help="How to tell.")
 @click.option("--lock", type=click.Path(exists=True, dir_okay=False), help="A lock file.  [default: penstock.lock]")
+@click.option("--fix", is_flag=True, help="Write the uids that are missing into the program.")
 @click.option("--once", is_flag=True, help="Do not run the program a second time to compare its uids.")
+@of_jobs
 @as_flink
 @means_pyflink
 @click.option(
@@ -94,7 +152,9 @@ def command(
     ignore: tuple[str, ...],
     form: str,
     lock: str | None,
+    fix: bool,
     once: bool,
+    job: str | None,
     flink: str | None,
     pyflink: bool,
     full_traceback: bool,
@@ -103,63 +163,96 @@ def command(
 ) -> None:
     """Say what is wrong with the program FILE, or will be, without running a job.
 
-    The program runs with its arguments ARGS until its first env.execute(), twice; what it prints goes to standard
-    error. Which rules count says [tool.penstock.lint] of the nearest pyproject.toml; a comment such as
+    The program runs with its arguments ARGS until its first env.execute(), or that of --job, twice; what it prints goes
+    to standard error. Which rules count says [tool.penstock.lint] of the nearest pyproject.toml; a comment such as
     `# penstock: ignore[PS001]` in the lines of a call suppresses what is found there. The exit status is 1 if something
     is found.
     """
     with guard(file, full_traceback=full_traceback):
-        from penstock.lint import find_configuration, formats, lint
+        from penstock.lint import find_configuration, finding, lint_jobs
 
         configuration = find_configuration(Path(file)).with_options(select, extend_select, ignore)
-        pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
+        captured = capture_plans(file, arguments, flink, pyflink=pyflink, job=job)
         run_again = not once and configuration.selects("PS004")
-        uids = _uids_again(pipeline, [file, arguments, flink, pyflink]) if run_again else None
-        known = _known(uids, lock, Path(file))
-        findings = lint(pipeline, configuration, known=known, file=file)
-        told = {"text": formats.as_text, "json": formats.as_json, "github": formats.as_github}[form](findings)
+        uids = _uids_again(captured, [file, arguments, flink, pyflink, job]) if run_again else None
+        jobs = list(zip(captured.pipelines, _known(uids, lock, Path(file), len(captured.pipelines)), strict=True))
+        findings = lint_jobs(jobs, configuration, file=file, whole=captured.whole)
+        if fix and len(jobs) > 1:
+            raise click.UsageError(f"--fix writes into one job at a time, and {file} has several: give --job NAME|N.")
+        if fix and write_uids(captured.pipelines[0], findings, _lock(lock, Path(file))):
+            ctx = click.get_current_context()
+            options = [word for word in words_given(ctx, ctx.command) if word != "--fix"]
+            again = [sys.executable, "-m", "penstock.cli", "lint", *options, *program_words(ctx)]
+            run = subprocess.run(again, stdout=subprocess.PIPE, text=True)
+            click.echo(run.stdout, nl=False)
+            sys.exit(run.returncode)
+        told = {"text": _as_text(captured), "json": finding.as_json, "github": finding.as_github}[form](findings)
         if told:
             click.echo(told)
     if findings:
         sys.exit(1)
 
 
-def _uids_again(pipeline: Pipeline, program: list[Any]) -> dict[int, str | None] | None:
-    """The uids by node of the same program, planned in a process of its own with another seed for hashes of texts; None
-    where there are none, or the second run fails."""
-    if all(node.uid is None for node in pipeline.stream_graph.nodes):
+def _as_text(captured: Captured) -> Callable[[Sequence[Finding]], str]:
+    from penstock.lint import finding
+
+    if captured.whole:
+        return finding.as_text
+    first, *others = captured.pipelines
+    where = f"the first {len(others) + 1} jobs" if others else f"the job {first.name!r}"
+    return lambda findings: finding.as_text(findings, where)
+
+
+def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | None]] | None:
+    """The uids by node of the same jobs, planned in a process of its own with another seed for hashes of texts and
+    on another day; None where there are none, or the second run fails. Where it fails on another day, such as at a
+    certificate that has expired by then, the clock is left alone.
+    """
+    if all(node.uid is None for pipeline in captured.pipelines for node in pipeline.stream_graph.nodes):
         return None
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    run = subprocess.run(
-        [sys.executable, "-c", f"from {__name__} import tell_uids; tell_uids()", json.dumps(program)],
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    try:
-        return dict(json.loads(run.stdout.rpartition(_TOLD)[2]))
-    except (ValueError, TypeError):
-        click.echo("The second run of the program failed, so its uids were not compared (PS004).", err=True)
-        return None
+    for ahead in (True, False):
+        run = subprocess.run(
+            [sys.executable, "-c", f"from {__name__} import tell_uids; tell_uids()", json.dumps([ahead, *program])],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        try:
+            uids = [dict(nodes) for nodes in json.loads(run.stdout.rpartition(_TOLD)[2])]
+        except (ValueError, TypeError):
+            continue
+        if len(uids) == len(captured.pipelines):
+            return uids
+    click.echo("The second run of the program failed, so its uids were not compared (PS004).", err=True)
+    return None
 
 
 def tell_uids() -> None:
-    """What the process of the second run does: print the uids by node of the program that its argument says."""
-    file, arguments, flink, pyflink = json.loads(sys.argv[1])
-    pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
-    print(_TOLD + json.dumps([(node.id, node.uid) for node in pipeline.stream_graph.nodes]))
+    """What the process of the second run does: print the uids by node of the jobs that its argument says."""
+    ahead, file, arguments, flink, pyflink, job = json.loads(sys.argv[1])
+    if ahead:
+        import penstock.datastream  # noqa: F401  # our own modules keep the true classes
+        from penstock.cli.clock_ahead import set_ahead
+
+        set_ahead()
+    pipelines = capture_plans(file, arguments, flink, pyflink=pyflink, job=job).pipelines
+    print(_TOLD + json.dumps([[(node.id, node.uid) for node in each.stream_graph.nodes] for each in pipelines]))
 
 
-def _known(uids: dict[int, str | None] | None, lock: str | None, program: Path) -> Known:
+def _lock(lock: str | None, program: Path) -> Path:
+    return Path(lock) if lock is not None else program.resolve().parent / "penstock.lock"
+
+
+def _known(uids: list[dict[int, str | None]] | None, lock: str | None, program: Path, jobs: int) -> list[Known]:
+    """What is known of each job: the uids of the second run, and what the lock file says, which is of one job."""
     from penstock.lint import Known
 
-    place = Path(lock) if lock is not None else program.resolve().parent / "penstock.lock"
-    if not place.is_file():
-        return Known(uids=uids)
-    from penstock.lock.format import model_of_lock
+    place, parallelisms = _lock(lock, program), None
+    if place.is_file():
+        from penstock.lock.format import model_of_lock
 
-    locked = model_of_lock(place.read_text(encoding="utf-8"), str(place))
-    return Known(
-        uids=uids, max_parallelisms={each.operator_id: each.effective_max_parallelism for each in locked.operators}
-    )
+        locked = model_of_lock(place.read_text(encoding="utf-8"), str(place))
+        parallelisms = {each.operator_id: each.effective_max_parallelism for each in locked.operators}
+    return [Known(uids=each, max_parallelisms=parallelisms) for each in uids or [None] * jobs]

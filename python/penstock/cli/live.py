@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -13,10 +14,9 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.display.tables import Shown
-from penstock.metrics.running import RunningMetrics
-from penstock.metrics.running_drawing import line, running_metrics
+from penstock.metrics.running import RunningMetrics, line, running_metrics
 
 _LATER = 0.5
 """Seconds that a job runs before it is shown: most of those in a terminal are over by then."""
@@ -32,7 +32,7 @@ class LiveView:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        self._console = console or _terminal()
         self._lock = threading.Lock()
         self._jobs: list[tuple[JobControl, float]] = []
         self._live: Live | None = None
@@ -75,6 +75,14 @@ class LiveView:
         shown = Shown(max(self._console.height - _BESIDE, 3), width=self._console.width)
         parts = [running_metrics(metrics, shown) for metrics in found if metrics is not None]
         return Group(*(part for view in parts for part in (Text(""), view)))
+
+
+def _terminal() -> Console:
+    """A console on standard error as it is now: Spark's start puts a pipe in its place, and rich draws on no pipe."""
+    if not sys.stderr.isatty():
+        return Console(stderr=True)
+    copy = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace")
+    return Console(file=copy)
 
 
 class PlainView:

@@ -2,62 +2,109 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli.opening import Planning, opened, reading
-from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
+from penstock.cli.command_lines import same_program
+from penstock.cli.compared_plans import Planning, opened, reading
+from penstock.cli.options import ProgramCommand, as_flink, means_pyflink, of_job, program_arguments, program_file
 from penstock.errors import FileFormatError
 
 if TYPE_CHECKING:
     from penstock.analysis.model import ProgramModel
-    from penstock.compare.difference import Problem
+    from penstock.compare.difference import Difference
 
 
 @click.command(
     name="lock",
-    context_settings={"allow_interspersed_args": False},
+    cls=ProgramCommand,
     epilog="""\b
 Examples:
   penstock lock counts.py
+  penstock lock --accept-loss counts.py              although state is lost
   penstock lock --lock locks/counts.lock counts.py --window 20   its own options after FILE
 """,
 )
 @click.option("--lock", "path", type=click.Path(dir_okay=False), help="The file.  [default: penstock.lock beside FILE]")
+@click.option("--accept-loss", is_flag=True, help="Write it although the program loses state that the file there has.")
+@of_job
 @as_flink
 @means_pyflink
 @program_file
 @program_arguments
-def command(path: str | None, flink: str | None, pyflink: bool, file: str, arguments: tuple[str, ...]) -> None:
+def command(
+    path: str | None,
+    accept_loss: bool,
+    job: str | None,
+    flink: str | None,
+    pyflink: bool,
+    file: str,
+    arguments: tuple[str, ...],
+) -> None:
     """Write the lock file of the program FILE: its operators with their IDs, uids, states and types.
 
     The file is for version control: what an edit of the program does to operator IDs and state is a change of few
     lines in it, and `penstock check` compares with it. The program runs with its arguments ARGS until its first
-    env.execute().
+    env.execute(), or that of --job; each job of a program has a lock file of its own.
+
+    If there is a lock file already and the program would lose state compared with it, the file stays as it is and the
+    exit status is 1, unless --accept-loss is given. The lock file of another program is never overwritten; the exit
+    status is 2 then.
     """
+    from penstock.cli.comparison import refuse_other_job
+    from penstock.compare.difference import compare
+    from penstock.compare.texts import shown
     from penstock.lock.format import NAME, written
 
     target = Path(path) if path is not None else Path(file).parent / NAME
     with reading(file):
-        model = opened(file, Planning(flink, pyflink, arguments))
-        text = written(model, file)
         before = target.read_text(encoding="utf-8", errors="replace") if target.is_file() else None
-        lost = _accepted(before, model, str(target))
+        locked = None if before is None else _locked(before, target, file, accept_loss=accept_loss)
+        model = opened(file, Planning(flink, pyflink, arguments, job))
+        text = written(model, file)
+        found = None if locked is None else compare(locked, model)
+        if found is not None and job is not None:
+            refuse_other_job(target, found, file)
+    if found is not None and found.problems and not accept_loss:
+        _refuse(found, target, file)
+        sys.exit(1)
+    with reading(file):
         target.write_text(text, encoding="utf-8", newline="\n")
-    for problem in lost:
-        click.echo(f"accepted: {problem.severity}: {problem.text}", err=True)
+    for problem in () if found is None else found.problems:
+        click.echo(f"accepted: {problem.severity}: {shown(problem.full, 1000)}", err=True)
     said = "written" if before is None else "as it was" if before == text else "written anew"
     click.echo(f"{target}: {said}, {text.count(chr(10) + '  {')} operators")
 
 
-def _accepted(before: str | None, model: ProgramModel, place: str) -> tuple[Problem, ...]:
-    """What the lock file that was there would say of the program; nothing if that is damaged, as by a merge."""
-    from penstock.compare.difference import compare
-    from penstock.lock.format import model_of_lock
+def _locked(text: str, place: Path, file: str, *, accept_loss: bool) -> ProgramModel | None:
+    """What the lock file that is there says; None if it is damaged and what it says does not matter.
 
+    Raises:
+        FileFormatError: it is not a lock file, or that of another program, or damaged.
+    """
+    from penstock.cli.comparison import refuse_other_program
+    from penstock.lock.format import looks_like_lock, model_of_lock
+
+    if not looks_like_lock(text):
+        raise FileFormatError(
+            f"{str(place)!r} is not a lock file, so it is not overwritten. Give another path to --lock."
+        )
+    refuse_other_program(place, file)
     try:
-        return () if before is None else compare(model_of_lock(before, place), model).problems
+        return model_of_lock(text, str(place))
     except FileFormatError:
-        return ()
+        if accept_loss:
+            return None
+        raise
+
+
+def _refuse(found: Difference, target: Path, file: str) -> None:
+    """Say what the program loses, and what to do."""
+    from penstock.cli.comparison import tell
+
+    tell(found, "text", file)
+    again = same_program("lock", "--accept-loss")
+    click.echo(f"\n{target} stays as it is. If that state is not needed any more: {again}")

@@ -1,12 +1,32 @@
-"""Options and arguments that several commands have: the program, and how it is planned."""
+"""Options and arguments that several commands have: the program, and how it is planned; and the one rule for what is a
+command's own option and what is the program's."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
+from penstock.cli.program import ALL
 from penstock.plan import PROFILES
 
-__all__ = ["as_flink", "means_pyflink", "program_arguments", "program_file"]
+__all__ = [
+    "FilesCommand",
+    "ProgramCommand",
+    "as_flink",
+    "means_pyflink",
+    "of_job",
+    "of_jobs",
+    "program_arguments",
+    "program_file",
+]
+
+_ALL_THE_PROGRAMS = "--"
+"""Behind FILE: all that follows goes to the program, whatever it looks like."""
+_FILES = f"{__name__}.files"
 
 as_flink = click.option(
     "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
@@ -14,5 +34,154 @@ as_flink = click.option(
 means_pyflink = click.option(
     "--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink."
 )
+_WHICH = "Which job of the program: its name or number"
+
+
+def _one(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A job, not all of them."""
+    if value == ALL:
+        raise click.BadParameter(f"{context.info_name} looks at one job: give its name, or its number from 1.")
+    return value
+
+
+of_job = click.option("--job", metavar="NAME|N", callback=_one, help=f"{_WHICH}.  [default: the first]")
+of_jobs = click.option("--job", metavar="NAME|N|all", help=f"{_WHICH}, or all.  [default: the first]")
 program_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
 program_arguments = click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+
+
+class ProgramCommand(click.Command):
+    """A command with an argument FILE, a program, and ARGS behind it, which are the program's own.
+
+    The command's options stand before FILE. One of them behind it is an error that shows the right order, as it would
+    otherwise go to the program, which may ignore it. Behind ``--`` everything is the program's.
+    """
+
+    rule = (
+        "Options stand before FILE, and ARGS are the program's. To give the program an option that has the name of "
+        "one of these, write -- behind FILE: all that follows is the program's then."
+    )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The rule, then the examples."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(self.rule)
+        super().format_epilog(ctx, formatter)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line.
+
+        Raises:
+            click.UsageError: an option of the command stands behind FILE, or it is wrong otherwise.
+        """
+        at = self._place_of_file(ctx, args)
+        if at is None:
+            return super().parse_args(ctx, args)
+        before, (file, *behind) = args[:at], args[at:]
+        end = behind.index(_ALL_THE_PROGRAMS) if _ALL_THE_PROGRAMS in behind else len(behind)
+        files, own = self._further_files(behind[:end])
+        ctx.meta[_FILES] = (file, *files)
+        separator = [] if _ALL_THE_PROGRAMS in before else [_ALL_THE_PROGRAMS]
+        rest = super().parse_args(ctx, [*before, *separator, file, *own, *behind[end + 1 :]])
+        if not ctx.resilient_parsing:
+            self._refuse_options(ctx, before, (file, *files), own, behind[end + 1 :])
+        return rest
+
+    def _further_files(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """The files that follow the first one, and what is left of the words."""
+        return [], words
+
+    def _place_of_file(self, ctx: click.Context, args: Sequence[str]) -> int | None:
+        """Where FILE is on the command line; None if it is not there. Options are read up to it only."""
+        arguments = [each.name for each in self.get_params(ctx) if isinstance(each, click.Argument)]
+        to_come, position, only_arguments = arguments.index("file"), 0, False
+        while position < len(args):
+            word = args[position]
+            if not only_arguments and word == "--":
+                only_arguments = True
+            elif not only_arguments and len(word) > 1 and word.startswith("-"):
+                position += self._takes_next(ctx, word)
+            elif to_come == 0:
+                return position
+            else:
+                to_come -= 1
+            position += 1
+        return None
+
+    def _takes_next(self, ctx: click.Context, word: str) -> bool:
+        """Whether the value of an option is the next word of the command line."""
+        if word.startswith("--"):
+            option = self._option(ctx, word)
+            return option is not None and not option.is_flag and "=" not in word
+        for position, letter in enumerate(word[1:], 2):  # such as -n, -p4 or -np4
+            option = self._option(ctx, f"-{letter}")
+            if option is not None and not option.is_flag:
+                return position == len(word)
+        return False
+
+    def _option(self, ctx: click.Context, word: str) -> click.Option | None:
+        """The option of this command that a word is; with one dash, a word of several letters is none of ours."""
+        name = word.partition("=")[0]
+        if not name.startswith("--") and not word[2:3].isalpha():
+            name = word[:2]
+        for each in self.get_params(ctx):
+            if isinstance(each, click.Option) and name in (*each.opts, *each.secondary_opts):
+                return each
+        return None
+
+    def _refuse_options(
+        self, ctx: click.Context, before: list[str], files: Sequence[str], own: list[str], behind: list[str]
+    ) -> None:
+        for position, word in enumerate(own):
+            if not word.startswith("-") or self._option(ctx, word) is None:
+                continue
+            end = position + 1 + self._takes_next(ctx, word)
+            right = [*before, *own[position:end], *files, *own[:position], *own[end:]]
+            if behind:
+                right += [_ALL_THE_PROGRAMS, *behind]
+            programs = [*before, *files, _ALL_THE_PROGRAMS, *own, *behind]
+            raise click.UsageError(
+                f"{word} is an option of {ctx.command_path!r}, and behind {files[-1]} options are the program's.\n"
+                f"Give it before the file:\n\n  {ctx.command_path} {shlex.join(right)}\n\n"
+                f"If it is the program's own:\n\n  {ctx.command_path} {shlex.join(programs)}"
+            )
+
+
+class FilesCommand(ProgramCommand):
+    """A command that takes one program or several: the words behind the first FILE that end in ``.py`` are files too.
+    Several are run one after the other, each in a process of its own, with the same options and ARGS."""
+
+    rule = (
+        f"{ProgramCommand.rule} Words behind FILE that end in .py are further files; all get the same ARGS. The exit "
+        "status is the worst."
+    )
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Such as ``[OPTIONS] FILE... [ARGS]...``."""
+        return ["FILE..." if piece == "FILE" else piece for piece in super().collect_usage_pieces(ctx)]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; all files have to be there before the first one is looked at."""
+        rest = super().parse_args(ctx, args)
+        (file,) = (each for each in self.params if each.name == "file")
+        for further in ctx.meta.get(_FILES, ())[1:]:
+            file.type_cast_value(ctx, further)
+        return rest
+
+    def _further_files(self, words: list[str]) -> tuple[list[str], list[str]]:
+        number = next((index for index, word in enumerate(words) if not _is_program(word)), len(words))
+        return words[:number], words[number:]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command for the file, or for all of them."""
+        files: tuple[str, ...] = ctx.meta.get(_FILES, ())
+        if len(files) < 2:
+            return super().invoke(ctx)
+        from penstock.cli.program_processes import run_each
+
+        sys.exit(run_each(self, ctx, files))
+
+
+def _is_program(word: str) -> bool:
+    return word.endswith(".py") and not word.startswith("-")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.cli.program import Observer
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.plan import Pipeline
 
 if TYPE_CHECKING:

@@ -24,18 +24,36 @@ def printer(*, no_color: bool = False, err: bool = False) -> Callable[..., None]
         no_color: no colours on a terminal either.
         err: print to standard error.
     """
+    console = _console(no_color=no_color, err=err)
+    if console.is_terminal:
+        return console.print
+
+    def show(*parts: Any) -> None:
+        click.echo(_captured(console, parts), err=err, nl=False)
+
+    return show
+
+
+def drawn(*parts: Any, err: bool = False) -> str:
+    """What :func:`printer` prints, as a text.
+
+    Args:
+        parts: to be drawn below each other.
+        err: as it would be on standard error.
+    """
+    return _captured(_console(err=err), parts)
+
+
+def _console(*, no_color: bool = False, err: bool = False) -> Console:
     stream = sys.stderr if err else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")  # arrows must not end the command where the locale has none
     console = Console(stderr=err, no_color=no_color, highlight=False, markup=False, emoji=False)
-    if console.is_terminal:
-        console.width = min(console.width, WIDEST)
-        return console.print
-    console.width = WIDTH
+    console.width = min(console.width, WIDEST) if console.is_terminal else WIDTH
+    return console
 
-    def show(*parts: Any) -> None:
-        with console.capture() as capture:
-            console.print(*parts)
-        click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), err=err)
 
-    return show
+def _captured(console: Console, parts: tuple[Any, ...]) -> str:
+    with console.capture() as capture:
+        console.print(*parts)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())

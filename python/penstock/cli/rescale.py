@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from penstock.cli.options import program_arguments, program_file
-from penstock.cli.program import run_program
+from penstock.cli.options import ProgramCommand, program_arguments, program_file
+from penstock.cli.program import expecting_jobs, run_program
 from penstock.cli.report import guard
 from penstock.cli.run import executor_of
 
 
 @click.command(
     name="rescale",
-    context_settings={"allow_interspersed_args": False},
+    cls=ProgramCommand,
     epilog="""\b
 Examples:
   penstock rescale /data/jobs/counts 8 counts.py --topic words
@@ -38,20 +38,21 @@ def command(
     file: str,
     arguments: tuple[str, ...],
 ) -> None:
-    """Stop the job with the job folder JOB, if it runs, and go on with PARALLELISM subtasks: run FILE with ARGS.
+    """Stop the job with the checkpoint directory JOB, if it runs, and go on with PARALLELISM subtasks: run FILE with
+    ARGS.
 
     Operators for which the program itself says a parallelism keep that. Nothing is lost or read twice: the job that
     runs ends its step, and the other one goes on from there.
     """
     from penstock.job.folder.files import Files
-    from penstock.job.savepoint.asking import stop
-    from penstock.runtime.io.storage import real_place
+    from penstock.job.savepoint.commands import stop
+    from penstock.storage.storage import real_place
 
     if local and master:
         raise click.UsageError("--local runs without Spark; --master is for Spark. Give one or the other.")
-    with guard(file):
+    with guard(file), expecting_jobs(file):
         if Files(real_place(job)).owners.living() is not None:
             place = stop(job, savepoint, taken=savepoint is not None, drain=False, seconds=timeout)
             click.echo("stopped" if place is None else place, err=True)
-        settings = {"penstock.job.folder": job, "parallelism.default": str(parallelism)}
+        settings = {"execution.checkpointing.dir": job, "parallelism.default": str(parallelism)}
         run_program(file, arguments, executor_of(master, local, {}), settings=settings)

@@ -37,7 +37,7 @@ Examples:
 def command() -> None:
     """Take savepoints of jobs, look at what is in them, and make others of them.
 
-    Where a SAVEPOINT is asked for, it can be a savepoint's folder, a job folder for its newest version, or
+    Where a SAVEPOINT is asked for, it can be a savepoint's folder, a checkpoint directory for its newest version, or
     JOB@VERSION; a path or a URL. It is never changed. No object in it is unpickled without --unpickle, so one of a
     stranger can be looked at. show, verify, diff and check also take a savepoint or checkpoint of Apache Flink: the
     folder that has its _metadata.
@@ -61,16 +61,17 @@ Examples:
 @click.option(
     "--reference/--no-reference",
     default=None,
-    help="Refer to the state in the job folder, which keeps it, instead of copying it; else as the job's settings say.",
+    help="Refer to the state in the checkpoint directory, which keeps it, instead of copying it; "
+    "else as the job's settings say.",
 )
 @click.argument("job", metavar="JOB[@VERSION]")
 @click.argument("folder", metavar="[FOLDER]", required=False)
 def create(timeout: float, reference: bool | None, job: str, folder: str | None) -> None:
     """Take a savepoint of a job, which goes on if it runs.
 
-    JOB is its job folder. The savepoint gets a folder of its own in FOLDER, which is printed.
+    JOB is its checkpoint directory. The savepoint gets a folder of its own in FOLDER, which is printed.
     """
-    from penstock.job.savepoint.asking import create
+    from penstock.job.savepoint.commands import create
 
     with guard():
         click.echo(create(job, folder, seconds=timeout, reference=reference))
@@ -88,12 +89,12 @@ Examples:
 def show(as_json: bool, savepoint: str) -> None:
     """Print what is in a savepoint: operators, states, sources.
 
-    Of a job folder, also which versions it has.
+    Of a checkpoint directory, also which versions it has.
     """
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
-    from penstock.job.savepoint.copying import kept
-    from penstock.job.savepoint.taking import read_savepoint, versions_of
+    from penstock.job.savepoint.copies import kept
+    from penstock.job.savepoint.store import read_savepoint, versions_of
 
     with guard():
         if savepoint_flink.is_flinks(savepoint):
@@ -126,8 +127,8 @@ def verify(savepoints: tuple[str, ...]) -> None:
     """
     from penstock.cli.report import explanation
     from penstock.errors import SavepointError
-    from penstock.job.savepoint.taking import read_savepoint
-    from penstock.job.savepoint.verifying import verify
+    from penstock.job.savepoint.checksums import verify
+    from penstock.job.savepoint.store import read_savepoint
 
     good = True
     with guard():
@@ -149,7 +150,7 @@ def verify(savepoints: tuple[str, ...]) -> None:
                 click.echo(f"{place}: state/{name} belongs to nothing, and can be removed", err=True)
             if not found.problems:
                 files = f"{found.files:,} file{'s' * (found.files != 1)}"
-                where = "" if savepoint.home is None else f" in the job folder {savepoint.home}"
+                where = "" if savepoint.home is None else f" in the checkpoint directory {savepoint.home}"
                 click.echo(f"good: {place}, {files}, {found.bytes:,} bytes of state{where}")
     if not good:
         sys.exit(1)
@@ -174,8 +175,8 @@ def diff(as_json: bool, one: str, other: str) -> None:
     from penstock.flink.cursor import plain
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
-    from penstock.job.savepoint.differing import differences
-    from penstock.job.savepoint.taking import read_savepoint
+    from penstock.job.savepoint.difference import differences
+    from penstock.job.savepoint.store import read_savepoint
 
     with guard():
         found = savepoint_flink.differences(one, other)
@@ -213,10 +214,10 @@ def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> 
     yield heading(f"{kind.get(about.kind, 'Savepoint')} of job {about.job!r}, version {about.version}, {when}")
     yield Text(f"  {content.place}")
     if content.home is not None:
-        yield Text(f"  its state is in the job folder {content.home}, which keeps it")
+        yield Text(f"  its state is in the checkpoint directory {content.home}, which keeps it")
     yield Text(f"  id {about.id}, run {about.job_id}, parallelism {about.parallelism}")
     if versions:
-        yield Text(f"  the job folder has the versions {', '.join(map(str, versions))}")
+        yield Text(f"  the checkpoint directory has the versions {', '.join(map(str, versions))}")
     if pinned:
         yield Text(f"  of these it keeps for savepoints by reference {', '.join(map(str, pinned))}")
     shown = Shown(1000)

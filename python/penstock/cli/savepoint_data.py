@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from penstock.cli.options import means_pyflink
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
     from penstock.savepoints import StateTable
 
+T = TypeVar("T")
 _unpickle = click.option(
     "--unpickle",
     is_flag=True,
     help="Make objects of any class, which can run any code: for savepoints that you trust only.",
 )
+_program = click.option(
+    "--program",
+    "file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, readable=True),
+    help="The program whose own file has classes of objects: it runs until its first env.execute(). With --unpickle.",
+)
+
+
+def _done(action: Callable[[], T], file: str | None, *, pyflink: bool, unpickle: bool) -> T:
+    """What an action returns, with the classes of a program if one is given."""
+    if file is None:
+        if pyflink:
+            raise click.UsageError("--pyflink says how the program runs, and there is none: give --program FILE.")
+        return action()
+    if not unpickle:
+        raise click.UsageError("--program gives the classes of objects, which are made with --unpickle only.")
+    from penstock.cli.program import within
+
+    return within(file, action, pyflink=pyflink)
 
 
 @click.command(
@@ -24,6 +47,7 @@ _unpickle = click.option(
 Examples:
   penstock savepoint read /data/jobs/counts sum total
   penstock savepoint read --timers --format csv /data/jobs/counts@17 sum
+  penstock savepoint read --unpickle --program counts.py /data/jobs/counts sum baskets
   penstock savepoint read --format arrow /data/savepoints/before sum total > total.arrows
 """
 )
@@ -37,10 +61,21 @@ Examples:
 )
 @click.option("--timers", is_flag=True, help="The timers of the operator.")
 @_unpickle
+@_program
+@means_pyflink
 @click.argument("savepoint")
 @click.argument("operator", metavar="UID")
 @click.argument("state", required=False)
-def read(as_what: str, timers: bool, unpickle: bool, savepoint: str, operator: str, state: str | None) -> None:
+def read(
+    as_what: str,
+    timers: bool,
+    unpickle: bool,
+    file: str | None,
+    pyflink: bool,
+    savepoint: str,
+    operator: str,
+    state: str | None,
+) -> None:
     """Print a state of the operator with the uid, or OperatorID, UID: a line for each key.
 
     Of a source, and without STATE, the positions of its splits.
@@ -49,13 +84,15 @@ def read(as_what: str, timers: bool, unpickle: bool, savepoint: str, operator: s
 
     if timers and state is not None:
         raise click.UsageError("--timers are those of the whole operator: leave STATE out.")
-    with guard():
+
+    def table() -> StateTable:
         found = Savepoint(savepoint, unpickle=unpickle)
         if timers:
-            table = found.timers(operator)
-        else:
-            table = found.positions(operator) if state is None else found.read(operator, state)
-        _print(table, as_what)
+            return found.timers(operator)
+        return found.positions(operator) if state is None else found.read(operator, state)
+
+    with guard(file):
+        _print(_done(table, file, pyflink=pyflink, unpickle=unpickle), as_what)
 
 
 def _print(table: StateTable, as_what: str) -> None:
@@ -97,19 +134,26 @@ Examples:
 """
 )
 @_unpickle
+@_program
+@means_pyflink
 @click.argument("savepoint")
 @click.argument("new", metavar="NEW")
 @click.argument("operator", metavar="UID")
 @click.argument("state", required=False)
-def drop(unpickle: bool, savepoint: str, new: str, operator: str, state: str | None) -> None:
+def drop(
+    unpickle: bool, file: str | None, pyflink: bool, savepoint: str, new: str, operator: str, state: str | None
+) -> None:
     """Make the savepoint NEW, without the state of an operator.
 
     UID is the operator's, or its OperatorID; of a source, it begins anew. With STATE, only that state goes.
     """
     from penstock.savepoints import Savepoint, SavepointWriter
 
-    with guard():
-        click.echo(SavepointWriter(Savepoint(savepoint, unpickle=unpickle)).drop(operator, state).write(new).place)
+    def place() -> str:
+        return SavepointWriter(Savepoint(savepoint, unpickle=unpickle)).drop(operator, state).write(new).place
+
+    with guard(file):
+        click.echo(_done(place, file, pyflink=pyflink, unpickle=unpickle))
 
 
 @click.command(
@@ -140,20 +184,27 @@ Examples:
 """
 )
 @_unpickle
+@_program
+@means_pyflink
 @click.argument("savepoint")
 @click.argument("new", metavar="NEW")
 @click.argument("operator", metavar="UID")
 @click.argument("groups", metavar="N", type=int)
-def set_max_parallelism(unpickle: bool, savepoint: str, new: str, operator: str, groups: int) -> None:
+def set_max_parallelism(
+    unpickle: bool, file: str | None, pyflink: bool, savepoint: str, new: str, operator: str, groups: int
+) -> None:
     """Make the savepoint NEW, in which the keyed state of an operator has N key groups.
 
     UID is the operator's, or its OperatorID. Operators in one chain need the same N.
     """
     from penstock.savepoints import Savepoint, SavepointWriter
 
-    with guard():
+    def place() -> str:
         writer = SavepointWriter(Savepoint(savepoint, unpickle=unpickle))
-        click.echo(writer.set_max_parallelism(operator, groups).write(new).place)
+        return writer.set_max_parallelism(operator, groups).write(new).place
+
+    with guard(file):
+        click.echo(_done(place, file, pyflink=pyflink, unpickle=unpickle))
 
 
 @click.command(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli.options import means_pyflink, program_arguments, program_file
+from penstock.cli.options import ProgramCommand, means_pyflink, of_job, program_arguments, program_file
 from penstock.cli.report import guard
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.plan import PROFILES
@@ -19,7 +19,7 @@ from penstock.plan import PROFILES
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from penstock.common.difference import Difference
+    from penstock.common.findings import Difference
     from penstock.flink.contents import Content, OperatorContent
 
 
@@ -80,11 +80,11 @@ def differences(one: str, other: str) -> list[Difference] | None:
         raise ConfigurationError(
             f"{theirs} is a savepoint of Apache Flink, and {ours} is not. Two of Flink's are compared, or two of ours."
         )
-    from penstock.flink import differing
+    from penstock.flink import difference
     from penstock.flink.contents import content_of
     from penstock.flink.savepoint import read_savepoint
 
-    return differing.differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
+    return difference.differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
 
 
 @click.command(
@@ -131,7 +131,7 @@ def restores(flink: str) -> None:
 
 
 @click.command(
-    context_settings={"allow_interspersed_args": False},
+    cls=ProgramCommand,
     epilog="""\b
 Examples:
   penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
@@ -140,6 +140,7 @@ Examples:
 """,
 )
 @click.option("--flink", type=click.Choice(PROFILES), help="Who restores.  [default: as the program says, or 1.11]")
+@of_job
 @means_pyflink
 @click.option("-n", "--allow-non-restored-state", "allow", is_flag=True, help="State may be left behind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -147,20 +148,27 @@ Examples:
 @program_file
 @program_arguments
 def check(
-    flink: str | None, pyflink: bool, allow: bool, as_json: bool, place: str, file: str, arguments: tuple[str, ...]
+    flink: str | None,
+    job: str | None,
+    pyflink: bool,
+    allow: bool,
+    as_json: bool,
+    place: str,
+    file: str,
+    arguments: tuple[str, ...],
 ) -> None:
     """Say whether the program FILE can be restored from a savepoint, before anything runs.
 
-    The program runs with ARGS until its first env.execute(). Of a savepoint of Apache Flink it is said what Flink does:
-    refused with which message, or which max parallelism each vertex ends up with; and what Flink says nothing about,
-    such as state that another operator gets, or that is lost. The exit status is 1 if it is refused, or state is lost
-    or wrong without a word.
+    The program runs with ARGS until its first env.execute(), or that of --job. Of a savepoint of Apache Flink it is
+    said what Flink does: refused with which message, or which max parallelism each vertex ends up with; and what Flink
+    says nothing about, such as state that another operator gets, or that is lost. The exit status is 1 if it is
+    refused, or state is lost or wrong without a word.
     """
     from penstock.cli.program import capture_plan
-    from penstock.cli.savepoint_checking import checked, print_verdict
+    from penstock.cli.savepoint_check import checked, print_verdict
 
     with guard(file):
-        pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
+        pipeline = capture_plan(file, arguments, flink, pyflink=pyflink, job=job)
         verdict = checked(place, pipeline, allow=allow, flinks=is_flinks(place))
         print_verdict(verdict, file, as_json=as_json)
     if not verdict.good:

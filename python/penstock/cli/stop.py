@@ -28,17 +28,18 @@ Examples:
 @click.option(
     "--reference/--no-reference",
     default=None,
-    help="Have the savepoint refer to the state in the job folder, which keeps it; else as the job's settings say.",
+    help="Have the savepoint refer to the state in the checkpoint directory, which keeps it; else as the "
+    "job's settings say.",
 )
 @click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's end.")
 @click.argument("job")
 def command(savepoint: str | None, drain: bool, reference: bool | None, timeout: float, job: str) -> None:
     """Have a job end that runs in another process, in order: what its steps have made stands.
 
-    JOB is its job folder, a path or URL. The command returns when the job has ended. If the savepoint cannot be taken,
-    the job goes on, unless it was to be drained.
+    JOB is its checkpoint directory, a path or URL. The command returns when the job has ended. If the savepoint cannot
+    be taken, the job goes on, unless it was to be drained.
     """
-    from penstock.job.savepoint.asking import stop
+    from penstock.job.savepoint.commands import stop
 
     with guard():
         folder = None if savepoint == _DEFAULT else savepoint

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.options import as_flink
+from penstock.cli.options import as_flink, of_jobs
 from penstock.cli.report import guard
 from penstock.plan import PROFILES, operator_id
 
@@ -56,6 +56,7 @@ Examples:
 @click.option("--spec", "specs", metavar="FILE", multiple=True, help="Look in this described graph.")
 @click.option("--words", metavar="FILE", multiple=True, help="Try each line of this file as a uid.")
 @click.option("--savepoint", "savepoints", metavar="PLACE", multiple=True, help="Look in this savepoint.")
+@of_jobs
 @as_flink
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.argument("texts", metavar="[TEXT]...", nargs=-1, callback=_decoded)
@@ -65,6 +66,7 @@ def command(
     specs: tuple[str, ...],
     words: tuple[str, ...],
     savepoints: tuple[str, ...],
+    job: str | None,
     flink: str | None,
     as_json: bool,
     texts: tuple[str, ...],
@@ -87,7 +89,7 @@ def command(
     if texts or not any(places):
         raise click.UsageError("With --find, say where to look: --program, --spec, --words or --savepoint.")
     with guard():
-        _print_found(_searched(find, places, flink), as_json)
+        _print_found(_searched(find, places, job, flink), as_json)
 
 
 def _print_ids(texts: tuple[str, ...], as_json: bool) -> None:
@@ -99,16 +101,16 @@ def _print_ids(texts: tuple[str, ...], as_json: bool) -> None:
         click.echo(found if len(ids) == 1 else f"{found}  {text}")
 
 
-def _searched(find: tuple[str, ...], places: tuple[tuple[str, ...], ...], flink: str | None) -> Search:
+def _searched(find: tuple[str, ...], places: tuple[tuple[str, ...], ...], job: str | None, flink: str | None) -> Search:
     from penstock.flink.plans import plan_of
     from penstock.flink.uids import Search
 
     search, (programs, specs, words, savepoints) = Search(find), places
     for file in programs:
-        from penstock.cli.program import capture_plan
+        from penstock.cli.program import capture_plans
 
-        pipeline = capture_plan(file, (), flink)
-        search.in_program(plan_of(pipeline, pipeline.flink), file)
+        for pipeline in capture_plans(file, (), flink, job=job).pipelines:
+            search.in_program(plan_of(pipeline, pipeline.flink), file)
     for file in specs:
         search.in_program(plan_of(_described(file), flink or PROFILES[0]), file)
     for file in words:
@@ -138,7 +140,7 @@ def _in_savepoint(search: Search, place: str) -> None:
 
         search.in_savepoint(read_savepoint(place), place)
         return
-    from penstock.job.savepoint.taking import read_savepoint as read_ours
+    from penstock.job.savepoint.store import read_savepoint as read_ours
 
     manifest = read_ours(place).manifest
     found = {each: (state.name, state.uid) for each, state in manifest.operators.items()}

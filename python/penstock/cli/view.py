@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
+from penstock.cli.options import ProgramCommand, as_flink, means_pyflink, of_job, program_arguments, program_file
 from penstock.cli.program import capture_plan
 from penstock.cli.report import guard
 
 
 @click.command(
     name="view",
-    context_settings={"allow_interspersed_args": False},
+    cls=ProgramCommand,
     epilog="""\b
 Examples:
   penstock view word_count.py                          writes plan.html
@@ -25,6 +25,7 @@ Examples:
 @click.option("-o", "--output", default="plan.html", show_default=True, metavar="PAGE", help="The file to write.")
 @click.option("--diff", "old", metavar="OLD", help="Show what has changed since OLD, whatever `penstock diff` takes.")
 @click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
+@of_job
 @as_flink
 @means_pyflink
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when planning fails.")
@@ -34,6 +35,7 @@ def command(
     output: str,
     old: str | None,
     show: bool,
+    job: str | None,
     flink: str | None,
     pyflink: bool,
     full_traceback: bool,
@@ -42,16 +44,16 @@ def command(
 ) -> None:
     """Write the plan of the program FILE as a page: one HTML file that needs nothing else.
 
-    The program runs with its arguments ARGS until its first env.execute(); what it prints goes to standard error. The
-    page shows its three graphs, chains, operator IDs, states, why edges are not chained, and the lines of the program
-    that made the operators.
+    The program runs with its arguments ARGS until its first env.execute(), or that of --job; what it prints goes to
+    standard error. The page shows its three graphs, chains, operator IDs, states, why edges are not chained, and the
+    lines of the program that made the operators.
     """
-    from penstock.cli.opening import Planning, opened
+    from penstock.cli.compared_plans import Planning, opened
     from penstock.viewer import view
 
     with guard(file, full_traceback=full_traceback):
-        plan = capture_plan(file, arguments, flink, pyflink=pyflink)
-        before = None if old is None else opened(old, Planning(flink, pyflink, arguments), apart=True)
+        plan = capture_plan(file, arguments, flink, pyflink=pyflink, job=job)
+        before = None if old is None else opened(old, Planning(flink, pyflink, arguments, job), apart=True)
         place = view(plan, before).save(output)
         click.echo(str(place))
         if show:

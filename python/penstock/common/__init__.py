@@ -7,21 +7,19 @@ Imports nothing of Penstock but the exceptions, and neither pyspark nor pyarrow.
 from __future__ import annotations
 
 from penstock.common.class_names import formerly
-from penstock.common.completable_future import CompletableFuture
 from penstock.common.configuration import Configuration
 from penstock.common.execution_config import ExecutionConfig
-from penstock.common.execution_mode import RuntimeExecutionMode
-from penstock.common.job import JobExecutionResult
-from penstock.common.job_client import JobClient
-from penstock.common.job_executions import JobExecutions, VertexExecutions
-from penstock.common.job_id import JobID
-from penstock.common.job_status import JobStatus
-from penstock.common.output_tag import OutputTag
+from penstock.common.functions.output_tag import OutputTag
+from penstock.common.functions.state import TimeDomain
+from penstock.common.jobs.completable_future import CompletableFuture
+from penstock.common.jobs.job import JobExecutionResult, JobID, JobStatus
+from penstock.common.jobs.job_client import JobClient
+from penstock.common.jobs.job_executions import JobExecutions, VertexExecutions
 from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.common.row import Row, RowKind
 from penstock.common.savepoint_restore_settings import SavepointRestoreSettings
+from penstock.common.settings.settings import RuntimeExecutionMode
 from penstock.common.time import Duration, Instant, Time
-from penstock.common.time_domain import TimeDomain
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.watermark_generator import Watermark, WatermarkGenerator
 from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy

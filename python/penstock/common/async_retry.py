@@ -18,6 +18,15 @@ from typing import Any, Generic, TypeVar, overload
 
 from penstock.common import checks
 
+__all__ = [
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
+    "ExponentialBackoffDelayRetryStrategy",
+    "FixedDelayRetryStrategy",
+    "NoRetryStrategy",
+    "RetryPredicate",
+]
+
 T = TypeVar("T", contravariant=True)
 V = TypeVar("V")
 

@@ -1,8 +1,8 @@
-"""Eager checks of what a program passes to the API, with a guess at what was meant.
+"""Checks of what a program passes to the API, at the call, with a guess at what was meant.
 
-A mistake in a dataflow program surfaces late, on another machine, far from its line; so whatever can be seen when a
+A mistake in a dataflow program surfaces late, on another machine, far from its line; so whatever can be checked when a
 method is called is refused there. Each message names the call, the value, the likely cause and the fix; ``flink_class``
-is Flink's exception where Flink refuses the same thing.
+is Flink's exception where Flink refuses the same.
 """
 
 from __future__ import annotations
@@ -14,9 +14,17 @@ from types import FunctionType
 from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
 from penstock.common.callables import ROLES, fits, parameters, shown
-from penstock.common.left_open import LeftOpen
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
-from penstock.errors import InvalidProgramError, TypeInfoError
+from penstock.errors import InvalidProgramError, TypeInfoError, UnsupportedError
+
+
+class LeftOpen(int):
+    """The environment's parallelism as operators have it that were given none of their own: the same number, and the
+    mark that nobody has said it for them. It goes along where an operator takes that of another one.
+    """
+
+    __slots__ = ()
+
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
@@ -77,6 +85,24 @@ def function(func: Any, call: str, method: str, *arguments: str) -> Any:
     return func
 
 
+def no_java_class(cls: type, base: type, arguments: Sequence[object], instead: str) -> None:
+    """Refuse to wrap a class of Java, as PyFlink's bases of functions, sources and sinks do.
+
+    Args:
+        cls: that an object is to be made of.
+        base: the base itself; classes derived from it take what arguments they like.
+        arguments: that were given.
+        instead: what to do.
+
+    Raises:
+        UnsupportedError: an object of the base is to be made of something.
+    """
+    if cls is base and arguments:
+        raise UnsupportedError(
+            f"{base.__name__}({shown(arguments[0])}) wraps a class of Java, and no Flink in Java runs here. {instead}"
+        )
+
+
 def methods(func: Any, call: str, names: Sequence[str]) -> Any:
     """``func`` itself if it is an object with all the methods that ``call`` needs of it."""
     if isinstance(func, type) or not all(callable(getattr(func, name, None)) for name in names):
@@ -114,7 +140,8 @@ def _numbered(count: int) -> str:
 def _guess(func: Any, call: str, method: str) -> str:
     if func is None:
         return f"Did you call the function instead of passing it, {call}(f()) instead of {call}(f)?"
-    others = [m for m in ("map", "flat_map", "filter", "reduce", "process_element") if m != method and hasattr(func, m)]
+    known = ("map", "flat_map", "filter", "reduce", "process_element", "apply", "process")
+    others = [name for name in known if name != method and hasattr(func, name)]
     if others:
         return f"A {type(func).__name__} has {others[0]}(); did you mean {others[0].removesuffix('_element')}()?"
     base = ROLES[method].base
@@ -138,6 +165,13 @@ def integer(value: Any, call: str, what: str, flink_class: str | None = None, *,
     elif hasattr(value, "to_milliseconds") and "milliseconds" in what:
         hint = f"Give the number: {value.to_milliseconds()}."
     refuse(f"{call}() was given {shown(value)} as {what}, which is a {kind}; an int is needed. {hint}", flink_class)
+
+
+def moment(value: Any, call: str) -> int:
+    """A time in milliseconds: an int, or an integer of another library (NumPy) as one."""
+    if not isinstance(value, int | str) and _is_integral(value):
+        value = int(value)
+    return integer(value, call, "a time in milliseconds", ILLEGAL_ARGUMENT)
 
 
 def positive(value: Any, call: str, what: str) -> int:

@@ -10,24 +10,22 @@ Source of names and defaults: ``pyflink.table.types``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NoReturn
 
 from penstock.common.callables import shown
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
     BasicType,
-    BasicTypeInfo,
     ListTypeInfo,
-    MapTypeInfo,
     RowTypeInfo,
     SqlTimeType,
-    SqlTimeTypeInfo,
     TupleTypeInfo,
     TypeInformation,
     Types,
 )
+from penstock.common.typesystem.kinds import by_kind
 from penstock.errors import TypeInfoError, UnsupportedError
 
 MAX_LENGTH = 0x7FFFFFFF
@@ -60,6 +58,11 @@ class DataType:
 
     def __repr__(self) -> str:
         return f"DataTypes.{self}{'' if self.nullable else ' NOT NULL'}"
+
+
+@dataclass(frozen=True, repr=False)
+class NullType(DataType):
+    """None and nothing else."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -265,10 +268,12 @@ class RowType(DataType):
     Attributes:
         fields: in order.
         form: what it is in records: ``row``, ``tuple``, or ``dict``.
+        record_names: names of the fields in records, if they differ from those of the columns.
     """
 
     fields: tuple[RowField, ...] = ()
     form: str = field(default="row", compare=False)
+    record_names: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
     def names(self) -> list[str]:
@@ -307,6 +312,7 @@ class RowType(DataType):
 
 
 _OF_RECORDS: dict[type[DataType], Any] = {
+    NullType: Types.PICKLED_BYTE_ARRAY,
     BooleanType: Types.BOOLEAN,
     TinyIntType: Types.BYTE,
     SmallIntType: Types.SHORT,
@@ -355,26 +361,37 @@ def data_type_of(type_info: TypeInformation[Any]) -> DataType:
     Raises:
         UnsupportedError: no column has such values.
     """
-    if isinstance(type_info, BasicTypeInfo):
-        return _OF_BASIC[type_info.basic_type]
-    if isinstance(type_info, SqlTimeTypeInfo):
-        return _OF_SQL[type_info.sql_type]
-    if isinstance(type_info, RowTypeInfo | TupleTypeInfo):
-        pairs = zip(type_info.field_names, map(data_type_of, type_info.field_types), strict=True)
-        fields = tuple(RowField(name, each) for name, each in pairs)
-        return RowType(fields, form="tuple" if isinstance(type_info, TupleTypeInfo) else "row")
-    if isinstance(type_info, MapTypeInfo):
-        keyed = cast("MapTypeInfo[Any, Any]", type_info)
-        return MapType(data_type_of(keyed.key_type), data_type_of(keyed.value_type))
-    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
-        listed = cast("ListTypeInfo[Any] | ArrayTypeInfo[Any]", type_info)
-        if listed == Types.PRIMITIVE_ARRAY(Types.BYTE()):
-            return VarBinaryType()
-        return ArrayType(data_type_of(listed.element_type))
+    return _column_of(type_info)
+
+
+def _fields_of(type_info: TupleTypeInfo | RowTypeInfo) -> RowType:
+    pairs = zip(type_info.field_names, map(_column_of, type_info.field_types), strict=True)
+    form = "tuple" if isinstance(type_info, TupleTypeInfo) else "row"
+    return RowType(tuple(RowField(name, data_type) for name, data_type in pairs), form=form)
+
+
+def _array_of(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any]) -> DataType:
+    is_bytes = type_info == Types.PRIMITIVE_ARRAY(Types.BYTE())
+    return VarBinaryType() if is_bytes else ArrayType(_column_of(type_info.element_type))
+
+
+def _no_column(type_info: TypeInformation[Any] | None) -> NoReturn:
     raise UnsupportedError(
         f"No file has columns of the type {type_info!r}. Use a type whose values a column can hold, such as "
         "Types.STRING() or Types.ROW_NAMED([…], […])."
     )
+
+
+_column_of: Callable[..., DataType] = by_kind(
+    scalars=lambda type_info: _OF_BASIC[type_info.basic_type],
+    times=lambda type_info: _OF_SQL[type_info.sql_type],
+    tuples=_fields_of,
+    rows=_fields_of,
+    lists=_array_of,
+    arrays=_array_of,
+    maps=lambda type_info: MapType(_column_of(type_info.key_type), _column_of(type_info.value_type)),
+    objects=_no_column,
+)
 
 
 def row_type_of(value: Any, call: str) -> RowType:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from penstock.common.settings import SECRETS, find
+from penstock.common.settings.settings import SECRETS, find
 from penstock.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -18,14 +18,14 @@ _BOOLEANS = {"true": True, "false": False}
 class Configuration:
     """A mutable map of settings; every value is kept as text, as in Flink.
 
-    A setting that means something here is checked when it is set; ``docs/settings.md`` lists them.
+    The value of a known setting is checked when it is set; ``docs/settings.md`` lists them.
 
     Args:
         other: settings to start from (copied): another configuration, or a mapping of keys to texts, numbers, and truth
             values.
 
     Raises:
-        ConfigurationError: a key of ours that does not exist, or a value that makes no sense.
+        ConfigurationError: a key begins with ``penstock.`` and does not exist, or a value is invalid.
         UnsupportedError: a value that Flink has and Penstock does not support.
     """
 
@@ -66,7 +66,7 @@ class Configuration:
         return self
 
     def _keep(self, key: str, value: Value | bytearray) -> Configuration:
-        """Remember what a text was made of."""
+        """Keep the object that a text was made from."""
         self._given[key] = value
         return self
 
@@ -74,34 +74,36 @@ class Configuration:
         """Set a text."""
         if not isinstance(value, str):
             raise ConfigurationError(
-                f"set_string({key!r}) was given {value!r}, which is no text. Use set_integer(), set_boolean() …"
+                f"set_string({key!r}) was given {value!r}, which is not a str. Use set_integer(), set_boolean() …"
             )
         return self._set(key, value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
         """Set an integer."""
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ConfigurationError(f"set_integer({key!r}) was given {value!r}, which is no int. Give a whole number.")
+            raise ConfigurationError(f"set_integer({key!r}) was given {value!r}, which is not an int. Give one.")
         return self._set(key, str(value))._keep(key, value)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set a boolean."""
         if not isinstance(value, bool):
-            raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, which is no bool. Give True or False.")
+            raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, not a bool. Give True or False.")
         return self._set(key, _text(key, value))._keep(key, value)
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set a float."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ConfigurationError(
-                f"set_float({key!r}) was given {value!r}, which is no number. Give one without quotes."
+                f"set_float({key!r}) was given {value!r}, which is not a number. Give one without quotes."
             )
         return self._set(key, repr(float(value)))._keep(key, float(value))
 
     def set_bytearray(self, key: str, value: bytes | bytearray) -> Configuration:
         """Set bytes; their text is hexadecimal."""
         if not isinstance(value, bytes | bytearray):
-            raise ConfigurationError(f"set_bytearray({key!r}) was given {value!r}, which are no bytes.")
+            raise ConfigurationError(
+                f"set_bytearray({key!r}) was given {value!r}, which is neither bytes nor a bytearray. Encode it."
+            )
         return self._set(key, value.hex())._keep(key, bytearray(value))
 
     def get_string(self, key: str, default_value: str) -> str:
@@ -112,7 +114,7 @@ class Configuration:
         """The integer at ``key``, or the default.
 
         Raises:
-            ConfigurationError: the value is no integer.
+            ConfigurationError: the value is not an integer.
         """
         return self._parsed(key, default_value, int, "an integer")
 
@@ -120,7 +122,7 @@ class Configuration:
         """The float at ``key``, or the default.
 
         Raises:
-            ConfigurationError: the value is no number.
+            ConfigurationError: the value is not a number.
         """
         return self._parsed(key, default_value, float, "a number")
 
@@ -136,7 +138,7 @@ class Configuration:
         """The bytes at ``key``, or the default.
 
         Raises:
-            ConfigurationError: the value is no text of :meth:`set_bytearray`.
+            ConfigurationError: the value was not set by :meth:`set_bytearray`.
         """
         return self._parsed(key, default_value, bytearray.fromhex, "a hexadecimal text")
 
@@ -153,7 +155,7 @@ class Configuration:
 
     @staticmethod
     def parse_list_value(value: str | None) -> list[str]:
-        """The texts in a value that is a list: ``[one, two]``, ``one;two``, or lines that begin with ``- ``.
+        """The texts of a list: ``[one, two]``, ``one;two``, or lines that begin with ``- ``.
 
         Args:
             value: the text; None or an empty one for no texts.
@@ -181,7 +183,7 @@ class Configuration:
         return set(self._values)
 
     def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
-        """Take over all settings of another configuration, their keys after ``prefix``."""
+        """Add all settings of another configuration, with ``prefix`` before their keys."""
         if not isinstance(other, Configuration):
             raise ConfigurationError(f"add_all({other!r}): a Configuration is needed; make one by from_dict().")
         for key, value in other._values.items():

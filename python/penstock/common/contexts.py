@@ -12,16 +12,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-from penstock.common.state import (
+from penstock.common.functions.state import (
     AggregatingState,
     BroadcastState,
     ListState,
     MapState,
     ReadOnlyBroadcastState,
     ReducingState,
+    TimeDomain,
     ValueState,
 )
-from penstock.common.state_descriptor import (
+from penstock.common.functions.state_descriptor import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
     MapStateDescriptor,
@@ -29,7 +30,6 @@ from penstock.common.state_descriptor import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from penstock.common.time_domain import TimeDomain
 from penstock.common.watermark_generator import Watermark
 from penstock.metrics.group import MetricGroup
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from penstock.common import checks, hints
+from penstock.common import checks
 from penstock.common.restart_strategy import RestartStrategyConfiguration
-from penstock.common.setting import Setting
-from penstock.common.settings import Settings
+from penstock.common.settings import hints
+from penstock.common.settings.setting import Setting
+from penstock.common.settings.settings import Settings
 from penstock.errors import MissingMethodError
 
 _Self = TypeVar("_Self", bound="ExecutionConfig")

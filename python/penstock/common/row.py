@@ -11,7 +11,7 @@ from enum import Enum
 from operator import itemgetter
 from typing import Any, cast
 
-from penstock.common.java_types import JavaRowKind
+from penstock.common.java.java_types import JavaRowKind
 from penstock.errors import TypeInfoError, UnknownFieldError
 
 

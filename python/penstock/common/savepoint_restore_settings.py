@@ -28,7 +28,8 @@ class SavepointRestoreSettings:
         """The job begins from a savepoint.
 
         Args:
-            savepoint_path: its folder, a path or URL; or ``JOB`` or ``JOB@VERSION``, a job folder or a version of it.
+            savepoint_path: its folder, a path or URL; or ``JOB`` or ``JOB@VERSION``, a checkpoint directory or a
+                version of it.
             allow_non_restored_state: whether state that no operator of the program takes may be left behind.
         """
         path = checks.text(savepoint_path, "for_path", "savepoint")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Generic, TypeVar
 
 from penstock.common import checks
-from penstock.common.java_types import JavaSchema
+from penstock.common.java.java_types import JavaSchema
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import SerializationError, UnsupportedError
 

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from io import BytesIO
 from typing import Generic, TypeVar
 
+__all__ = ["TypeSerializer"]
+
 T = TypeVar("T")
 
 

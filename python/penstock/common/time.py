@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
 
 from penstock.common import checks
 from penstock.errors import InvalidProgramError
@@ -120,8 +121,41 @@ class Instant:
         """Whole milliseconds since the epoch."""
         return self.seconds * 1000 + self.nanos // 1_000_000
 
+    @staticmethod
+    def of_datetime(moment: datetime) -> Instant:
+        """The moment that a datetime with a zone is.
+
+        Raises:
+            InvalidProgramError: it has no zone.
+        """
+        if moment.utcoffset() is None:
+            raise InvalidProgramError(
+                f"{moment!r} has no zone, so it is no moment. Give it one, moment.replace(tzinfo=timezone.utc) say."
+            )
+        microseconds = (moment - _EPOCH) // timedelta(microseconds=1)
+        return Instant(microseconds // 1_000_000, microseconds % 1_000_000 * 1000)
+
+    def to_datetime(self, zone: tzinfo = timezone.utc) -> datetime:
+        """The same as a datetime with a zone, cut to microseconds.
+
+        Args:
+            zone: in which its clock is read.
+
+        Raises:
+            OverflowError: its year is none of 1 to 9999.
+        """
+        return (_EPOCH + timedelta(seconds=self.seconds, microseconds=self.nanos // 1000)).astimezone(zone)
+
     def __repr__(self) -> str:
         return f"Instant<{self.seconds}, {self.nanos}>"
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def instant_of_value(value: Instant | datetime) -> Instant:
+    """A value of ``Types.INSTANT()`` as an Instant: it may be a datetime with a zone, too."""
+    return Instant.of_datetime(value) if isinstance(value, datetime) else value
 
 
 Span = Time | Duration | int

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import TypeVar, cast
 
 from penstock.common.callables import shown
-from penstock.common.collection_types import (
+from penstock.common.typesystem.collections import (
     ArrayTypeInfo,
     BasicArrayTypeInfo,
     ListTypeInfo,
@@ -24,8 +24,8 @@ from penstock.common.collection_types import (
     ObjectArrayTypeInfo,
     PrimitiveArrayTypeInfo,
 )
-from penstock.common.record_types import RowTypeInfo, TupleTypeInfo
-from penstock.common.scalar_types import (
+from penstock.common.typesystem.records import RowTypeInfo, TupleTypeInfo
+from penstock.common.typesystem.scalars import (
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,

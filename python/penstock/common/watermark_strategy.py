@@ -61,24 +61,28 @@ class WatermarkStrategy(Generic[T_contra]):
         """What of it decides how its generators go on, as a text; a user's generator is not looked into."""
         return f"{self.kind} {self.bound_ms} {self.idle_ms}"
 
+    def as_given(self) -> WatermarkStrategy[T_contra]:
+        """The strategy for an operator that keeps it: this one, as nothing changes it any more."""
+        return self
+
     def generator(self) -> WatermarkGenerator[T_contra]:
         """A new generator, for one subtask."""
         if self.supplier is not None:
             return self.supplier()
         return NoWatermarks() if self.kind == "none" else BoundedOutOfOrderness(self.bound_ms)
 
-    @staticmethod
-    def no_watermarks() -> WatermarkStrategy[object]:
+    @classmethod
+    def no_watermarks(cls) -> WatermarkStrategy[object]:
         """Event time never advances before the end."""
-        return WatermarkStrategy("none")
+        return cast("type[WatermarkStrategy[object]]", cls)("none")
 
-    @staticmethod
-    def for_monotonous_timestamps() -> WatermarkStrategy[object]:
+    @classmethod
+    def for_monotonous_timestamps(cls) -> WatermarkStrategy[object]:
         """Timestamps only grow."""
-        return WatermarkStrategy("monotonous")
+        return cast("type[WatermarkStrategy[object]]", cls)("monotonous")
 
-    @staticmethod
-    def for_bounded_out_of_orderness(max_out_of_orderness: Duration) -> WatermarkStrategy[object]:
+    @classmethod
+    def for_bounded_out_of_orderness(cls, max_out_of_orderness: Duration) -> WatermarkStrategy[object]:
         """Records come at most so much late."""
         bound = milliseconds_of(max_out_of_orderness, "for_bounded_out_of_orderness", "bound")
         if bound < 0:
@@ -86,10 +90,10 @@ class WatermarkStrategy(Generic[T_contra]):
                 f"for_bounded_out_of_orderness({bound} ms): the bound is how late a record may come and cannot be "
                 "negative. Give 0 or more."
             )
-        return WatermarkStrategy("bounded", bound)
+        return cast("type[WatermarkStrategy[object]]", cls)("bounded", bound)
 
-    @staticmethod
-    def for_generator(generator_supplier: Callable[[], WatermarkGenerator[T]]) -> WatermarkStrategy[T]:
+    @classmethod
+    def for_generator(cls, generator_supplier: Callable[[], WatermarkGenerator[T]]) -> WatermarkStrategy[T]:
         """Watermarks of one's own.
 
         Args:
@@ -100,7 +104,7 @@ class WatermarkStrategy(Generic[T_contra]):
                 f"for_generator() was given {checks.shown(generator_supplier)}. Give a callable that makes a "
                 "WatermarkGenerator, such as its class."
             )
-        return WatermarkStrategy("generator", supplier=generator_supplier)
+        return cast("type[WatermarkStrategy[T]]", cls)("generator", supplier=generator_supplier)
 
     def with_timestamp_assigner(
         self, timestamp_assigner: TimestampAssigner[T] | Callable[[T, int | None], int]

@@ -1,7 +1,7 @@
-"""What an edit of a program does: two models of it side by side, before anything is deployed.
+"""The effect of an edit of a program: two models of it side by side, before anything is deployed.
 
-Here: which operator of the new program is which of the old one (:mod:`~penstock.compare.matching`), why an operator ID
-is another one (:mod:`~penstock.compare.causes`), what becomes of state (:mod:`~penstock.compare.states`), all together
+Here: the pairs of operators of both (:mod:`~penstock.compare.pairs`), why an operator ID changes
+(:mod:`~penstock.compare.causes`), the fate of state (:mod:`~penstock.compare.states`), all together
 (:mod:`~penstock.compare.difference`) and as texts (:mod:`~penstock.compare.texts`). Not here: how programs are run for
 their plan, and how sources are edited.
 """

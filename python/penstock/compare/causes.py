@@ -1,8 +1,8 @@
-"""Why an operator has another ID than it had: the first thing that an edit has changed of what the ID is made of.
+"""Causes of changed operator IDs: the first ingredient of the ID that an edit has changed.
 
-A uid that is another one is the cause itself. Without uid it is, in this order, an input that came, went or is another
-one; an input whose own ID is another one, whose cause is then also this one's; the number of chained outputs; or the
-number of IDs that are made before. So an edit at one place is named once, however much lies behind it.
+A changed uid is the cause itself. Without a uid the cause is, in this order, an input that was added, removed or
+replaced; an input whose own ID has changed, with the cause of that; the number of chained outputs; or the number of IDs
+that are made before. So an edit is named once, however many IDs it changes.
 
 Cost: O(operators + edges) for all causes together.
 """
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.analysis.model import EdgeModel, OperatorModel, Site
-from penstock.compare.hashing import Graph
-from penstock.compare.matching import Pairs
+from penstock.compare.graph import Graph
+from penstock.compare.pairs import Pairs
 
 UID_ADDED, UID_CHANGED, UID_REMOVED = "uid added", "uid changed", "uid removed"
 INSERTED, REMOVED, INPUTS = "inserted upstream", "removed upstream", "other inputs"
@@ -33,14 +33,14 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Cause:
-    """Why an ID is another one.
+    """Why an ID has changed.
 
     Attributes:
         kind: one of :data:`KINDS`.
-        subject: name of the operator at which the edit was made.
+        subject: name of the edited operator.
         text: a sentence, without its end.
-        rule: the chaining rule that has made or broken a chain; None otherwise.
-        site: where the subject is made in the new program, or was made in the old one.
+        rule: the chaining rule that made or broke a chain; None otherwise.
+        site: the call that makes the subject in the new program, or made it in the old one.
     """
 
     kind: str
@@ -56,12 +56,7 @@ class Cause:
 
 
 def causes(old: Graph, new: Graph, pairs: Pairs) -> dict[int, Cause]:
-    """Why pairs with two IDs have them, by new node.
-
-    Args:
-        old, new: the models.
-        pairs: which operators they have in common.
-    """
+    """The causes of pairs with different IDs, by new node."""
     search = _Search(old, new, pairs)
     found: dict[int, Cause] = {}
     for node in new.order:  # inputs first, so their causes are known
@@ -76,11 +71,7 @@ def _moved(old: OperatorModel, new: OperatorModel) -> bool:
 
 
 class _Search:
-    """For the causes of one comparison.
-
-    Args:
-        old, new, pairs: as of :func:`causes`.
-    """
+    """Finds the causes of one comparison."""
 
     def __init__(self, old: Graph, new: Graph, pairs: Pairs) -> None:
         self.old, self.new, self.pairs = old, new, pairs
@@ -88,12 +79,7 @@ class _Search:
         self._upstream = self._edits()
 
     def of(self, before: int, node: int, known: Mapping[int, Cause]) -> Cause:
-        """The first cause of a pair.
-
-        Args:
-            before, node: the pair.
-            known: of those whose IDs are made earlier.
-        """
+        """The first cause of a pair; ``known`` are the causes of IDs that are made earlier."""
         old, new = self.old.model.by_node[before], self.new.model.by_node[node]
         if (old.uid is not None or new.uid is not None) and old.uid != new.uid:
             return _uid(old, new)
@@ -110,10 +96,10 @@ class _Search:
     # --- inputs -------------------------------------------------------------------------------------------------------
 
     def _inputs(self, before: int, node: int) -> Cause | None:
-        """What is read is not what was read."""
-        there = self.old.inputs(before)
+        """The inputs have changed."""
+        other = self.old.inputs(before)
         mapped = [self.pairs.old_of.get(each) for each in self.new.inputs(node)]
-        if list(there) == mapped:
+        if list(other) == mapped:
             return None
         name = self.new.model.by_node[node].name
         for each, was in zip(self.new.inputs(node), mapped, strict=True):
@@ -122,34 +108,34 @@ class _Search:
                 return Cause(
                     INSERTED, subject.name, f"{subject.name!r} is new, and {name!r} reads it", None, subject.site
                 )
-        for each in there:
+        for each in other:
             if each not in self.pairs.new_of:
                 subject = self.old.model.by_node[each]
                 text = f"{subject.name!r}, which {name!r} has read, is gone"
                 return Cause(REMOVED, subject.name, text, None, self.new.model.by_node[node].site)
-        return Cause(INPUTS, name, self._other_inputs(node, there), None, self.new.model.by_node[node].site)
+        return Cause(INPUTS, name, self._other_inputs(node, other), None, self.new.model.by_node[node].site)
 
-    def _other_inputs(self, node: int, there: tuple[int, ...]) -> str:
+    def _other_inputs(self, node: int, other: tuple[int, ...]) -> str:
         now = ", ".join(repr(self.new.model.by_node[each].name) for each in self.new.inputs(node))
-        was = ", ".join(repr(self.old.model.by_node[each].name) for each in there)
+        was = ", ".join(repr(self.old.model.by_node[each].name) for each in other)
         return f"{self.new.model.by_node[node].name!r} reads {now or 'nothing'}, and has read {was or 'nothing'}"
 
     def _edits(self) -> dict[int, Cause]:
-        """What was inserted or removed above new nodes, or right before them."""
+        """The insertions and removals upstream of new nodes."""
         found: dict[int, Cause] = {}
         for node in self.new.order:
             before = self.pairs.old_of.get(node)
-            own = None if before is None else self._inputs(before, node)
-            if own is None or own.kind == INPUTS:
-                own = next((found[each] for each in self.new.inputs(node) if each in found), None)
-            if own is not None:
-                found[node] = own
+            cause = None if before is None else self._inputs(before, node)
+            if cause is None or cause.kind == INPUTS:
+                cause = next((found[each] for each in self.new.inputs(node) if each in found), None)
+            if cause is not None:
+                found[node] = cause
         return found
 
     # --- chained outputs ----------------------------------------------------------------------------------------------
 
     def _outputs(self, before: int, node: int) -> Cause | None:
-        """There are more or fewer chained outputs."""
+        """The number of chained outputs has changed."""
         was, now = self.old.chained(before), self.new.chained(node)
         if len(was) == len(now):
             return None
@@ -168,9 +154,9 @@ class _Search:
     def _gained(self, name: str, before: int, edge: EdgeModel) -> Cause:
         target = self.new.model.by_node[edge.target]
         was = self.pairs.old_of.get(edge.target)
-        for there in self.old.out[before]:
-            if there.target == was:
-                rule, why = self._rule(there, edge, self.old, self.new)
+        for other in self.old.out[before]:
+            if other.target == was:
+                rule, why = self._rule(other, edge, self.old, self.new)
                 text = f"{target.name!r} is chained to {name!r} now; it was not: {why}"
                 return Cause(CHAIN_MADE, target.name, text, rule, target.site)
         moved = None if was is None else self._inputs(was, edge.target)
@@ -181,11 +167,11 @@ class _Search:
 
     def _lost(self, name: str, node: int, edge: EdgeModel) -> Cause:
         target, now = self.old.model.by_node[edge.target], self.pairs.new_of.get(edge.target)
-        for there in self.new.out[node]:
-            if there.target == now:
-                rule, why = self._rule(there, edge, self.new, self.old)
+        for other in self.new.out[node]:
+            if other.target == now:
+                rule, why = self._rule(other, edge, self.new, self.old)
                 text = f"{target.name!r} is no longer chained to {name!r}: {why}"
-                return Cause(CHAIN_BROKEN, target.name, text, rule, self.new.model.by_node[there.target].site)
+                return Cause(CHAIN_BROKEN, target.name, text, rule, self.new.model.by_node[other.target].site)
         moved = None if now is None else self._inputs(edge.target, now)
         if moved is not None and moved.kind != INPUTS:
             return moved
@@ -193,11 +179,11 @@ class _Search:
         return Cause(CHAINED_REMOVED, target.name, f"{target.name!r}, which was chained to {name!r}, {what}")
 
     @staticmethod
-    def _rule(broken: EdgeModel, chained: EdgeModel, here: Graph, there: Graph) -> tuple[str | None, str]:
-        """The rule that an edge breaks which is chained on the other side. Other parallelisms make it a REBALANCE, and
-        are the reason then."""
+    def _rule(broken: EdgeModel, chained: EdgeModel, here: Graph, other: Graph) -> tuple[str | None, str]:
+        """The rule that a broken edge violates, which is chained on the other side. Different parallelisms turn an edge
+        into a REBALANCE, and are the reason then."""
         source, target = here.model.by_node[broken.source], here.model.by_node[broken.target]
-        alike = there.model.by_node[chained.source].parallelism == there.model.by_node[chained.target].parallelism
+        alike = other.model.by_node[chained.source].parallelism == other.model.by_node[chained.target].parallelism
         if broken.rule == "partitioner" and alike and source.parallelism != target.parallelism:
             sizes = f"{source.name!r} has parallelism {source.parallelism}, {target.name!r} {target.parallelism}"
             return "parallelism", f"{sizes} (rule parallelism)"
@@ -207,7 +193,7 @@ class _Search:
     # --- what comes before --------------------------------------------------------------------------------------------
 
     def _earlier(self, node: int) -> Cause | None:
-        """More or fewer IDs are made before: the first difference behind the last pair that both sides count alike."""
+        """More or fewer IDs are made before: the first difference behind the last pair with the same number."""
         if node not in self._anchors:
             return None
         at_old = at_new = self._anchors[node]
@@ -225,8 +211,8 @@ class _Search:
         return self._reordered(was, new_order[at_new] if at_new < len(new_order) else node)
 
     def _reordered(self, was: int | None, now: int) -> Cause:
-        """Two nodes, each of the other model's too, where one has been and the other is: as one of them reads other
-        operators, or something above it does, or else as lines stand in another order."""
+        """Two nodes of both models have changed places, because one of them or something upstream has other inputs, or
+        else because lines were reordered."""
         moved = None if was is None else self._upstream.get(self.pairs.new_of[was])
         moved = moved or self._upstream.get(now)
         if moved is not None:
@@ -236,7 +222,7 @@ class _Search:
         return Cause(ORDER, each.name, text, None, each.site)
 
     def _walk(self) -> Iterator[tuple[int, int]]:
-        """For each new node that another number comes before: the place behind the last one that has the same."""
+        """For each new node whose number has changed: the place behind the last one whose number has not."""
         anchor = 0
         for place, node in enumerate(self.new.order):
             was = self.old.before.get(self.pairs.old_of.get(node, -1)) if node in self.pairs.old_of else None

@@ -1,40 +1,44 @@
-"""Two programs compared: what became of each operator, why, and what that means for state.
+"""Two programs compared: the change of each operator, its cause, and its effect on state.
 
-:func:`compare` is the entry. A problem is *lost* where a restore is refused unless state may be left behind
-(``--allow-non-restored-state``) or where state would lie unread, and *blocked* where nothing allows it. Cost:
+:func:`compare` is the entry. A problem is *lost* if a restore is refused unless state may be left behind
+(``--allow-non-restored-state``), or if state would stay unread, and *blocked* if nothing allows it. Cost:
 O(n log n) in operators and edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.analysis.model import OperatorModel, ProgramModel, Site
+from penstock.analysis.facts import NAMES, SOURCE
+from penstock.analysis.model import UNRECORDED, OperatorModel, ProgramModel, Site
 from penstock.compare import states
 from penstock.compare.causes import UNKNOWN, Cause, causes
-from penstock.compare.hashing import Graph
-from penstock.compare.matching import Pairs, match
+from penstock.compare.graph import Graph
+from penstock.compare.pairs import Pairs, match
 from penstock.compare.states import StateFate, Takings
 
 KEPT, MOVED, ADDED, REMOVED = "kept", "moved", "added", "removed"
-LOST, BLOCKED, ALLOWED = "lost", "blocked", "allowed"
+LOST, BLOCKED, ALLOWED, UNKNOWN_YET = "lost", "blocked", "allowed", "unknown"
 ORPHANED, MISPLACED, UNREAD, UNREADABLE = "orphaned state", "misplaced state", "unread state", "unreadable state"
+UNKNOWN_STATE = "unknown state"
 KEY_GROUPS, MIXED, TWICE, REFUSED = "max parallelism", "mixed max parallelism", "taken twice", "refused program"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What stands against deploying the new program.
+    """A reason not to deploy the new program.
 
     Attributes:
         kind: ``orphaned state``, ``misplaced state``, ``unread state``, ``unreadable state``, ``max parallelism``,
-            ``mixed max parallelism``, ``taken twice`` or ``refused program``.
-        severity: ``lost``, ``blocked``, or ``allowed``: it would be lost, and that is allowed.
-        operator: name of the one whose state it is.
-        text: sentences, without the last end.
-        site: where to look in the new program; None if it is not there.
+            ``mixed max parallelism``, ``taken twice``, ``refused program`` or ``unknown state``.
+        severity: ``lost``, ``blocked``, or ``allowed``: it would be lost, and that is allowed; ``unknown`` until it
+            runs.
+        operator: name of the operator whose state it is.
+        text: sentences, without the last period.
+        site: the place in the new program; None if it is not there.
+        cause: the edit behind it; None if the text says it all.
     """
 
     kind: str
@@ -42,20 +46,28 @@ class Problem:
     operator: str
     text: str
     site: Site | None = None
+    cause: Cause | None = None
+
+    @property
+    def full(self) -> str:
+        """The text, with the cause."""
+        return self.text if self.cause is None else f"{self.text}: {self.cause.text}"
 
 
 @dataclass(frozen=True)
 class OperatorDiff:
-    """What became of an operator.
+    """The change of an operator.
 
     Attributes:
-        change: ``kept``: it has the ID that it had; ``moved``: it has another one; ``added``; ``removed``.
-        old, new: as it was and is; None where it is not.
+        change: ``kept``: it has the same ID; ``moved``: it has another one; ``added``; ``removed``.
+        old, new: the operator before and after; None if there is none.
         cause: why it has moved; None otherwise.
-        state: ``restored``, ``orphaned``, ``taken by another``, ``new`` or ``none``.
-        states: what becomes of each of its states, as far as both sides know them.
-        takes: name of the old operator whose state it takes, where that is another one; "" otherwise.
-        changes: what else differs, as ``what: before -> after``.
+        state: ``restored``, ``orphaned``, ``taken by another``, ``new`` or ``none``; for state that cannot be restored
+            as it is ``blocked``, ``lost in part`` or ``unknown until it runs``.
+        states: the fate of each of its states, as far as both sides know them.
+        takes: name of another old operator whose state it takes; "" otherwise.
+        changes: other differences, as ``what: before -> after``.
+        facts: likewise, differences on which IDs and state do not depend, such as a key, a window or a topic.
     """
 
     change: str
@@ -66,17 +78,22 @@ class OperatorDiff:
     states: tuple[StateFate, ...]
     takes: str
     changes: tuple[str, ...]
+    facts: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """As it is called now, or was."""
+        """Its name now, or before."""
         one = self.new or self.old
         return "" if one is None else one.name
 
     @property
     def differs(self) -> bool:
-        """Whether there is anything to say of it."""
-        return self.change != KEPT or bool(self.changes or self.takes) or any(s.fate != KEPT for s in self.states)
+        """Whether anything differs."""
+        return (
+            self.change != KEPT
+            or bool(self.changes or self.facts or self.takes)
+            or any(s.fate != KEPT for s in self.states)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -91,84 +108,115 @@ class OperatorDiff:
             "state": self.state,
             "takes": self.takes or None,
             "states": states.plain(self.states),
-            "changes": list(self.changes),
+            "changes": [*self.changes, *self.facts],
             **({} if site is None else {"file": site.file, "line": site.line}),
         }
 
 
 @dataclass(frozen=True)
 class Difference:
-    """All that two programs differ in.
+    """All differences of two programs.
 
     Attributes:
         old, new: the programs.
-        operators: those of the new one in its order, then those that were removed.
+        operators: those of the new program in its order, then those that were removed.
         problems: the blocking ones first.
+        unknown: states that can only be checked when the program runs.
     """
 
     old: ProgramModel
     new: ProgramModel
     operators: tuple[OperatorDiff, ...]
     problems: tuple[Problem, ...]
+    unknown: tuple[Problem, ...] = ()
+
+    @property
+    def passes(self) -> bool:
+        """Whether no problem is known: no state is lost that must not be lost."""
+        return all(problem.severity == ALLOWED for problem in self.problems)
 
     @property
     def safe(self) -> bool:
-        """Whether the new program can go on from the old one's state without losing any that it must not."""
-        return all(problem.severity == ALLOWED for problem in self.problems)
+        """Whether the new program certainly keeps all state that it must not lose."""
+        return self.passes and not self.unknown
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        counts = {change: sum(each.change == change for each in self.operators) for change in _CHANGES}
+        counts = {change: sum(operator.change == change for operator in self.operators) for change in _CHANGES}
         return {
             "format": 1,
             "old": self.old.name,
             "new": self.new.name,
             "safe": self.safe,
+            "passes": self.passes,
             "counts": counts,
-            "operators": [each.to_dict() for each in self.operators],
+            "operators": [operator.to_dict() for operator in self.operators],
             "problems": [_plain(problem) for problem in self.problems],
+            "unknown": [_plain(problem) for problem in self.unknown],
         }
 
 
+_ENDED = "its tasks have ended: the run does not open its state"
 _CHANGES = (KEPT, MOVED, ADDED, REMOVED)
 
 
+def by_cause(problems: Iterable[Problem]) -> list[tuple[Cause | None, list[Problem]]]:
+    """Problems grouped by the edit behind them, in the order of the first of each; those without an edit are alone."""
+    found: dict[object, tuple[Cause | None, list[Problem]]] = {}
+    for index, each in enumerate(problems):
+        cause = None if each.cause is None or each.cause.kind == UNKNOWN else each.cause
+        key = index if cause is None else (cause.kind, cause.subject, cause.rule, cause.site)
+        found.setdefault(key, (cause, []))[1].append(each)
+    return list(found.values())
+
+
 def _plain(problem: Problem) -> dict[str, Any]:
-    found = {"kind": problem.kind, "severity": problem.severity, "operator": problem.operator, "text": problem.text}
+    found = {"kind": problem.kind, "severity": problem.severity, "operator": problem.operator, "text": problem.full}
     return found if problem.site is None else {**found, "file": problem.site.file, "line": problem.site.line}
 
 
-def compare(old: ProgramModel, new: ProgramModel, *, allow: bool = False) -> Difference:
-    """Compare two programs.
-
-    Args:
-        old: what runs, or ran: a program, a plan, a lock file, a savepoint.
-        new: what is to go on.
-        allow: whether state may be left behind.
-    """
+def compare(old: ProgramModel, new: ProgramModel, *, allow: bool = False, ended: Collection[str] = ()) -> Difference:
+    """Compare two programs, each from a program, a plan, a lock file or a savepoint. ``allow``: state may be left
+    behind. ``ended``: the IDs of the operators whose tasks have ended for good, so that no run opens their state
+    (:func:`~penstock.job.steps.ended_operators.ended_operators`)."""
     graphs = Graph(old), Graph(new)
     pairs = match(*graphs)
     why = causes(*graphs, pairs)
-    comparison = _Comparison(old, new, pairs, states.takings(old, new), why)
+    comparison = _Comparison(old, new, pairs, states.takings(old, new), why, ended, allow)
     operators = tuple(comparison.operators())
     problems = sorted(comparison.problems(operators), key=lambda each: each.severity != BLOCKED)
     if allow:
         problems = [replace(each, severity=ALLOWED) if each.severity == LOST else each for each in problems]
-    return Difference(old, new, operators, tuple(problems))
+    unknown = [problem for operator in operators for problem in _unknown(operator)]
+    judged = tuple(_judged(operators, [*problems, *unknown]))
+    return Difference(old, new, judged, tuple(problems), tuple(unknown))
+
+
+def _judged(operators: Iterable[OperatorDiff], problems: Iterable[Problem]) -> Iterator[OperatorDiff]:
+    """The operators with the worst known fate of the state under their IDs."""
+    worst: dict[tuple[str, Site | None], str] = {}
+    for problem in problems:
+        state = {BLOCKED: states.STOPPED, UNKNOWN_YET: states.NOT_KNOWN}.get(problem.severity, states.LOST_IN_PART)
+        worst.setdefault((problem.operator, problem.site), state)
+    for each in operators:
+        found = None if each.new is None else worst.get((each.new.name, each.new.site))
+        yield replace(each, state=found) if found and each.state == states.RESTORED else each
 
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Two models, who is who, who takes what, and why IDs are others."""
+    """Two models, the pairs of their operators, which operator takes which state, causes, and options."""
 
     old: ProgramModel
     new: ProgramModel
     pairs: Pairs
     takings: Takings
     why: dict[int, Cause]
+    ended: Collection[str]
+    allow: bool
 
     def operators(self) -> Iterator[OperatorDiff]:
-        """What became of each operator."""
+        """The change of each operator."""
         for new in self.new.operators:
             before = self.pairs.old_of.get(new.node)
             old = None if before is None else self.old.by_node[before]
@@ -181,24 +229,31 @@ class _Comparison:
 
     @property
     def _only_state(self) -> bool:
-        """Whether the old side knows operators with state only, as a savepoint does: others are not new then."""
-        return not self.old.edges and not any(each.type for each in self.old.operators)
+        """Whether the old side lists only operators with state, as a savepoint does: others are not new then."""
+        return not self.old.edges and not any(operator.type for operator in self.old.operators)
 
     def _of_new(self, old: OperatorModel | None, new: OperatorModel) -> OperatorDiff:
         taking = self.takings.by_new.get(new.node)
         source = None if taking is None else self.old.by_node[taking.state_of]
-        own = source is not None and old is not None and source.node == old.node
-        takes = "" if source is None or own or not states.keeps(source) else source.name
+        same = source is not None and old is not None and source.node == old.node
+        takes = "" if source is None or same or not states.keeps(source) else source.name
         if old is None:
             state = states.TAKEN if takes else states.NEW if states.keeps(new) else states.NONE
-            return OperatorDiff(ADDED, None, new, None, state, (), takes, ())
-        kept = old.operator_id == new.operator_id or own
+            found = self._fates(source if takes else None, new)
+            return OperatorDiff(ADDED, None, new, None, state, found, takes, ())
+        kept = old.operator_id == new.operator_id or same
         cause = None if kept else self.why.get(new.node, Cause(UNKNOWN, new.name, "nobody knows why", None, new.site))
-        goes_on = own and (states.keeps(old) or states.keeps(new))
-        found = tuple(states.fates(old, new)) if goes_on else ()
-        return OperatorDiff(
-            KEPT if kept else MOVED, old, new, cause, self._state_of_old(old), found, takes, tuple(_changes(old, new))
-        )
+        goes_on = source is not None and (states.keeps(source) or (same and states.keeps(new)))
+        opens = goes_on and new.operator_id not in self.ended
+        found = self._fates(source if opens else None, new)
+        changes, facts = tuple(_changes(old, new)), tuple(_facts(old, new))
+        if goes_on and not opens:
+            facts = (*facts, _ENDED)
+        state, change = self._state_of_old(old), KEPT if kept else MOVED
+        return OperatorDiff(change, old, new, cause, state, found, takes, changes, facts)
+
+    def _fates(self, source: OperatorModel | None, new: OperatorModel) -> tuple[StateFate, ...]:
+        return () if source is None else tuple(states.fates(source, new, self.new.classes, allow=self.allow))
 
     def _state_of_old(self, old: OperatorModel) -> str:
         if not states.keeps(old):
@@ -212,57 +267,47 @@ class _Comparison:
     # --- problems -----------------------------------------------------------------------------------------------------
 
     def problems(self, operators: Iterable[OperatorDiff]) -> Iterator[Problem]:
-        """What stands against the new program."""
+        """All problems of the new program."""
         if self.new.refused:
             yield Problem(REFUSED, BLOCKED, self.new.name, self.new.refused)
-        for each in operators:
-            if each.old is not None and (states.keeps(each.old) or self._only_state):
-                yield from self._of_key_groups(each.old)
-            if each.old is not None and states.keeps(each.old):
-                yield from self._of_state(each.old, each)
-            if each.new is not None and each.state == states.RESTORED:
-                yield from _of_states(each.new, each)
+        for operator in operators:
+            if operator.old is not None and states.keeps(operator.old):
+                yield from self._of_state(operator.old, operator)
+            if operator.new is not None and (operator.state == states.RESTORED or operator.takes):
+                yield from _of_states(operator.new, operator)
         for taking in self.takings.by_old.values():
             if taking.also is not None and states.keeps(self.old.by_node[taking.state_of]):
                 yield self._twice(taking.state_of, taking.taker, taking.also)
-        yield from self._of_chains()
+        yield from self._of_key_groups()
 
     def _of_state(self, old: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
         site = None if each.new is None else each.new.site
         if each.state == states.ORPHANED:
-            yield Problem(ORPHANED, LOST, old.name, self._orphaned(old, each), site)
+            yield Problem(ORPHANED, LOST, old.name, self._orphaned(old, each), site, each.cause)
             return
         taking = self.takings.by_old.get(old.node)
         if taking is None:
             return
         taker = self.new.by_node[taking.taker]
         if each.state == states.TAKEN:
-            yield Problem(MISPLACED, BLOCKED, old.name, _misplaced(old, taker, each), taker.site)
-        elif old.stateful and not states.keeps(taker) and all(fate.fate != states.UNREAD for fate in each.states):
-            text = f"{taker.name!r} keeps no state any more; what it had is carried along, and nobody reads it"
+            yield Problem(MISPLACED, BLOCKED, old.name, _misplaced(old, taker, each), taker.site, each.cause)
+        reported = each.state != states.TAKEN and any(fate.fate == states.UNREAD for fate in each.states)
+        if old.stateful and states.forgets(taker) and not reported and taker.operator_id not in self.ended:
+            who = "keeps no state any more; what it" if each.state != states.TAKEN else f"keeps none; what {old.name!r}"
+            text = f"{taker.name!r} {who} had is carried along, and nobody reads it"
             yield Problem(UNREAD, LOST, old.name, text, taker.site)
 
-    def _of_key_groups(self, old: OperatorModel) -> Iterator[Problem]:
-        """Of what a savepoint lists the number counts, with state or without."""
-        taking = self.takings.by_old.get(old.node)
-        if taking is not None:
-            taker = self.new.by_node[taking.taker]
-            text = states.key_groups(old, taker, self._head(taker))
-            if text:
-                yield Problem(KEY_GROUPS, BLOCKED, taker.name, f"{taker.name!r} cannot go on: {text}", taker.site)
-
-    def _head(self, operator: OperatorModel) -> OperatorModel:
-        """The first operator of the chain of one of the new program."""
-        if operator.vertex is None or operator.vertex >= len(self.new.vertices):
-            return operator
-        return self.new.by_node[self.new.vertices[operator.vertex].operators[0]]
+    def _of_key_groups(self) -> Iterator[Problem]:
+        for found in states.unfit(self.old, self.new, self.takings.matching):
+            taker = self.new.by_node[found.operator.node]
+            text = f"{taker.name!r} cannot go on: {states.why_unfit(found, self.new)}"
+            yield Problem(MIXED if found.kind == "mixed" else KEY_GROUPS, BLOCKED, taker.name, text, taker.site)
 
     def _orphaned(self, old: OperatorModel, each: OperatorDiff) -> str:
         holds = "may hold state" if old.stateful is None else "has state"
         if each.new is None:
             return f"{old.name!r} {holds} under the ID {old.operator_id}, and is not in the new program"
-        why = "" if each.cause is None else f": {each.cause.text}"
-        return f"{old.name!r} {holds} under the ID {old.operator_id}, and has the ID {each.new.operator_id} now{why}"
+        return f"{old.name!r} {holds} under the ID {old.operator_id}, and has the ID {each.new.operator_id} now"
 
     def _twice(self, state_of: int, taker: int, also: int) -> Problem:
         old, one, other = self.old.by_node[state_of], self.new.by_node[taker], self.new.by_node[also]
@@ -272,21 +317,10 @@ class _Comparison:
         )
         return Problem(TWICE, BLOCKED, old.name, text, other.site or one.site)
 
-    def _of_chains(self) -> Iterator[Problem]:
-        groups = {
-            taking.taker: self.old.by_node[taking.state_of].effective_max_parallelism
-            for taking in self.takings.by_old.values()
-            if states.keeps(self.old.by_node[taking.state_of])
-        }
-        for each, text in states.mixed(self.new, groups):
-            yield Problem(MIXED, BLOCKED, each.name, f"{each.name!r} cannot go on: {text}", each.site)
-
 
 def _misplaced(old: OperatorModel, taker: OperatorModel, each: OperatorDiff) -> str:
     text = f"the state of {old.name!r} would go to {taker.name!r}, which has its ID {old.operator_id} now"
-    if each.new is None:
-        return f"{text}; {old.name!r} is gone"
-    return text if each.cause is None else f"{text}: {each.cause.text}"
+    return f"{text}; {old.name!r} is gone" if each.new is None else text
 
 
 def _of_states(new: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
@@ -299,8 +333,19 @@ def _of_states(new: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
             yield Problem(UNREAD, LOST, new.name, text, new.site)
 
 
+def _unknown(each: OperatorDiff) -> Iterator[Problem]:
+    """The states of an operator that are unknown until it runs: a problem for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for fate in each.states if each.new is not None and (each.state == states.RESTORED or each.takes) else ():
+        if fate.fate == states.UNKNOWN:
+            by_reason.setdefault(fate.text, []).append(repr(fate.name))
+    for reason, names in by_reason.items():
+        text = f"{each.name!r}: {', '.join(names)}: {reason}"
+        yield Problem(UNKNOWN_STATE, UNKNOWN_YET, each.name, text, None if each.new is None else each.new.site)
+
+
 def _changes(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
-    """What else differs of an operator; what one side does not know does not differ."""
+    """Other differences of an operator, in values that both sides know."""
     pairs: list[tuple[str, object, object]] = [
         ("name", old.name, new.name),
         ("type", old.type, new.type if old.type else old.type),
@@ -311,6 +356,18 @@ def _changes(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
     for what, before, after in pairs:
         if before != after and (after != "" or what != "type"):
             yield f"{what}: {_shown(before)} -> {_shown(after)}"
+
+
+def _facts(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
+    """Differences in records, keys, windows and places, if the old side has recorded them."""
+    if not old.facts or not old.type or (not new.facts and new.states is None):  # of a plan only the graph is known
+        return
+    if old.keyed and new.keyed and UNRECORDED not in (old.key_type, new.key_type) and old.key_type != new.key_type:
+        yield f"key: {old.key_type or 'undeclared'} -> {new.key_type or 'undeclared'}"
+    for name in NAMES:
+        one, other = old.facts.get(name), new.facts.get(name)
+        if one != other and name != SOURCE and (one or other):
+            yield f"{name}: {_shown(one)} -> {_shown(other)}"
 
 
 def _shown(value: object) -> str:

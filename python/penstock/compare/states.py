@@ -1,7 +1,7 @@
-"""What becomes of state: who goes on with it in the new program, and whether it can.
+"""The fate of state: which operator of the new program takes it, and whether it can read it.
 
-State lies under the operator ID that was generated. A new operator takes what lies under its uid hash, or else under
-its own ID; whether it is the operator that has written it is nobody's question, neither Flink's nor Spark's, but ours.
+State is stored under the generated operator ID. A new operator takes the state under its uid hash, or else under its
+own ID; neither Flink nor Spark checks that it is the operator that wrote it, but we do.
 
 Source of the semantics: ``StateAssignmentOperation`` (Flink 2.3), :mod:`penstock.job.restore`. Cost: O(operators +
 states).
@@ -9,32 +9,44 @@ states).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
-from penstock.analysis.model import OperatorModel, ProgramModel, StateModel
-from penstock.errors import TypeInfoError
-from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.state.key_changes import key_check
-from penstock.runtime.state.type_changes import Refusal, conversion
-from penstock.runtime.state.type_texts import type_of
+from penstock.analysis.dry_open import KINDS
+from penstock.analysis.facts import SOURCE
+from penstock.analysis.model import UNRECORDED, OperatorModel, ProgramModel, StateModel
+from penstock.analysis.states import PENDING, POSITIONS
+from penstock.job.folder.positions import COUNTED, PUSHED, SPLIT, goes_on
+from penstock.job.restore import verdicts as decisions
+from penstock.job.restore.matches import Matching, matched
+from penstock.job.restore.sizes import Planned, Task, Unfit, sizes_of
+from penstock.job.restore.verdicts import Holding, Known, Verdict, verdicts
+from penstock.runtime.operators import interval_join, reduce
+from penstock.runtime.state.keyed import StateInfo
+from penstock.runtime.state.serializers import TTL
 
 RESTORED, ORPHANED, TAKEN, NEW, NONE = "restored", "orphaned", "taken by another", "new", "none"
+STOPPED, LOST_IN_PART, NOT_KNOWN = "blocked", "lost in part", "unknown until it runs"
+"""The fate of state under an operator's ID that it cannot take over as it is."""
 _LOOPS = ("IterationHead", "IterationTail")
-_OF_FUNCTIONS = ("value", "list", "map", "reducing", "aggregating")
-KEPT, UNREAD, UNREADABLE = "kept", "unread", "unreadable"
+KEPT, UNREAD, UNREADABLE, UNKNOWN = "kept", "unread", "unreadable", "unknown"
+TIMERS, BROADCAST = "timers", "broadcast"
+_OF_OPERATORS = (reduce.STATE, interval_join.LEFT, interval_join.RIGHT)
+"""States that operators keep themselves, of kinds that functions have too; older lock files lack their form."""
+_LISTS = (POSITIONS.kind, "union list")
+_KINDS = {
+    **{kind: (form, roles) for form, (kind, roles) in KINDS.items()},
+    BROADCAST: ("MapState", ("key", "value")),
+}
+"""The names of functions' states in state files, and the roles of their types, by kind."""
 
 
 @dataclass(frozen=True)
 class StateFate:
-    """What becomes of one state of an operator that goes on.
-
-    Attributes:
-        name: of the state.
-        fate: ``kept``; ``new``; ``unread``: nothing asks for it any more; ``unreadable``.
-        text: what differs, or "".
-    """
+    """The fate of a state of a restored operator: ``kept``; ``new``; ``unread``, as nothing uses it any more;
+    ``unreadable``; ``unknown`` until it runs. The text says what differs."""
 
     name: str
     fate: str
@@ -43,13 +55,7 @@ class StateFate:
 
 @dataclass(frozen=True)
 class Taking:
-    """Who takes what lies under an operator ID.
-
-    Attributes:
-        state_of: the old node whose state it is.
-        taker: the new node.
-        also: another new node that would take the same; None if there is none.
-    """
+    """The old node of some state, the new node that takes it, and another one that would take it too."""
 
     state_of: int
     taker: int
@@ -58,173 +64,169 @@ class Taking:
 
 @dataclass
 class Takings:
-    """All of them.
+    """All of them, by old and by new node; ``matching`` has the same by operator IDs."""
 
-    Attributes:
-        by_old: by old node.
-        by_new: by new node.
-    """
-
+    matching: Matching
     by_old: dict[int, Taking] = field(default_factory=dict[int, Taking])
     by_new: dict[int, Taking] = field(default_factory=dict[int, Taking])
 
 
 def takings(old: ProgramModel, new: ProgramModel) -> Takings:
-    """Who takes what, by operator IDs alone. Also of operators without state: an ID is there or it is not."""
-    there = {each.operator_id: each for each in old.operators if each.operator_id}
-    found = Takings()
-    for each in new.operators:
-        before = there.get(each.pinned or "") or there.get(each.operator_id)
-        if before is None:
+    """The new operators that take the state of old ones, as a restore decides it; also of operators without state."""
+    by_id = {operator.operator_id: operator for operator in old.operators if operator.operator_id}
+    held = {operator_id: None for operator_id, each in by_id.items() if keeps(each)}
+    matching = matched(held, by_id, new.operators)
+    found = Takings(matching=matching)
+    for operator in new.operators:
+        taken = matching.taken.get(operator.operator_id)
+        if taken is None:
             continue
-        first = found.by_old.get(before.node)
-        if first is None:
-            taking = Taking(before.node, each.node)
-            found.by_old[before.node] = taking
-        else:
-            taking = found.by_old[before.node] = Taking(before.node, first.taker, each.node)
-        found.by_new[each.node] = taking
+        node = by_id[taken.state_id].node
+        first = found.by_old.get(node)
+        taker = operator.node if first is None else first.taker
+        _, also = matching.twice.get(taken.state_id, (None, None))
+        found.by_old[node] = Taking(node, taker, next((e.node for e in new.operators if e is also), None))
+        found.by_new[operator.node] = found.by_old[node]
     return found
 
 
 def keeps(operator: OperatorModel) -> bool:
-    """Whether an operator may have something to lose: what is not known to be without state counts; what is on its way
-    in a loop does not, as Flink keeps none of it."""
+    """Whether an operator may lose state, also if its states are unknown. Records in a loop do not count, as Flink does
+    not keep them; uncommitted output of a sink does not, as a stopped job has committed it."""
+    if operator.states and all(state.name == PENDING.name for state in operator.states):
+        return False
     return operator.stateful is not False and operator.type not in _LOOPS
 
 
-def fates(old: OperatorModel, new: OperatorModel) -> list[StateFate]:
-    """What becomes of the states of an operator, as far as both sides know theirs.
+def forgets(operator: OperatorModel) -> bool:
+    """Whether an operator does not read the state that it takes. The head of a loop takes rows that wait for it."""
+    return not keeps(operator) and operator.type not in _LOOPS
 
-    Args:
-        old, new: an operator, and the one that goes on with its state.
-    """
+
+def fates(
+    old: OperatorModel,
+    new: OperatorModel,
+    classes: Mapping[str, type] = MappingProxyType({}),
+    *,
+    allow: bool = False,
+) -> list[StateFate]:
+    """The fates of the states of an operator, as a restore decides them, as far as both sides know their states."""
     if old.states is None or new.states is None:
-        return []
-    there = {state.name: state for state in old.states}
-    here = {state.name: state for state in new.states}
-    was = {name: _former(state, there) for name, state in here.items()}
-    found = [
-        _fate(there[was[name]], state) if was[name] else StateFate(name, NEW)
-        for name, state in here.items()
-        if was[name] or old.type or state.kind in _OF_FUNCTIONS  # a savepoint has other names for built-in ones
-    ]
-    asked = set(was.values())
-    gone = [StateFate(name, UNREAD, "nothing asks for it any more") for name in there if name not in asked]
-    return [*found, *_of_key(old, new), *(gone if _says_all(old, new) else ())]
+        why = new.unknown if new.states is None else old.unknown or "what was kept is not known"
+        return [StateFate(each.name, UNKNOWN, why) for each in old.states or (_ANY,)]
+    unrecorded = UNRECORDED in (old.key_type, new.key_type)
+    key = [StateFate(decisions.THE_KEY, UNKNOWN, "its type was not recorded")] if unrecorded else []
+    found = [_fate(verdict) for verdict in verdicts(_holding(old, new), _holding(new, new), classes, allow=allow)]
+    return [*_of_source(old, new), *key, *found]
 
 
-def _former(state: StateModel, there: Collection[str]) -> str:
-    """What a state is called among those that are there; "" if it is not."""
-    return next((name for name in (state.name, *state.former_names) if name in there), "")
+_ANY = StateModel("its state", "")
+_FATES = {
+    decisions.KEPT: KEPT,
+    decisions.CONVERTED: KEPT,
+    decisions.REFUSED: UNREADABLE,
+    decisions.LOST: UNREAD,
+    decisions.EMPTY: NEW,
+    decisions.UNKNOWN: UNKNOWN,
+}
 
 
-def _says_all(old: OperatorModel, new: OperatorModel) -> bool:
-    """Whether the new one names what it keeps. A savepoint also has what functions have asked for since they were
-    opened; of those that ask for nothing then, nobody knows."""
-    return bool(old.type) or any(state.kind in _OF_FUNCTIONS for state in new.states or ())
+def _fate(verdict: Verdict) -> StateFate:
+    return StateFate(verdict.state, _FATES[verdict.outcome], verdict.reason)
 
 
-def _fate(old: StateModel, new: StateModel) -> StateFate:
-    renamed = [] if old.name == new.name else [f"it was called {old.name}"]
-    if old.version > new.version:
-        why = f"its values are of version {old.version}, and the program has no migration to that"
-        return StateFate(new.name, UNREADABLE, why)
-    if new.version > old.version:
-        return StateFate(new.name, KEPT, ", ".join([*renamed, f"migrated to version {new.version}"]))
-    if old.kind != new.kind:
-        return StateFate(new.name, UNREADABLE, f"it was a {old.kind} state, and is a {new.kind} state now")
-    for role in dict.fromkeys((*old.types, *new.types)):
-        problem = _problem(old.types.get(role, ""), new.types.get(role, ""), new.defaults)
-        if problem:
-            return StateFate(new.name, UNREADABLE, f"{role} {problem}")
-    changed = [
-        f"{role} {old.types.get(role) or 'undeclared'} -> {new.types.get(role) or 'undeclared'}"
-        for role in dict.fromkeys((*old.types, *new.types))
-        if old.types.get(role) != new.types.get(role)
-    ]
-    changed = [*renamed, *changed]
-    if old.ttl != new.ttl:
-        changed.append(f"time to live {old.ttl or 'none'} -> {new.ttl or 'none'}")
-    return StateFate(new.name, KEPT, ", ".join(changed))
+def _holding(operator: OperatorModel, new: OperatorModel) -> Holding:
+    """The state of an operator before or after, as a restore compares it."""
+    states = [_known(each) for each in operator.states or ()]
+    key = (operator.key_type or "") if operator.keyed and operator.key_type != UNRECORDED else None
+    asks_early = any(state.late for state in states) or new.type in _NEVER_LATE
+    return Holding(states, key, asks_early or not new.keyed, operator.classes)
 
 
-def _problem(before: str, after: str, defaults: Iterable[str]) -> str:
-    """Why values of a declared type cannot become those of another; "" if they can, or nobody knows."""
-    if before == after:
-        return ""
-    try:
-        conversion(type_of(before), type_of(after), dict.fromkeys(defaults))
-    except Refusal as reason:
-        return f"was {before or 'undeclared'} and is {after or 'undeclared'}: {reason}"
-    except ValueError:
-        return ""  # a type of another system, which this one cannot judge
-    return ""
+_NEVER_LATE = ("Reduce", "Fold", "IntervalJoin")
+"""Operators whose functions cannot ask for state after they were opened."""
 
 
-def _of_key(old: OperatorModel, new: OperatorModel) -> Iterator[StateFate]:
-    """Keys of another type may be looked for in other key groups: no key of the one type is one of the other, or each
-    is looked at when it is restored."""
-    before, after = old.key_type or "", new.key_type or ""
-    if not before or not after or before == after:
+def _known(state: StateModel) -> Known:
+    """A state of the model in the terms of state files."""
+    if state.kind == TIMERS or state.kind in _LISTS:
+        where = decisions.TIMERS if state.kind == TIMERS else decisions.LIST
+        return Known(StateInfo(state.name, state.kind, (), ()), where)
+    of_operator = bool(state.form) or state.name in _OF_OPERATORS
+    of_function = not of_operator and state.kind in _KINDS
+    form, roles = (state.form, ()) if of_operator else _KINDS.get(state.kind, ("", ()))
+    types = tuple(state.types.get(role, "") for role in roles) or (next(iter(state.types.values()), ""),)
+    serializers = (TTL,) if state.ttl is not None else ()
+    info = StateInfo(state.name, form, serializers, types, state.version, state.windows)
+    where = decisions.BROADCAST if state.kind == BROADCAST else decisions.KEYED
+    late = of_function and where == decisions.KEYED
+    return Known(info, where, late, state.former_names, state.defaults)
+
+
+def _of_source(old: OperatorModel, new: OperatorModel) -> Iterator[StateFate]:
+    """A source keeps its positions if it still reads in the same way."""
+    read, kind = old.facts.get(SOURCE, ""), new.facts.get(SOURCE)
+    if kind is None or not read or POSITIONS.name not in {each.name for each in old.states or ()}:
         return
-    try:
-        key_check(before, KeyHash(type_of(after)))
-    except (Refusal, TypeInfoError) as reason:
-        yield StateFate("the key", UNREADABLE, str(reason))
-    except ValueError:
-        pass  # as above
-    else:
-        yield StateFate("the key", KEPT, f"{before} -> {after}, where each key stays in its key group")
+    kind = "" if kind == "function" else kind
+    same = goes_on(read, kind) if read in (PUSHED, COUNTED, SPLIT) else goes_on(_read_as(read), kind)
+    if not same:
+        yield StateFate(POSITIONS.name, UNREAD, "it is a source of another kind now, and begins at its beginning")
 
 
-def key_groups(old: OperatorModel, new: OperatorModel, head: OperatorModel) -> str:
-    """Why the number of key groups does not allow a restore; "" if it does.
-
-    Args:
-        old, new: whose state it is, and who takes it.
-        head: the first operator of its chain, which says it for all of them in Flink.
-    """
-    there = old.effective_max_parallelism
-    if there <= 0:
-        return ""
-    for each in (new, head):
-        if each.max_parallelism is not None and each.max_parallelism != there:
-            where = "" if each is new else f" for its chain, which {head.name!r} begins"
-            said = f"its state has {there} key groups, and the program sets max parallelism"
-            return f"{said} {each.max_parallelism}{where}"
-    if new.parallelism > there:
-        return f"its state has {there} key groups, fewer than the {new.parallelism} subtasks that the program gives it"
-    return ""
+def _read_as(kind: str) -> str:
+    """The way in which a source of a class is read."""
+    return "" if kind == "FrameSource" else SPLIT if kind == "SplitSource" else COUNTED
 
 
-def mixed(new: ProgramModel, groups: Mapping[int, int]) -> Iterator[tuple[OperatorModel, str]]:
-    """Chains whose keyed operators have different numbers of key groups: the second of each, and why.
-
-    Args:
-        new: the program.
-        groups: the key groups of restored state, by new node.
-    """
+def unfit(old: ProgramModel, new: ProgramModel, matching: Matching) -> list[Unfit]:
+    """The states whose key groups prevent a restore, as a restore decides it: the first reason for each operator."""
+    groups = {each.operator_id: each.effective_max_parallelism for each in old.operators if _has_groups(each)}
+    tasks, place = dict[int, Task](), {node: each.index for each in new.vertices for node in each.operators}
     for vertex in new.vertices:
-        members = [new.by_node[node] for node in vertex.operators]
-        keyed = [each for each in members if each.keyed and keeps(each)]
-        yield from _mixed(keyed, groups)
+        configured = new.by_node[vertex.operators[0]].max_parallelism is not None
+        tasks[vertex.index] = Task(vertex.name, vertex.parallelism, vertex.max_parallelism, configured)
+    operators: list[Planned] = []
+    for each in new.operators:
+        index, most = place.get(each.node, -1 - each.node), each.max_parallelism
+        if index < 0:  # of a lock file the chains are not known
+            size = max(each.parallelism, 1), each.effective_max_parallelism
+            tasks[index] = Task(each.name, *size, most is not None)
+        ids = each.operator_id, each.name, each.uid, each.pinned
+        operators.append(Planned(*ids, each.node, index, most or -1, each.keyed))
+    stateless = {each.operator_id for each in old.operators if each.stateful is False}
+    sizes = sizes_of(groups, matching, operators, tasks, stateless)
+    found: dict[int, Unfit] = {}
+    for problem in (*sizes.mismatches, *sizes.misfits):
+        found.setdefault(problem.operator.node, problem)
+    return list(found.values())
 
 
-def _mixed(keyed: Iterable[OperatorModel], groups: Mapping[int, int]) -> Iterator[tuple[OperatorModel, str]]:
-    first: tuple[OperatorModel, int] | None = None
-    for each in keyed:
-        count = groups.get(each.node) or each.max_parallelism or each.effective_max_parallelism
-        if first is None:
-            first = each, count
-        elif count != first[1]:
-            text = (
-                f"it shares a chain with {first[0].name!r}, and they have {count} and {first[1]} key groups: Flink "
-                "restores such a chain with one number for both, and keys are looked for in the wrong groups "
-                "(FLINK-40113)"
-            )
-            yield each, text
-            return
+def _has_groups(operator: OperatorModel) -> bool:
+    """Whether the number of key groups of an operator's state matters: not for a source that only has positions."""
+    if operator.effective_max_parallelism <= 0:
+        return False
+    if operator.stateful is False:
+        return operator.type == ""  # of a savepoint of Flink, which lists it
+    return keeps(operator) and not (operator.states and all(state.name == POSITIONS.name for state in operator.states))
+
+
+def why_unfit(found: Unfit, new: ProgramModel) -> str:
+    """Why key groups prevent a restore, as the rest of a sentence."""
+    chain = next((each.operators for each in new.vertices if each.index == found.operator.vertex), ())
+    head = new.by_node[chain[0] if chain else found.operator.node]
+    groups = f"its state has {found.there} key groups"
+    if found.kind == "too few":
+        return f"{groups}, fewer than the {found.wanted} subtasks that the program gives it"
+    if found.kind == "mismatch":
+        configured = found.operator.max_parallelism > 0
+        where = "" if configured or found.operator.node == head.node else f" for its chain, which {head.name!r} begins"
+        return f"{groups}, and the program sets max parallelism {found.wanted}{where}"
+    other = head.name if found.beside is None else found.beside.name
+    return (
+        f"it shares a chain with {other!r}, and they have {found.there} and {found.wanted} key groups: Flink restores "
+        "such a chain with one number for both, and keys are looked for in the wrong groups (FLINK-40113)"
+    )
 
 
 def plain(fates_of: Iterable[StateFate]) -> list[dict[str, Any]]:

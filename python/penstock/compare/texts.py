@@ -1,18 +1,33 @@
-"""A comparison as text: for a terminal, for a pull request, for the annotations of GitHub, as JSON.
+"""A comparison as text: for a terminal, for a pull request, for annotations of GitHub, as JSON.
 
-Names come from programs and savepoints of anybody: what could be taken for markup or for control codes is escaped.
+Names come from strangers: markup and control codes in them are escaped.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from penstock.analysis.model import Site
 from penstock.compare import states
-from penstock.compare.difference import ADDED, ALLOWED, BLOCKED, KEPT, MOVED, REMOVED, Difference, OperatorDiff, Problem
+from penstock.compare.advice import advice
+from penstock.compare.causes import Cause
+from penstock.compare.difference import (
+    ADDED,
+    ALLOWED,
+    BLOCKED,
+    KEPT,
+    MOVED,
+    REMOVED,
+    Difference,
+    OperatorDiff,
+    Problem,
+    by_cause,
+)
 
 _LONGEST = 200
 """Characters of a name that are shown."""
@@ -20,18 +35,13 @@ _MARKUP = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>
 
 
 def shown(text: str, longest: int = _LONGEST) -> str:
-    """A text of anybody's for a terminal: one line, without control codes, not endless.
-
-    Args:
-        text: any.
-        longest: how many characters of it are shown.
-    """
+    """A text of a stranger for a terminal: one line, without control codes, cut."""
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in cut)
 
 
 def place(site: Site | None) -> str:
-    """A place in a program, relative to the working folder where it is below it; "" for none."""
+    """A place in a program, relative to the working folder if it is below it; "" for none."""
     return "" if site is None else f"{_relative(site.file)}:{site.line}"
 
 
@@ -40,13 +50,28 @@ def _relative(file: str) -> str:
     return path.relative_to(here).as_posix() if path.is_absolute() and path.is_relative_to(here) else file
 
 
-def as_text(difference: Difference) -> str:
+@dataclass(frozen=True)
+class Fix:
+    """A line that keeps state of an operator, made by :mod:`penstock.lock.pins`: the call, what it replaces, and the
+    call that it follows, if that is known."""
+
+    operator: str
+    text: str
+    site: Site | None
+
+    @property
+    def line(self) -> str:
+        """With the place."""
+        return f"{place(self.site) or shown(self.operator)}  {self.text}"
+
+
+def as_text(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     """For a terminal."""
-    return "\n".join(_lines(difference)) + "\n"
+    return "\n".join(_lines(difference, fixes)) + "\n"
 
 
-def _lines(difference: Difference) -> Iterator[str]:
-    counts = {change: sum(each.change == change for each in difference.operators) for change in _SIGNS}
+def _lines(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
+    counts = {change: sum(operator.change == change for operator in difference.operators) for change in _SIGNS}
     yield "operators: " + ", ".join(f"{count} {change}" for change, count in counts.items())
     for title, group in _groups(difference):
         yield ""
@@ -55,25 +80,52 @@ def _lines(difference: Difference) -> Iterator[str]:
     if difference.problems:
         yield ""
         yield "state"
-        yield from (f"  {_severity(problem)}: {_told(problem)}" for problem in difference.problems)
+        yield from told(difference)
+    if difference.unknown:
+        yield ""
+        yield "unknown until it runs"
+        yield from (f"  {shown(each.text, 1000)}{in_brackets(each.site)}" for each in difference.unknown)
+    if fixes:
+        yield ""
+        yield "to keep it"
+        yield from (f"  {fixe.line}" for fixe in fixes)
     yield ""
     yield verdict(difference)
+
+
+def told(difference: Difference) -> Iterator[str]:
+    """The problems as lines: each edit that moves operators once, with these operators, and advice."""
+    for cause, problems in by_cause(difference.problems):
+        indent = "  "
+        if cause is not None:
+            yield f"  {shown(cause.text, 1000)}{in_brackets(cause.site)}"
+            indent = "    "
+        for problem in problems:
+            yield f"{indent}{_severity(problem)}: {shown(problem.text, 1000)}{in_brackets(problem.site)}"
+            todo = advice(difference, problem)
+            if todo and problem.severity != ALLOWED:
+                yield f"{indent}  {shown(todo, 1000)}"
+
+
+def in_brackets(site: Site | None) -> str:
+    """A place in parentheses, to follow a text; "" for none."""
+    return "" if site is None else f" ({place(site)})"
 
 
 _SIGNS = MappingProxyType({KEPT: "=", MOVED: "~", ADDED: "+", REMOVED: "-"})
 
 
 def _groups(difference: Difference) -> Iterator[tuple[str, list[OperatorDiff]]]:
-    """The operators of which there is something to say: the moved ones by cause, then the others."""
+    """The operators that differ: the moved ones by cause, then the others."""
     by_cause: dict[tuple[object, ...], list[OperatorDiff]] = {}
-    for each in difference.operators:
-        if each.change == MOVED and each.cause is not None:
-            by_cause.setdefault((each.cause.subject, each.cause.rule, each.cause.site), []).append(each)
+    for operator in difference.operators:
+        if operator.change == MOVED and operator.cause is not None:
+            by_cause.setdefault((operator.cause.subject, operator.cause.rule, operator.cause.site), []).append(operator)
     for group in by_cause.values():
         cause = group[-1].cause
         yield f"moved: {shown('' if cause is None else cause.text, 1000)}", group
     for change, title in ((ADDED, "added"), (REMOVED, "removed"), (KEPT, "changed, with the ID that they had")):
-        group = [each for each in difference.operators if each.change == change and each.differs]
+        group = [operator for operator in difference.operators if operator.change == change and operator.differs]
         if group:
             yield title, group
 
@@ -86,7 +138,7 @@ def _of_operator(each: OperatorDiff) -> Iterator[str]:
     yield f"  {_SIGNS[each.change]} {shown(each.name)}  {arrow}{state}" + (f"  ({where})" if where else "")
     if each.takes:
         yield f"      takes the state of {shown(each.takes)}"
-    yield from (f"      {shown(change)}" for change in each.changes)
+    yield from (f"      {shown(change)}" for change in (*each.changes, *each.facts))
     for state_fate in each.states:
         if state_fate.fate != KEPT or state_fate.text:
             text = f": {state_fate.text}" if state_fate.text else ""
@@ -97,16 +149,17 @@ def _severity(problem: Problem) -> str:
     return {BLOCKED: "blocked", ALLOWED: "lost, as allowed"}.get(problem.severity, problem.severity)
 
 
-def _told(problem: Problem) -> str:
-    where = place(problem.site)
-    return shown(problem.text, 1000) + (f" ({where})" if where else "")
-
-
 def verdict(difference: Difference) -> str:
     """One sentence: whether the new program can go on from the old one's state."""
-    if difference.safe:
+    if difference.passes:
         given_up = sum(problem.severity == ALLOWED for problem in difference.problems)
-        return "No state is lost." if not given_up else f"{_number(given_up)} would be lost, as allowed."
+        if given_up:
+            return f"{_number(given_up)} would be lost, as allowed."
+        count = len({problem.operator for problem in difference.unknown})
+        if count:
+            who = f"{count} operator{'s' * (count != 1)}"
+            return f"No state is known to be lost; for state of {who} that is unknown until it runs."
+        return "No state is lost."
     lost = sum(problem.severity != ALLOWED for problem in difference.problems)
     return f"{_number(lost)} would be lost or could not be restored."
 
@@ -115,21 +168,46 @@ def _number(count: int) -> str:
     return f"State of {count} operator{'s' * (count != 1)}" if count else "No state"
 
 
-def as_json(difference: Difference) -> str:
+def as_json(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     """One JSON document."""
-    return json.dumps(difference.to_dict(), indent=1) + "\n"
+    document = difference.to_dict()
+    for plain, problem in zip(document["problems"], difference.problems, strict=True):
+        plain["advice"] = advice(difference, problem) or None
+    document["fixes"] = [_plain(fixe) for fixe in fixes]
+    return json.dumps(document, indent=1) + "\n"
 
 
-def as_markdown(difference: Difference) -> str:
+def _plain(fix: Fix) -> dict[str, Any]:
+    where = {} if fix.site is None else {"file": fix.site.file, "line": fix.site.line}
+    return {"operator": fix.operator, "text": fix.text, **where}
+
+
+def as_markdown(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     """For a pull request."""
-    return "\n".join(_markdown(difference)) + "\n"
+    return "\n".join(_markdown(difference, fixes)) + "\n"
 
 
-def _markdown(difference: Difference) -> Iterator[str]:
-    yield f"### {'✅' if difference.safe else '❌'} {verdict(difference)}"
-    for problem in difference.problems:
-        yield f"- **{_severity(problem)}**: {marked(problem.text, 1000)}" + _code(place(problem.site))
-    differing = [each for each in difference.operators if each.differs]
+def _markdown(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
+    sign = "❌" if not difference.passes else "✅" if difference.safe else "❔"
+    yield f"### {sign} {verdict(difference)}"
+    for cause, problems in by_cause(difference.problems):
+        indent = ""
+        if cause is not None:
+            yield f"- {marked(cause.text, 1000)}" + _code(place(cause.site))
+            indent = "  "
+        for problem in problems:
+            yield f"{indent}- **{_severity(problem)}**: {marked(problem.text, 1000)}" + _code(place(problem.site))
+            todo = advice(difference, problem)
+            if todo and problem.severity != ALLOWED:
+                yield f"{indent}  - {marked(todo, 1000)}"
+    for problem in difference.unknown:
+        yield f"- **unknown until it runs**: {marked(problem.text, 1000)}" + _code(place(problem.site))
+    if fixes:
+        yield ""
+        yield "To keep it:"
+        yield ""
+        yield from (f"- `{fixe.line.replace('`', '')}`" for fixe in fixes)
+    differing = [operator for operator in difference.operators if operator.differs]
     kept = len(difference.operators) - len(differing)
     yield ""
     if not differing:
@@ -137,19 +215,24 @@ def _markdown(difference: Difference) -> Iterator[str]:
         return
     yield "| | Operator | ID | State | Why |"
     yield "| --- | --- | --- | --- | --- |"
+    named = {(cause.subject, cause.rule, cause.site) for cause, _ in by_cause(difference.problems) if cause is not None}
     for each in differing:
         ids = " → ".join(f"`{one.operator_id[:8]}`" for one in (each.old, each.new) if one is not None)
-        said = [*([each.cause.text] if each.cause else []), *each.changes]
+        notes = [*each.changes, *each.facts]
+        if each.cause is not None:
+            key = (each.cause.subject, each.cause.rule, each.cause.site)
+            notes.insert(0, f"edit at {each.cause.subject}" if key in named else each.cause.text)
+            named.add(key)
         if each.takes:
-            said.append(f"takes the state of {each.takes}")
-        why = "; ".join(marked(one, 1000) for one in said)
+            notes.append(f"takes the state of {each.takes}")
+        why = "; ".join(marked(one, 1000) for one in notes)
         yield f"| {each.change} | {marked(each.name)} | {ids} | {each.state} | {why} |"
     yield ""
     yield f"{kept} operators are as they were."
 
 
 def marked(text: str, longest: int = _LONGEST) -> str:
-    """A text of anybody's for Markdown."""
+    """A text of a stranger for Markdown."""
     return shown(text, longest).translate(_MARKUP)
 
 
@@ -157,25 +240,41 @@ def _code(text: str) -> str:
     return f" (`{text.replace('`', '')}`)" if text else ""
 
 
-def as_github(difference: Difference) -> str:
-    """Workflow commands, which GitHub shows beside the lines of the program."""
-    levels = {ALLOWED: "warning"}
-    problems = (annotation(levels.get(p.severity, "error"), p.kind, p.text, p.site) for p in difference.problems)
-    return "".join(f"{line}\n" for line in (*problems, verdict(difference)))
+def as_github(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
+    """Workflow commands, which GitHub shows beside the lines of the program: one for each edit, at the edited line if
+    it is known."""
+    groups = list(by_cause(difference.problems))
+    commands = [
+        _annotated(difference, cause, problems, fixes if len(groups) == 1 else _of(problems, fixes))
+        for cause, problems in groups
+    ]
+    commands += [annotation("notice", each.kind, each.text, each.site) for each in difference.unknown]
+    return "".join(f"{line}\n" for line in (*commands, verdict(difference)))
+
+
+def _annotated(difference: Difference, cause: Cause | None, problems: Sequence[Problem], fixes: Sequence[Fix]) -> str:
+    lines = [] if cause is None else [shown(cause.text, 1000)]
+    for problem in problems:
+        lines.append(f"{_severity(problem)}: {shown(problem.text, 1000)}")
+        todo = advice(difference, problem)
+        lines += [shown(todo, 1000)] if todo and problem.severity != ALLOWED else []
+    lines += [f"to keep it: {fixe.line}" for fixe in fixes]
+    level = "warning" if all(problem.severity == ALLOWED for problem in problems) else "error"
+    site = problems[0].site if cause is None or cause.site is None else cause.site
+    return annotation(level, problems[0].kind, "\n".join(lines), site)
+
+
+def _of(problems: Sequence[Problem], fixes: Sequence[Fix]) -> list[Fix]:
+    """The lines that keep the state of some problems."""
+    places = {problem.site for problem in problems if problem.site is not None}
+    return [fixe for fixe in fixes if fixe.site in places]
 
 
 def annotation(level: str, title: str, text: str, site: Site | None = None) -> str:
-    """A workflow command of GitHub.
-
-    Args:
-        level: ``error``, ``warning`` or ``notice``.
-        title: of it.
-        text: in full.
-        site: where it belongs.
-    """
+    """A workflow command of GitHub; ``level`` is ``error``, ``warning`` or ``notice``."""
     where = {} if site is None else {"file": _relative(site.file), "line": str(site.line)}
-    said = ",".join(f"{key}={_property(value)}" for key, value in {**where, "title": title}.items())
-    return f"::{level} {said}::{_data(text)}"
+    notes = ",".join(f"{key}={_property(value)}" for key, value in {**where, "title": title}.items())
+    return f"::{level} {notes}::{_data(text)}"
 
 
 def _data(text: str) -> str:
@@ -186,7 +285,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Difference], str]] = MappingProxyType(
+FORMATS: Mapping[str, Callable[..., str]] = MappingProxyType(
     {"text": as_text, "json": as_json, "markdown": as_markdown, "github": as_github}
 )
-"""What makes which text."""
+"""The functions that write a comparison and the lines that keep state, by format."""

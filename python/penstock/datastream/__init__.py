@@ -1,23 +1,13 @@
-"""What a user writes: environment, streams, windows, functions, with PyFlink's names and Flink 1.11's plans.
+"""The API of a program: environment, streams, windows, functions, with PyFlink's names and Flink 1.11's plans.
 
-A program is built here and handed, translated, to an executor; nothing in this package runs a record.
+A program is built here and passed, translated, to an executor; nothing in this package processes a record.
 """
 
 from __future__ import annotations
 
 from penstock.common import OutputTag, RuntimeExecutionMode, TimeDomain
 from penstock.common.contexts import TimerService
-from penstock.datastream.checkpoint_storage import (
-    CheckpointStorage,
-    CustomCheckpointStorage,
-    FileSystemCheckpointStorage,
-    JobManagerCheckpointStorage,
-)
 from penstock.datastream.environment.environment import StreamExecutionEnvironment
-from penstock.datastream.externalized_checkpoint_retention import (
-    ExternalizedCheckpointCleanup,
-    ExternalizedCheckpointRetention,
-)
 from penstock.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -61,10 +51,18 @@ from penstock.datastream.input_formats import (
     Source,
     TextInputFormat,
 )
-from penstock.datastream.program.checkpoint_config import CheckpointConfig
-from penstock.datastream.program.program import CheckpointingMode, TimeCharacteristic
-from penstock.datastream.program.resources import ResourceSpec
-from penstock.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
+from penstock.datastream.program.checkpoint_config import (
+    CheckpointConfig,
+    CheckpointingMode,
+    CheckpointStorage,
+    CustomCheckpointStorage,
+    ExternalizedCheckpointCleanup,
+    ExternalizedCheckpointRetention,
+    FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
+)
+from penstock.datastream.program.program import TimeCharacteristic
+from penstock.datastream.slot_sharing_group import MemorySize, ResourceSpec, SlotSharingGroup
 from penstock.datastream.state import (
     AggregatingState,
     AggregatingStateDescriptor,
@@ -97,12 +95,11 @@ from penstock.datastream.state_backend import (
 from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
 from penstock.datastream.streams.async_data_stream import AsyncDataStream
 from penstock.datastream.streams.cached import CachedDataStream
-from penstock.datastream.streams.collecting import CloseableIterator
 from penstock.datastream.streams.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
 from penstock.datastream.streams.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
 from penstock.datastream.streams.iterative_stream import IterativeStream
 from penstock.datastream.streams.keyed_stream import DataStreamUtils, KeyedStream, QueryableStateStream
-from penstock.datastream.streams.sink import DataStreamSink
+from penstock.datastream.streams.sink import CloseableIterator, DataStreamSink
 from penstock.datastream.streams.windowed_stream import WindowedStream
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Evictors, for ``windowed.evictor(…)``. They stand in :mod:`penstock.runtime.windows`, as they travel and run."""
+"""Evictors, for ``windowed.evictor(…)``. They are defined in :mod:`penstock.runtime.windows`, as they run in tasks."""
 
 from __future__ import annotations
 

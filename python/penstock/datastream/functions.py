@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from penstock.common import contexts
+from penstock.common import checks, contexts
 from penstock.common.async_retry import AsyncRetryPredicate as AsyncRetryPredicate
 from penstock.common.async_retry import AsyncRetryStrategy as AsyncRetryStrategy
 from penstock.common.callables import hook, is_rich
 from penstock.common.contexts import KeyedStateStore as KeyedStateStore  # PyFlink has these here
 from penstock.common.contexts import RuntimeContext as RuntimeContext
-from penstock.common.output_tag import OutputTag
+from penstock.common.functions.output_tag import OutputTag
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "AggregateFunction",
@@ -194,6 +197,12 @@ class SourceFunction(Function, Generic[OUT]):
     SourceContext = contexts.SourceContext
     bounded: bool = True
 
+    def __new__(cls, *arguments: Any, **_: Any) -> Self:
+        """A source of a class derived from this one."""
+        instead = "Derive a class with run(ctx), or read by a connector: from_source(KafkaSource…), say."
+        checks.no_java_class(cls, SourceFunction, arguments, instead)
+        return super().__new__(cls)
+
     @abstractmethod
     def run(self, ctx: contexts.SourceContext[OUT], /) -> None:
         """Emit with ``ctx.collect(value)`` or ``ctx.collect_with_timestamp(value, timestamp)``."""
@@ -210,6 +219,12 @@ class SinkFunction(Function, Generic[IN]):
     """A sink written in Python."""
 
     Context = contexts.SinkContext
+
+    def __new__(cls, *arguments: Any, **_: Any) -> Self:
+        """A sink of a class derived from this one."""
+        instead = "Derive a class with invoke(value, context), or write by a connector: sink_to(FileSink…), say."
+        checks.no_java_class(cls, SinkFunction, arguments, instead)
+        return super().__new__(cls)
 
     @abstractmethod
     def invoke(self, value: IN, context: contexts.SinkContext, /) -> None:

@@ -1,11 +1,11 @@
-"""Schemas between records and bytes under PyFlink's names (``pyflink.datastream.formats``); what they do is in
-:mod:`penstock.runtime.schemas`."""
+"""Schemas between records and bytes under PyFlink's names (``pyflink.datastream.formats``), defined in
+:mod:`penstock.connectors.schemas`."""
 
 from __future__ import annotations
 
-from penstock.runtime.schemas.avro_rows import AvroRowDeserializationSchema, AvroRowSerializationSchema
-from penstock.runtime.schemas.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
-from penstock.runtime.schemas.json_rows import JsonRowDeserializationSchema, JsonRowSerializationSchema
+from penstock.connectors.schemas.avro_rows import AvroRowDeserializationSchema, AvroRowSerializationSchema
+from penstock.connectors.schemas.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
+from penstock.connectors.schemas.json_rows import JsonRowDeserializationSchema, JsonRowSerializationSchema
 
 __all__ = [
     "AvroRowDeserializationSchema",

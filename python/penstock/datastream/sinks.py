@@ -1,15 +1,19 @@
-"""What sinks of connectors derive from, apart from them: a program without a connector loads none."""
+"""Base classes of sinks, apart from the connectors, so that a program without connectors loads none."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from penstock.common import checks
 from penstock.common.contexts import RuntimeContext
 from penstock.common.typeinfo import TypeInformation
+from penstock.connectors.two_phase import TwoPhaseOutput
 from penstock.runtime.io.sinks import BuiltinSink
-from penstock.runtime.io.two_phase import TwoPhaseOutput
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["AddedSink", "Sink", "TwoPhaseCommitSink"]
 
@@ -18,11 +22,15 @@ T = TypeVar("T", contravariant=True)
 
 
 class Sink(ABC, Generic[T]):
-    """What ``sink_to`` writes to: a sink of :mod:`penstock.datastream.connectors`. A sink of your own is a
-    ``SinkFunction`` for ``add_sink``, or a :class:`TwoPhaseCommitSink`."""
+    """A sink for ``sink_to``, from :mod:`penstock.datastream.connectors`. A custom sink is a ``SinkFunction`` for
+    ``add_sink``, or a :class:`TwoPhaseCommitSink`."""
+
+    def __new__(cls, *arguments: Any, **_: Any) -> Self:
+        checks.no_java_class(cls, Sink, arguments, "Use a connector, a SinkFunction, or a TwoPhaseCommitSink.")
+        return super().__new__(cls)
 
     def check(self, record_type: TypeInformation[object] | None) -> None:
-        """Refuse records of a type that it cannot write.
+        """Refuse records of a type that the sink cannot write.
 
         Args:
             record_type: of the stream, None for undeclared.
@@ -30,29 +38,34 @@ class Sink(ABC, Generic[T]):
 
     @abstractmethod
     def runtime(self) -> BuiltinSink:
-        """What tasks run."""
+        """The part of the sink that tasks run."""
+
+    def runtime_for(self, record_type: TypeInformation[object] | None) -> BuiltinSink:
+        """What tasks run for records of a type, which is checked."""
+        self.check(record_type)
+        return self.runtime()
 
 
 class AddedSink(ABC):
-    """A connector's sink for ``add_sink``, as they were before Flink 1.12."""
+    """A connector's sink for ``add_sink``, the interface before Flink 1.12."""
 
     @abstractmethod
     def runtime(self) -> BuiltinSink:
-        """What tasks run."""
+        """The part of the sink that tasks run."""
 
 
 class TwoPhaseCommitSink(Sink[T], Generic[T, C]):
-    """Base of sinks of your own that write each record exactly once; for ``sink_to``.
+    """Base of custom sinks that write each record exactly once; for ``sink_to``.
 
-    Each subtask has a copy of the object. It writes records to where nobody sees them, and at the end of each step says
-    by :meth:`prepare` what is to become visible: a *committable*, such as the name of a file, or of an upload. Once the
-    step counts, the driver calls :meth:`commit` with those of all subtasks. A driver that dies in between calls it when
-    the program is started again, also a second time if it does not know: ``owner`` and the version name a commit, so
-    that it can find out what it has done.
+    Each subtask has a copy of the object. It writes records invisibly to readers, and at the end of each step returns
+    from :meth:`prepare` what is to become visible: a *committable*, such as the name of a file or an upload. Once the
+    step counts, the driver calls :meth:`commit` with those of all subtasks. If the driver dies in between, it calls it
+    after a restart, perhaps a second time: ``owner`` and the version identify a commit, so that the sink can find out
+    whether it has been done.
 
     Attributes:
-        owner: on the driver, in :meth:`commit` and :meth:`recover`: the id of the job folder, the same for all runs
-            with it; empty for a job that is one step and has no such folder.
+        owner: on the driver, in :meth:`commit` and :meth:`recover`: the id of the checkpoint directory, the same
+            for all runs with it; empty for a job that is one step and has no such folder.
 
     Source of the semantics: ``TwoPhaseCommitSinkFunction`` (Flink 1.20), without its transactions.
     """
@@ -64,11 +77,11 @@ class TwoPhaseCommitSink(Sink[T], Generic[T, C]):
 
     @abstractmethod
     def write(self, value: T) -> None:
-        """In a task: write a record to where nobody sees it."""
+        """In a task: write a record, invisibly to readers."""
 
     @abstractmethod
     def prepare(self, version: int) -> C | None:
-        """In a task, at the end of a step: what has been written since the last one is safe from now on.
+        """In a task, at the end of a step: make durable what has been written since the last step.
 
         Args:
             version: that the step will make, if it counts. If it does not, another attempt is given the same.
@@ -79,8 +92,8 @@ class TwoPhaseCommitSink(Sink[T], Generic[T, C]):
 
     @abstractmethod
     def commit(self, committables: Sequence[C], version: int) -> None:
-        """On the driver, once a step counts: make visible what its subtasks have prepared. It can be called again with
-        the same, and has no effect then. What it raises ends the job; the next run calls it again.
+        """On the driver, once a step counts: make visible what its subtasks have prepared. A repeated call with the
+        same arguments must have no further effect. If it raises, the job ends; the next run calls it again.
 
         Args:
             committables: of all subtasks, in order. Not called if there are none.
@@ -88,15 +101,14 @@ class TwoPhaseCommitSink(Sink[T], Generic[T, C]):
         """
 
     def recover(self, version: int) -> None:
-        """On the driver, before a run begins or goes on after a failure: what was prepared for later versions, and not
-        committed, will not be."""
+        """On the driver, before a run starts or resumes: data prepared for later versions, and not committed, never
+        will be."""
 
     def abort(self) -> None:
-        """In a task that has failed: what it has written since the last step does not count."""
+        """In a task that has failed: discard what was written since the last step."""
 
     def close(self) -> None:
         """In a task, at its end."""
 
     def runtime(self) -> BuiltinSink:
-        """What tasks run."""
         return TwoPhaseOutput(self)

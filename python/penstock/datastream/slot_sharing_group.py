@@ -1,16 +1,46 @@
-"""SlotSharingGroup: a name for operators that share slots, and what such a slot needs.
-
-Source of names and refusals: Flink's ``SlotSharingGroup``; spelling: ``pyflink.datastream.slot_sharing_group``. Which
-operators share a group decides what is chained; what a group needs is kept: Spark gives every task what its executors
-have.
-"""
-# pyright: reportUnnecessaryIsInstance=false
+"""Resources of operators and slots."""
 
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
 
 from penstock.common import checks
+from penstock.common.checks import illegal_argument
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSpec:
+    """Resources of one subtask.
+
+    Attributes:
+        cpu: cores, a positive number.
+        heap_mb: task heap memory in MiB.
+        off_heap_mb: task off-heap memory in MiB.
+        managed_mb: managed memory in MiB.
+
+    Raises:
+        InvalidProgramError: a negative amount (Flink: IllegalArgumentException).
+    """
+
+    cpu: float
+    heap_mb: int
+    off_heap_mb: int = 0
+    managed_mb: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.cpu, self.heap_mb, self.off_heap_mb, self.managed_mb) < 0:
+            illegal_argument(f"{self} has a negative amount. Every amount is 0 or more.")
+
+    def fits(self, other: ResourceSpec) -> bool:
+        """Whether this asks for no more than ``other`` in every respect."""
+        return all(mine <= theirs for mine, theirs in zip(self.as_tuple(), other.as_tuple(), strict=True))
+
+    def as_tuple(self) -> tuple[float, int, int, int]:
+        """(cpu, heap, off-heap, managed), as the planner takes it."""
+        return (float(self.cpu), self.heap_mb, self.off_heap_mb, self.managed_mb)
+
+
+# pyright: reportUnnecessaryIsInstance=false
 
 
 @dataclass(frozen=True, order=True)
@@ -32,11 +62,13 @@ class MemorySize:
         if j_memory_size is not None:
             object.__setattr__(self, "bytes_size", j_memory_size.bytes_size)
         if checks.integer(self.bytes_size, "MemorySize", "number of bytes") < 0:
-            checks.illegal_argument(f"MemorySize({self.bytes_size}): there is no such amount. Give 0 or more bytes.")
+            checks.illegal_argument(
+                f"MemorySize({self.bytes_size}): an amount cannot be negative. Give 0 or more bytes."
+            )
 
     @staticmethod
     def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
-        """So many times 1,048,576 bytes."""
+        """An amount in MiB."""
         return MemorySize(checks.integer(mebi_bytes, "MemorySize.of_mebi_bytes", "number of mebibytes") << 20)
 
     def get_bytes(self) -> int:
@@ -94,7 +126,7 @@ class SlotSharingGroup:
 
     @property
     def needs(self) -> bool:
-        """Whether anything is said of what a slot of it needs."""
+        """Whether resources of a slot are specified."""
         return self != SlotSharingGroup(self.name)
 
     def get_name(self) -> str:
@@ -193,8 +225,8 @@ class Builder:
         )
         if group.needs and (group.cpu_cores is None or group.task_heap_memory is None):
             checks.illegal_argument(
-                f"The slot sharing group {self.name!r} says something of its needs, but not of both cores and heap "
-                "memory. Call set_cpu_cores() and set_task_heap_memory_mb(), or none of them."
+                f"The slot sharing group {self.name!r} specifies resources, but not both cores and heap memory. "
+                "Call set_cpu_cores() and set_task_heap_memory_mb(), or neither."
             )
         return group
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.common.state import (
+from penstock.common.functions.state import (
     AggregatingState,
     AppendingState,
     BroadcastState,
@@ -14,7 +14,7 @@ from penstock.common.state import (
     State,
     ValueState,
 )
-from penstock.common.state_descriptor import (
+from penstock.common.functions.state_descriptor import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
     MapStateDescriptor,
@@ -22,7 +22,7 @@ from penstock.common.state_descriptor import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from penstock.common.state_ttl import StateTtlConfig
+from penstock.common.functions.state_ttl import StateTtlConfig
 
 __all__ = [
     "AggregatingState",

@@ -1,5 +1,5 @@
-"""State backends: where Flink keeps state. Here those by RocksDB mean state beyond memory
-(``penstock.state.backend``), the others state in memory; all else they give back, and nothing acts by it.
+"""State backends. Here RocksDB's backends keep state beyond memory (``penstock.state.backend``), the others in memory;
+all other settings are only stored.
 
 Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x.
 """
@@ -135,7 +135,7 @@ class FsStateBackend(StateBackend):
 
 
 class _RocksDB(StateBackend):
-    """What both backends by RocksDB have."""
+    """Common base of both RocksDB backends."""
 
     on_disk = True
 

@@ -1,5 +1,5 @@
-"""Window assigners and triggers under the names that PyFlink has here. They stand in :mod:`penstock.runtime.windows`:
-what a program says about windows is what travels with it and runs."""
+"""Window assigners and triggers under PyFlink's names. They are defined in :mod:`penstock.runtime.windows`, as they
+travel with a program and run in tasks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How objects show themselves: the look that terminals and notebooks share. What is shown of them stands in files
-called ``drawing`` beside them, of :mod:`penstock.plan`, :mod:`penstock.metrics` and :mod:`penstock.common`.
+"""How objects show themselves: the look that terminals and notebooks share. The drawings stand beside the objects, in
+:mod:`penstock.analysis`, :mod:`penstock.metrics` and :mod:`penstock.common`.
 
 rich is imported when something is drawn, not before.
 """
@@ -7,34 +7,29 @@ rich is imported when something is drawn, not before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from penstock.display.tables import Shown
+
 T = TypeVar("T", bound=type)
 
 ROWS = 50
-"""So many rows of a table are shown where nobody asks for more."""
+"""So many rows of a table are shown by default."""
 PAGE = 1000
 """Characters of a line in a notebook, which scrolls."""
 
 
-def drawn_by(place: str) -> Callable[[T], T]:
-    """Let the objects of a class draw themselves: in colours where rich prints them, as tables in a notebook. Works on
-    native classes too, which know neither.
+def drawn_by(function: Callable[[Any, Shown], RenderableType]) -> Callable[[T], T]:
+    """Let the objects of a class draw themselves: in colours if rich prints them, as tables in a notebook. Works on
+    native classes too, which know neither. The function should import rich only when it is called."""
 
-    Args:
-        place: ``module:function``, loaded by name when something is drawn. The function takes the object and a
-            :class:`penstock.display.tables.Shown`, and returns what rich prints.
-    """
-    module, _, function = place.partition(":")
-
-    def draw(self: Any, **shown: Any) -> RenderableType:
+    def draw(self: Any, **limits: Any) -> RenderableType:
         from penstock.display.tables import Shown
 
-        return getattr(import_module(module), function)(self, Shown(ROWS, **shown))
+        return function(self, Shown(ROWS, **limits))
 
     def rich(self: Any) -> RenderableType:
         return draw(self)
@@ -44,9 +39,9 @@ def drawn_by(place: str) -> Callable[[T], T]:
 
         return html(draw(self, width=PAGE))
 
-    def give(drawn: T) -> T:
+    def decorate(drawn: T) -> T:
         for name, method in {"__rich__": rich, "_repr_html_": html}.items():
             setattr(drawn, name, method)
         return drawn
 
-    return give
+    return decorate

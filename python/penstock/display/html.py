@@ -1,5 +1,4 @@
-"""What rich can print, as HTML for a notebook: tables become tables, texts lines. It needs no style sheet and follows
-the notebook's own colours."""
+"""Drawings of rich as HTML for a notebook, without a style sheet and in the notebook's own colours."""
 
 from __future__ import annotations
 
@@ -23,14 +22,7 @@ _CELL = "padding:2px 12px 2px 0;vertical-align:top;white-space:pre-line;text-ali
 
 
 def html(part: RenderableType) -> str:
-    """A drawing as HTML.
-
-    Args:
-        part: groups, paddings, tables and texts, which is all our drawings are made of.
-
-    Raises:
-        TypeError: it is, or has in it, something else.
-    """
+    """A drawing of groups, paddings, tables and texts as HTML; a TypeError for anything else."""
     if isinstance(part, Text):
         return f"<div>{_text(part)}</div>" if part.plain.strip() else "<br>"
     if isinstance(part, Group):

@@ -15,51 +15,27 @@ YES, NO, QUIET, TITLE, IDENTITY = "green", "yellow", "dim", "bold", "cyan"
 
 _FIXED = frozenset(
     (
-        "operator ID",
-        "ID from",
-        "id",
-        "edge",
-        "p",
-        "edges",
-        "subtasks",
-        "max p",
-        "distribution",
-        "partitioner",
-        "in",
-        "out",
-        "late",
+        *("operator ID", "ID from", "id", "edge", "p", "edges", "subtasks", "max p", "distribution", "partitioner"),
+        *("in", "out", "late", "tasks", "in/s", "out/s", "records", "lag", "keys", "state", "busy"),
     )
 )
-_FIXED_NOW = frozenset(("tasks", "in/s", "out/s", "records", "lag", "keys", "state", "busy"))
-"""Columns whose texts are not folded: of what has been, and of what runs."""
-
+"""Columns whose texts are not folded."""
 
 Drawn = Iterator[RenderableType]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """How much of a table is shown.
-
-    Attributes:
-        rows: at most.
-        hint: follows where rows were left out.
-        width: characters of a line, for drawings that can do without some columns.
-    """
+    """How much of a table is shown: so many rows, with a hint behind the number of omitted rows; ``width`` is the
+    characters of a line, for drawings that can do without some columns."""
 
     rows: int
     hint: str = ""
     width: int = 100
 
     def table(self, columns: Iterable[str], rows: Iterable[Iterable[str | Text]], total: int, what: str) -> Drawn:
-        """A table, indented, and what is left out of it.
-
-        Args:
-            columns: their names; ``>`` in front of one aligns it to the right.
-            rows: cells; as many as are to be shown, or more.
-            total: how many rows there are.
-            what: they are, in the plural.
-        """
+        """An indented table, and the number of omitted rows. ``>`` in front of a column's name aligns it to the right;
+        ``what`` names the rows, in the plural."""
         if total:
             table = _borderless(columns)
             for _, row in zip(range(self.rows), rows, strict=False):
@@ -68,7 +44,7 @@ class Shown:
         yield from self.rest(total, what)
 
     def rest(self, total: int, what: str) -> Drawn:
-        """A line where there are more than are shown."""
+        """A line with the number of rows that are not shown."""
         if total > self.rows:
             yield Text(f"  … and {total - self.rows:,} more {what}{self.hint}", style=NO)
 
@@ -79,7 +55,7 @@ def heading(text: str) -> Text:
 
 
 def section(title: str, *parts: RenderableType) -> Group:
-    """A title and what stands under it, after an empty line."""
+    """A title and its parts, after an empty line."""
     return Group(Text(""), heading(title), *parts)
 
 
@@ -98,5 +74,5 @@ def _borderless(columns: Iterable[str]) -> Table:
     for name in columns:
         text = name.lstrip(">")
         justify = "right" if name != text else "left"
-        table.add_column(text, justify=justify, no_wrap=text in _FIXED | _FIXED_NOW, overflow="fold")
+        table.add_column(text, justify=justify, no_wrap=text in _FIXED, overflow="fold")
     return table

@@ -1,9 +1,9 @@
-"""Savepoints and checkpoints of real Flink: what is in them, and what a restore from them would do.
+"""Savepoints and checkpoints of Apache Flink: what they contain, and what a restore from them would do.
 
-:func:`read_savepoint` reads ``_metadata`` (versions 2 to 6) and the headers of state files; :func:`predict_restore`
-says whether Flink 1.11 or 2.3 would restore a program from it, with which message it would refuse, and which max
-parallelism each vertex ends up with. Pure Python: nothing is unpickled, no class of the savepoint is loaded, no Java
-runs. What does not live here: savepoints of ours (:mod:`penstock.job.savepoint`), and plans (:mod:`penstock.plan`).
+:func:`read_savepoint` reads ``_metadata`` (versions 2 to 6) and the headers of state files. :func:`predict_restore`
+says whether Flink 1.11 or 2.3 would restore a program, with which message it would refuse, and which max parallelism
+each vertex gets. Pure Python: nothing is unpickled, no class of the savepoint is loaded, no Java runs. Savepoints of
+Penstock are in :mod:`penstock.savepoints`.
 """
 
 from __future__ import annotations

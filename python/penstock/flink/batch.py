@@ -1,4 +1,5 @@
-"""Many restores, one a line: what ``penstock savepoint restores`` reads and prints. A line never stops the others."""
+"""Predicts many restores, one per line: the input and output of ``penstock savepoint restores``. A bad line never stops
+the others."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any, cast
 
 from penstock.errors import PenstockError
 from penstock.flink.facts import RELEASES, failure
-from penstock.flink.refusals import Refusal, around
+from penstock.flink.refusals import Refusal, wrapping_exceptions
 from penstock.flink.restore import Prediction, predict_restore
 from penstock.flink.savepoint import read_savepoint
 
@@ -16,16 +17,7 @@ _KEYS = {"savepoint", "spec", "allow_non_restored_state"}
 
 
 def restores(lines: Iterable[str], flink: str) -> Iterator[dict[str, Any]]:
-    """A verdict for each line that is not blank.
-
-    Args:
-        lines: ``{"savepoint": place, "spec": SPEC, "allow_non_restored_state": bool}``.
-        flink: ``"1.11"`` or ``"2.3"``: who restores.
-
-    Yields:
-        ``{savepoint, program, flink, allow_non_restored_state, restored, …}`` with ``vertices``, or with ``stage``,
-        ``error`` and ``wrapped_in``; of a line that asks for nothing that can be answered, ``line`` and ``error``.
-    """
+    """The verdict for each line that is not blank."""
     for number, text in enumerate(lines, 1):
         if not text.strip():
             continue
@@ -39,12 +31,12 @@ def restores(lines: Iterable[str], flink: str) -> Iterator[dict[str, Any]]:
 
 def _parsed(text: str) -> tuple[str, dict[str, Any], bool]:
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except ValueError as error:
         raise ValueError(f"the line is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ValueError("the line is no JSON object")
-    values = cast(dict[str, Any], found)
+    if not isinstance(data, dict):
+        raise ValueError("the line is not a JSON object")
+    values = cast(dict[str, Any], data)
     place, spec, allowed = (values.get(key) for key in ("savepoint", "spec", "allow_non_restored_state"))
     if values.keys() - _KEYS:
         raise ValueError(f"the line has {sorted(values.keys() - _KEYS)[0]!r}; it may have {', '.join(sorted(_KEYS))}")
@@ -71,9 +63,9 @@ def _verdict(number: int, place: str, spec: dict[str, Any], allowed: bool, flink
     try:
         savepoint = read_savepoint(place, flink)
     except PenstockError as error:
-        found = failure(error)
-        wrapped = list(around(flink, found["error"]["class"])) if error.flink_class else []
-        return {**about, "restored": False, "stage": "plan", "error": found["error"], "wrapped_in": wrapped}
+        failed = failure(error)
+        wrapped = list(wrapping_exceptions(flink, failed["error"]["class"])) if error.flink_class else []
+        return {**about, "restored": False, "stage": "plan", "error": failed["error"], "wrapped_in": wrapped}
     try:
         return {**about, **outcome(predict_restore(savepoint, spec, flink, allowed))}
     except PenstockError as error:
@@ -81,11 +73,7 @@ def _verdict(number: int, place: str, spec: dict[str, Any], allowed: bool, flink
 
 
 def outcome(prediction: Prediction) -> dict[str, Any]:
-    """A prediction in the form of the lines.
-
-    Args:
-        prediction: of :func:`~penstock.flink.restore.predict_restore`.
-    """
+    """A prediction as JSON."""
     if prediction.refusal is not None:
         return {"restored": False, **refused(prediction.refusal)}
     vertices = [
@@ -101,6 +89,6 @@ def outcome(prediction: Prediction) -> dict[str, Any]:
 
 
 def refused(refusal: Refusal) -> dict[str, Any]:
-    """A refusal in the form of the lines."""
+    """A refusal as JSON."""
     error = {"class": refusal.flink_class, "message": refusal.flink_message}
     return {"stage": refusal.stage, "error": error, "wrapped_in": list(refusal.wrapped_in)}

@@ -1,4 +1,4 @@
-"""What is in a savepoint of Flink, operator by operator, for people: names, states with types, key groups, sizes."""
+"""The contents of a Flink savepoint for display: operators, states with types, key groups, sizes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,14 @@ from penstock.flink.handles import KeyGroupsHandle
 from penstock.flink.headers import KeyedHeader, StateInfo
 from penstock.flink.metadata import OperatorState
 from penstock.flink.savepoint import FlinkSavepoint, Problem, files_of
-from penstock.runtime.io.storage import is_local
+from penstock.storage.storage import is_local
 
 _RAW = "raw"
 
 
 @dataclass(frozen=True)
 class StateContent:
-    """A state of an operator.
-
-    Attributes:
-        name: of the state.
-        kind: such as ``value``, ``map``, ``timers``, ``list``, ``union list``, ``broadcast``, ``raw``.
-        types: of its values, as the state files name the serializers.
-        elements: of a list, in all subtasks; None where that is not written down.
-    """
+    """A state of an operator."""
 
     name: str
     kind: str
@@ -35,21 +28,7 @@ class StateContent:
 
 @dataclass(frozen=True)
 class OperatorContent:
-    """An operator.
-
-    Attributes:
-        operator_id: 32 hex digits; the generated one.
-        name, uid: as the program had them; None where the savepoint does not say.
-        parallelism, max_parallelism: when it was taken.
-        subtasks: how many are in the file.
-        ended: how many of these had ended; all, if the operator had.
-        bytes: of its state.
-        coordinator_bytes: of these its coordinator's.
-        key: the type of its keys; None without keyed state, or where it is not known.
-        key_groups: how many of its key groups have entries; None where that is not written down.
-        states: by name.
-        unread: why not all states are known; "" if they are.
-    """
+    """The state of an operator; ``unread`` is the reason why a header could not be read."""
 
     operator_id: str
     name: str | None
@@ -68,21 +47,7 @@ class OperatorContent:
 
 @dataclass(frozen=True)
 class Content:
-    """A savepoint.
-
-    Attributes:
-        place: of its folder.
-        version: of the format.
-        flink: which Flink has written it, as far as can be told.
-        kind: ``Savepoint``, ``Suspend Savepoint``, ``Checkpoint``, …; None before version 4.
-        form: ``CANONICAL`` or ``NATIVE``, of savepoints; else None.
-        checkpoint_id: a number that grows with each.
-        operators: in the order of the file.
-        hooks: names of master states.
-        bytes: of all state.
-        metadata_bytes: of the metadata file, and all that lies in it.
-        missing: state files that are not there.
-    """
+    """The contents of a savepoint."""
 
     place: str
     version: int
@@ -98,11 +63,7 @@ class Content:
 
 
 def content_of(savepoint: FlinkSavepoint) -> Content:
-    """What is in a savepoint. Reads the headers of its state files.
-
-    Args:
-        savepoint: of :func:`~penstock.flink.savepoint.read_savepoint`.
-    """
+    """The contents of a savepoint. Reads the headers of its state files."""
     metadata, properties = savepoint.metadata, savepoint.metadata.properties
     return Content(
         savepoint.place.folder,
@@ -111,18 +72,20 @@ def content_of(savepoint: FlinkSavepoint) -> Content:
         None if properties is None else properties.type,
         None if properties is None else properties.format,
         metadata.checkpoint_id,
-        tuple(_operator(savepoint, each) for each in metadata.operators),
-        tuple(each.name for each in metadata.master_states),
+        tuple(_operator(savepoint, operator) for operator in metadata.operators),
+        tuple(master_state.name for master_state in metadata.master_states),
         metadata.total_state_size,
         metadata.size,
-        tuple(path for each in metadata.operators for path in savepoint.missing_files(each)),
+        tuple(path for operator in metadata.operators for path in savepoint.missing_files(operator)),
     )
 
 
 def _operator(savepoint: FlinkSavepoint, state: OperatorState) -> OperatorContent:
     headers = list(savepoint.headers(state))
-    keys = [each.key_serializer.text for each in headers if isinstance(each, KeyedHeader) and each.key_serializer]
-    problems = [each.said if isinstance(each, Problem) else each.stopped for each in headers]
+    keys = [
+        header.key_serializer.text for header in headers if isinstance(header, KeyedHeader) and header.key_serializer
+    ]
+    problems = [header.said if isinstance(header, Problem) else header.stopped for header in headers]
     return OperatorContent(
         state.operator_id,
         state.name,
@@ -130,25 +93,25 @@ def _operator(savepoint: FlinkSavepoint, state: OperatorState) -> OperatorConten
         state.parallelism,
         state.max_parallelism,
         len(state.subtasks),
-        state.parallelism if state.fully_finished else sum(each.finished for each in state.subtasks),
+        state.parallelism if state.fully_finished else sum(subtask.finished for subtask in state.subtasks),
         state.size,
         0 if state.coordinator is None else state.coordinator.size,
         keys[0] if keys else None,
         _key_groups(state),
         tuple(_states(savepoint, state)),
-        next((said for said in problems if said), ""),
+        next((problem for problem in problems if problem), ""),
     )
 
 
 def _key_groups(state: OperatorState) -> int | None:
-    """Only canonical savepoints of 2.x write down which key groups have entries."""
-    found = [each for subtask in state.subtasks for each in subtask.managed_keyed]
-    if not found or not all(isinstance(each, KeyGroupsHandle) for each in found):
+    """The number of key groups with entries. Only canonical savepoints of 2.x record it."""
+    keyed = [managed for subtask in state.subtasks for managed in subtask.managed_keyed]
+    if not keyed or not all(isinstance(managed, KeyGroupsHandle) for managed in keyed):
         return None
-    handles = [each for each in found if isinstance(each, KeyGroupsHandle)]
-    if any(each.type != "KeyGroupsSavepointStateHandle" for each in handles):
+    handles = [managed for managed in keyed if isinstance(managed, KeyGroupsHandle)]
+    if any(handle.type != "KeyGroupsSavepointStateHandle" for handle in handles):
         return None
-    return sum(offset != 0 for each in handles for offset in each.offsets)
+    return sum(offset != 0 for handle in handles for offset in handle.offsets)
 
 
 def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateContent]:
@@ -165,10 +128,10 @@ def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateCo
         kind = _KINDS.get(modes.get(name, ""), "") or (_kind(info) if info else "")
         count = None if kind == "broadcast" else elements.get(name)
         yield StateContent(name, kind, _types(info) if info else "", count)
-    raw = [len(places.offsets) for each in state.subtasks for it in each.raw_operator for places in it.states.values()]
+    raw = [len(places.offsets) for part in state.subtasks for it in part.raw_operator for places in it.states.values()]
     if raw:
         yield StateContent("(operator)", _RAW, "", sum(raw))
-    if any(each.raw_keyed for each in state.subtasks):
+    if any(part.raw_keyed for part in state.subtasks):
         yield StateContent("(keyed)", _RAW, "")
 
 
@@ -182,21 +145,14 @@ def _kind(info: StateInfo) -> str:
 
 
 def _types(info: StateInfo) -> str:
-    """The types of keys and values; namespaces are Flink's own business."""
+    """The types of keys and values, but not of namespaces, which are internal to Flink."""
     roles = ("KEY_SERIALIZER", "VALUE_SERIALIZER")
     return " -> ".join(info.serializers[role].text for role in roles if role in info.serializers)
 
 
 def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
-    """See whether all files that a savepoint names are there, as long as it says, and have readable headers. Flink's
-    savepoints have no checksums: what is damaged inside a state stays unseen.
-
-    Args:
-        savepoint: a local one, or one on a store, of which only the headers are looked at.
-
-    Returns:
-        A sentence for each problem, and how many files were looked at.
-    """
+    """Check that all files of a savepoint exist, have the recorded size, and have readable headers. Flink's savepoints
+    have no checksums, so damage inside a state is not found. Returns the problems, and the number of files."""
     problems: list[str] = []
     looked = 0
     for operator in savepoint.operators:
@@ -205,9 +161,9 @@ def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
                 if handle.file is not None and is_local(savepoint.place.metadata):
                     looked += 1
                     path = os.path.join(savepoint.place.path, handle.file)
-                    there = os.path.getsize(path) if os.path.isfile(path) else -1
-                    if there != handle.size:
-                        has = "is not there" if there < 0 else f"has {there:,} bytes"
+                    actual = os.path.getsize(path) if os.path.isfile(path) else -1
+                    if actual != handle.size:
+                        has = "is not there" if actual < 0 else f"has {actual:,} bytes"
                         problems.append(f"{path} {has}; {handle.size:,} were written")
         for header in savepoint.headers(operator):
             if isinstance(header, Problem) and not header.missing:

@@ -1,8 +1,8 @@
-"""Reads big-endian numbers and Java's texts from bytes, one after the other, and knows where it is.
+"""Reads big-endian numbers and Java strings from bytes, and knows the position.
 
-What is missing or wrong is a :class:`~penstock.errors.FlinkSavepointError` that says what was read, at which byte of
-which file, and what Flink throws at the same place. Nothing is allocated for a count before its bytes are seen to be
-there, so a damaged count costs no memory.
+Missing or wrong bytes raise :class:`~penstock.errors.FlinkSavepointError`, with what was read, the byte and file, and
+what Flink throws at the same place. Nothing is allocated for a count before its bytes are known to exist, so a damaged
+count costs no memory.
 """
 
 from __future__ import annotations
@@ -27,24 +27,17 @@ _TWO, _THREE = 0xC0, 0xE0
 
 
 def plain(text: str) -> str:
-    """A text of a stranger for a terminal: what cannot be seen, or turns the direction of writing, is escaped.
-
-    Args:
-        text: any, halves of surrogate pairs too.
-    """
+    """A string from a stranger for a terminal: unprintable characters, and those that change the writing direction, are
+    escaped."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
 
 
 class Cursor:
-    """A position in bytes.
-
-    Args:
-        data: the bytes.
-        file: what they are, for errors.
-        start: of the first byte in the file, for errors.
-    """
+    """A position in bytes."""
 
     __slots__ = ("at", "data", "file", "start")
 
@@ -56,24 +49,15 @@ class Cursor:
 
     @property
     def left(self) -> int:
-        """How many bytes follow."""
+        """The number of bytes that follow."""
         return len(self.data) - self.at
 
-    def fail(self, said: str, flink_class: str | None, flink_message: str | None = None) -> NoReturn:
-        """Refuse the file at this place.
-
-        Args:
-            said: what is wrong, for a person.
-            flink_class: what Flink throws there.
-            flink_message: with which message.
-
-        Raises:
-            FlinkSavepointError: always.
-        """
+    def fail(self, problem: str, flink_class: str | None, flink_message: str | None = None) -> NoReturn:
+        """Refuse the file at this position."""
         where = self.start + self.at
         raise FlinkSavepointError(
-            f"{plain(self.file)} is damaged, cut off, or no file of a Flink savepoint: at byte {where:,}, "
-            f"{plain(said)}. Copy it again from where Flink has written it, or take another savepoint.",
+            f"{plain(self.file)} is damaged, cut off, or not a file of a Flink savepoint: at byte {where:,}, "
+            f"{plain(problem)}. Copy it again from where Flink wrote it, or use another savepoint.",
             flink_class=flink_class,
             flink_message=flink_message,
             file=self.file,
@@ -81,26 +65,21 @@ class Cursor:
         )
 
     def take(self, count: int, what: str) -> bytes:
-        """The next bytes.
-
-        Args:
-            count: how many, not negative.
-            what: they are.
-        """
+        """The next bytes."""
         end = self.at + count
         if end > len(self.data):
             self.fail(f"{what} should follow ({count:,} bytes), and only {self.left:,} are left", EOF)
-        found = self.data[self.at : end]
+        data = self.data[self.at : end]
         self.at = end
-        return found
+        return data
 
     def _number(self, form: struct.Struct, what: str) -> int:
         end = self.at + form.size
         if end > len(self.data):
             self.fail(f"{what} should follow ({form.size} bytes), and only {self.left} are left", EOF)
-        (found,) = form.unpack_from(self.data, self.at)
+        (number,) = form.unpack_from(self.data, self.at)
         self.at = end
-        return found
+        return number
 
     def byte(self, what: str) -> int:
         """A signed byte."""
@@ -127,23 +106,17 @@ class Cursor:
         return self._number(_LONG, what)
 
     def count(self, what: str) -> int:
-        """Four bytes, the size of a Java array: not negative."""
-        found = self._number(_INT, what)
-        if found < 0:
-            self.fail(f"{what} is {found}", NEGATIVE_SIZE, str(found))
-        return found
+        """Four bytes, the size of a Java array; negative is refused."""
+        number = self._number(_INT, what)
+        if number < 0:
+            self.fail(f"{what} is {number}", NEGATIVE_SIZE, str(number))
+        return number
 
     def longs(self, count: int, what: str) -> tuple[int, ...]:
-        """Numbers of eight bytes each.
-
-        Args:
-            count: how many.
-            what: they are.
-        """
         return struct.unpack(f">{count}q", self.take(8 * count, what))
 
     def utf(self, what: str) -> str:
-        """A text with its length of two bytes before it, in Java's modified UTF-8. Half a pair of surrogates stays."""
+        """A string in Java's modified UTF-8 after its length in two bytes. Half a surrogate pair is kept."""
         length = self.length(f"the length of {what}")
         raw = self.take(length, what)
         return raw.decode("ascii") if raw.isascii() else self._decoded(raw, what)

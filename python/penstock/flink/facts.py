@@ -1,6 +1,7 @@
-"""The facts of a savepoint as plain data, in the words of Flink's classes: what ``penstock savepoint facts`` prints.
+"""The facts of a savepoint as plain data, with the names of Flink's classes: the output of ``penstock savepoint
+facts``.
 
-1.11 and 2.3 say different things of one file: ``name``, ``uid``, ``fully_finished`` and ``finished`` are 2.3's.
+1.11 and 2.3 know different facts of one file: ``name``, ``uid``, ``fully_finished`` and ``finished`` are 2.3's.
 """
 
 from __future__ import annotations
@@ -32,12 +33,7 @@ _CHECKPOINT = re.compile(r"chk-\d+")
 
 
 def line(place: str, flink: str | None = None) -> dict[str, Any]:
-    """The line of a savepoint: its facts, or the error that Flink would give. Never raises for what is in the file.
-
-    Args:
-        place: a folder, or a metadata file; of a folder of checkpoints the newest one.
-        flink: whose facts; None: those of the version that has written it.
-    """
+    """The facts of a savepoint, or the error that Flink would give. Never raises for the contents of the file."""
     place = newest(place)
     try:
         savepoint = read_savepoint(place, flink or "2.3")
@@ -47,7 +43,7 @@ def line(place: str, flink: str | None = None) -> dict[str, Any]:
     if by != savepoint.flink:
         try:
             savepoint = read_savepoint(place, by)
-        except FlinkSavepointError:  # 2.3 has written it in an old version: only 2.3 reads it
+        except FlinkSavepointError:  # 2.3 wrote it in an old version, which only 2.3 reads
             by = savepoint.flink
     at, kind = savepoint.place, _kind(savepoint)
     root = _root(at)
@@ -63,24 +59,17 @@ def line(place: str, flink: str | None = None) -> dict[str, Any]:
 
 
 def failure(error: PenstockError) -> dict[str, Any]:
-    """An error as lines have it.
-
-    Args:
-        error: what was raised.
-    """
+    """An error as JSON."""
     if isinstance(error, FlinkSavepointError) and error.flink_class is not None:
-        found = {"class": error.flink_class, "message": error.flink_message}
+        described = {"class": error.flink_class, "message": error.flink_message}
     else:
-        found = {"class": type(error).__name__, "message": str(error)}
-    return {"error": found, "wrapped_in": [], "explanation": str(error)}
+        described = {"class": type(error).__name__, "message": str(error)}
+    return {"error": described, "wrapped_in": [], "explanation": str(error)}
 
 
 def writer(savepoint: FlinkSavepoint) -> str:
-    """Which Flink has written it, by what only 2.x writes: later versions, kinds of handles, operators without state.
-
-    Args:
-        savepoint: read as 2.3.
-    """
+    """Which Flink has written it, by what only 2.x writes: later versions, kinds of handles, operators without
+    state."""
     metadata = savepoint.metadata
     if metadata.version >= _FIRST_NEW or metadata.later:
         return "2.3"
@@ -90,8 +79,8 @@ def writer(savepoint: FlinkSavepoint) -> str:
         for subtask in operator.subtasks:
             if subtask.finished:
                 return "2.3"
-            headers = (savepoint.header(each) for each in subtask.managed_operator)
-            if any(isinstance(each, OperatorHeader) and each.version > 5 for each in headers):
+            headers = (savepoint.header(managed) for managed in subtask.managed_operator)
+            if any(isinstance(managed, OperatorHeader) and managed.version > 5 for managed in headers):
                 return "2.3"
     return "1.11"
 
@@ -118,25 +107,20 @@ def _files(place: Place, root: str) -> dict[str, int]:
         entries = place.storage().list(root, deep=root != place.path)
     except (OSError, PenstockError):
         return {}
-    own = place.path[len(root) + 1 :]
-    found = ((entry.path[len(root) + 1 :], entry.size) for entry in entries if entry.size >= 0)
-    return {path: size for path, size in found if _belongs(path, own, place.metadata[len(root) + 1 :])}
+    own_path = place.path[len(root) + 1 :]
+    files = ((entry.path[len(root) + 1 :], entry.size) for entry in entries if entry.size >= 0)
+    return {path: size for path, size in files if _belongs(path, own_path, place.metadata[len(root) + 1 :])}
 
 
-def _belongs(path: str, own: str, metadata: str) -> bool:
+def _belongs(path: str, own_path: str, metadata: str) -> bool:
     folder, _, name = path.rpartition("/")
     if name.startswith(NAME):
         return path == metadata
-    return folder == own or not _CHECKPOINT.fullmatch(folder.partition("/")[0])
+    return folder == own_path or not _CHECKPOINT.fullmatch(folder.partition("/")[0])
 
 
 def facts(savepoint: FlinkSavepoint, *, headers: bool = True) -> dict[str, Any]:
-    """What a savepoint has, operator by operator, in the order of the file.
-
-    Args:
-        savepoint: whose.
-        headers: also what the state files say.
-    """
+    """The facts of a savepoint, operator by operator, in the order of the file."""
     metadata, properties = savepoint.metadata, savepoint.metadata.properties
     about: dict[str, Any] = {"version": metadata.version, "checkpoint_id": metadata.checkpoint_id}
     if properties is not None:
@@ -146,9 +130,10 @@ def facts(savepoint: FlinkSavepoint, *, headers: bool = True) -> dict[str, Any]:
     return {
         **about,
         "master_states": [
-            {"name": each.name, "version": each.version, "bytes": each.data.hex()} for each in metadata.master_states
+            {"name": master_state.name, "version": master_state.version, "bytes": master_state.data.hex()}
+            for master_state in metadata.master_states
         ],
-        "operators": [write.operator(each) for each in metadata.operators],
+        "operators": [write.operator(operator) for operator in metadata.operators],
         "total_state_size": metadata.total_state_size,
         "metadata_size": metadata.size,
     }
@@ -173,7 +158,7 @@ class _Facts:
             "state_size": operator.size,
             "coordinator_state": coordinator,
             "collected": len(operator.subtasks),
-            "subtasks": [self.subtask(each) for each in operator.subtasks],
+            "subtasks": [self.subtask(subtask) for subtask in operator.subtasks],
         }
 
     def subtask(self, subtask: Subtask) -> dict[str, Any]:
@@ -182,29 +167,29 @@ class _Facts:
             "has_state": subtask.has_state,
             "state_size": subtask.size,
             **({"finished": subtask.finished} if self._new else {}),
-            "managed_operator": [self._with_header(each) for each in subtask.managed_operator],
-            "raw_operator": [_operator_handle(each) for each in subtask.raw_operator],
-            "managed_keyed": [self._with_header(each) for each in subtask.managed_keyed],
-            "raw_keyed": [keyed(each) for each in subtask.raw_keyed],
+            "managed_operator": [self._with_header(handle) for handle in subtask.managed_operator],
+            "raw_operator": [_operator_handle(handle) for handle in subtask.raw_operator],
+            "managed_keyed": [self._with_header(handle) for handle in subtask.managed_keyed],
+            "raw_keyed": [keyed(handle) for handle in subtask.raw_keyed],
             "input_channels": len(subtask.input_channels),
             "result_subpartitions": len(subtask.result_subpartitions),
         }
 
     def _with_header(self, handle: KeyedHandle | OperatorHandle) -> dict[str, Any]:
         written = _operator_handle(handle) if isinstance(handle, OperatorHandle) else keyed(handle)
-        found = self._savepoint.header(handle) if self._headers else None
-        if isinstance(found, Problem):
-            written["header_error"] = found.said
-        elif found is not None:
-            written["header"] = header(found)
+        content = self._savepoint.header(handle) if self._headers else None
+        if isinstance(content, Problem):
+            written["header_error"] = content.said
+        elif content is not None:
+            written["header"] = header(content)
         return written
 
 
 def stream(handle: StreamHandle) -> dict[str, Any]:
     """A handle of bytes, a file or a piece of one."""
     places = ("name", "file", "path", "start", "scope")
-    found = {name: getattr(handle, name) for name in places if getattr(handle, name) is not None}
-    return {"type": handle.type, "size": handle.size, **found}
+    present = {name: getattr(handle, name) for name in places if getattr(handle, name) is not None}
+    return {"type": handle.type, "size": handle.size, **present}
 
 
 def _operator_handle(handle: OperatorHandle) -> dict[str, Any]:
@@ -236,31 +221,31 @@ def _incremental(handle: IncrementalHandle) -> dict[str, Any]:
     }
 
 
-def header(found: KeyedHeader | OperatorHeader) -> dict[str, Any]:
-    """A header, as far as it could be read; ``stopped`` says why it was not to its end."""
-    stopped = {"stopped": found.stopped} if found.stopped else {}
-    if isinstance(found, OperatorHeader):
+def header(source: KeyedHeader | OperatorHeader) -> dict[str, Any]:
+    """A header as far as it could be read; ``stopped`` is the reason if that is not all of it."""
+    stopped = {"stopped": source.stopped} if source.stopped else {}
+    if isinstance(source, OperatorHeader):
         return {
-            "version": found.version,
-            "operator_states": list(map(_state, found.operator_states)),
-            "broadcast_states": list(map(_state, found.broadcast_states)),
+            "version": source.version,
+            "operator_states": list(map(_state, source.operator_states)),
+            "broadcast_states": list(map(_state, source.broadcast_states)),
             **stopped,
         }
-    key = None if found.key_serializer is None else _serializer(found.key_serializer)
+    key = None if source.key_serializer is None else _serializer(source.key_serializer)
     return {
-        "version": found.version,
-        "length": found.length,
-        "compression": found.compression,
+        "version": source.version,
+        "length": source.length,
+        "compression": source.compression,
         "key_serializer": key,
-        "states": list(map(_state, found.states)),
+        "states": list(map(_state, source.states)),
         **stopped,
     }
 
 
 def _state(info: StateInfo) -> dict[str, Any]:
-    serializers = {role: _serializer(each) for role, each in info.serializers.items()}
+    serializers = {role: _serializer(serializer) for role, serializer in info.serializers.items()}
     return {"name": info.name, "type": info.type, "options": dict(info.options), "serializers": serializers}
 
 
-def _serializer(found: Serializer) -> dict[str, str]:
-    return {"snapshot": found.snapshot, "serializer": found.serializer}
+def _serializer(serializer: Serializer) -> dict[str, str]:
+    return {"snapshot": serializer.snapshot, "serializer": serializer.serializer}

@@ -1,4 +1,4 @@
-"""What a restore does that Flink says nothing about: state that is lost, given to others, or carried along unread.
+"""Effects of a restore that Flink does not report: state that is lost, given to other operators, or kept unread.
 
 Names are compared only where the savepoint has them (from version 5 on), states only where the program's are known.
 Linear in operators, states and subtasks; reads the headers of state files.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from penstock.common.finding import Finding
+from penstock.common.findings import Finding
 from penstock.flink.headers import KeyedHeader
 from penstock.flink.metadata import OperatorState
 from penstock.flink.plans import PlannedOperator, PlannedVertex
@@ -17,9 +17,11 @@ from penstock.flink.refusals import label
 from penstock.flink.restore import Prediction
 from penstock.flink.savepoint import FlinkSavepoint
 
+NOT_COMPARED = "of a savepoint of Flink neither the types of keys, records and states nor kinds of windows are compared"
+"""Flink has Java serializers for them; a task fails to open its state if one does not fit."""
 _PYTHON = "python-state-"
 _OURS = ("positions", "pending")
-"""States that only our sources and sinks have."""
+"""States of our own sources and sinks."""
 _OWN = ("_timer_state/", "SourceReaderState", "_default_", "_async_wait_operator_state_", "_op_state", "writer_")
 
 
@@ -28,29 +30,24 @@ class NamedState(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the state."""
+        """Its name."""
         ...
 
     @property
     def kind(self) -> str:
-        """What it is, such as ``value`` or ``timers``."""
+        """Its kind, such as ``value`` or ``timers``."""
         ...
 
 
 Declared = Mapping[int, tuple[NamedState, ...] | None]
-"""The states of operators by node; None where they are not known."""
+"""The states of operators by node; None if unknown."""
 
 
 def findings(savepoint: FlinkSavepoint, prediction: Prediction, declared: Declared | None = None) -> list[Finding]:
-    """What is to be said of a restore, in the order of the program, then of the savepoint.
+    """The findings about a restore, in the order of the program, then of the savepoint.
 
-    The codes are ``inherited``, ``unread``, ``starts-empty``, ``mixed-key-groups``, ``key-groups-kept``,
-    ``left-behind``, ``not-taken`` and ``hook``.
-
-    Args:
-        savepoint: what is restored.
-        prediction: what becomes of it.
-        declared: the states of the program, where they are known.
+    Their codes are ``inherited``, ``unread``, ``starts-empty``, ``mixed-key-groups``, ``key-groups-kept``,
+    ``left-behind``, ``not-taken``, ``hook`` and ``not-compared``.
     """
     return list(_Finder(savepoint, prediction, declared or {}).all())
 
@@ -74,111 +71,116 @@ class _Finder:
             if self._prediction.vertices:
                 yield from self._of_vertex(vertex, self._prediction.vertices[index].max_parallelism)
         yield from self._of_untaken()
-        yield from (_hook(master.name) for master in self._savepoint.metadata.master_states)
+        for master in self._savepoint.metadata.master_states:
+            text = (
+                f"The savepoint has state of the coordinator's hook {master.name!r}. A program without hooks drops it."
+            )
+            yield Finding("hook", "info", "", text)
+        if any(self._states[state_id].has_state for state_id in self._taken.values() if state_id in self._states):
+            text = f"Unknown until it runs: {NOT_COMPARED}."
+            yield Finding("not-compared", "info", "", text)
 
     def _of_pair(self, operator: PlannedOperator, state: OperatorState) -> Iterator[Finding]:
         infos = self._savepoint.states(state)
         declared = self._declared.get(operator.node)
-        there = {own(name): info for name, info in infos.items() if own(name)}
+        by_name = {program_name(name): info for name, info in infos.items() if program_name(name)}
         wanted = set(_named(declared))
         if operator.uid is None and operator.pinned is None:
             other = _other(operator, state)
-            disjoint = declared is not None and bool(there) and not wanted & there.keys()
+            disjoint = declared is not None and bool(by_name) and not wanted & by_name.keys()
             if other or disjoint:
-                yield _inherited(operator, state, None if declared is None else disjoint, sorted(there))
+                yield _inherited(operator, state, None if declared is None else disjoint, sorted(by_name))
         if declared is None:
             return
-        for name in there:
+        for name in by_name:
             if name not in wanted:
-                yield Finding("unread", "warning", state.operator_id, _unread(operator, name, there[name].type))
+                yield Finding("unread", "warning", state.operator_id, _unread(operator, name, by_name[name].type))
         if self._complete(state):
-            for name in sorted(wanted - there.keys()):
-                said = f"The state {name!r} of {operator.label} is not in the savepoint, and starts empty."
-                yield Finding("starts-empty", "info", state.operator_id, said)
+            for name in sorted(wanted - by_name.keys()):
+                text = f"The state {name!r} of {operator.label} is not in the savepoint, and starts empty."
+                yield Finding("starts-empty", "info", state.operator_id, text)
 
     def _complete(self, state: OperatorState) -> bool:
         """Whether all names of an operator's keyed states are known."""
-        headers = [each for each in self._savepoint.headers(state) if isinstance(each, KeyedHeader)]
+        headers = [
+            keyed_header for keyed_header in self._savepoint.headers(state) if isinstance(keyed_header, KeyedHeader)
+        ]
         return bool(headers) and not any(header.stopped for header in headers)
 
     def _of_new(self, operator: PlannedOperator) -> Iterator[Finding]:
         names = _named(self._declared.get(operator.node))
         if names and operator.generated not in self._taken:
-            said = f"{operator.label} is not in the savepoint: its state ({', '.join(names)}) starts empty."
-            yield Finding("starts-empty", "warning", operator.generated, said)
+            text = f"{operator.label} is not in the savepoint: its state ({', '.join(names)}) starts empty."
+            yield Finding("starts-empty", "warning", operator.generated, text)
 
     def _of_vertex(self, vertex: PlannedVertex, most: int) -> Iterator[Finding]:
         for operator in vertex.operators:
             state = self._states.get(self._taken.get(operator.generated, ""))
-            keyed = state is not None and any(each.managed_keyed or each.raw_keyed for each in state.subtasks)
+            keyed = state is not None and any(subtask.managed_keyed or subtask.raw_keyed for subtask in state.subtasks)
             if state is not None and keyed and state.max_parallelism != most:
                 yield Finding("mixed-key-groups", "error", state.operator_id, _mixed(vertex, state, most))
         if most != vertex.max_parallelism:
-            said = (
+            text = (
                 f"The task {vertex.name!r} keeps the {most} key groups of the savepoint, where the program alone would "
                 f"have {vertex.max_parallelism}: it can have no more than {most} subtasks."
             )
-            yield Finding("key-groups-kept", "info", vertex.id, said)
+            yield Finding("key-groups-kept", "info", vertex.id, text)
 
     def _of_untaken(self) -> Iterator[Finding]:
-        """State that no operator asks for: left behind with permission, or without a word."""
+        """State that no operator takes: left behind with permission, or silently."""
         left, taken = set(self._prediction.left), set(self._taken.values())
         for state in self._savepoint.operators:
             if not state.has_state or state.operator_id in taken:
                 continue
             if state.operator_id in left:
-                said = f"No operator of the program takes the state of {label(state)} ({state.size:,} bytes)."
-                yield Finding("left-behind", "warning", state.operator_id, said)
+                text = f"No operator of the program takes the state of {label(state)} ({state.size:,} bytes)."
+                yield Finding("left-behind", "warning", state.operator_id, text)
             elif self._prediction.taken is not None:
                 yield Finding("not-taken", "error", state.operator_id, self._lost(state))
 
     def _lost(self, state: OperatorState) -> str:
         owner = next(
-            each
+            operator
             for vertex in self._prediction.plan.vertices
-            for each in vertex.operators
-            if state.operator_id in (each.generated, each.pinned)
+            for operator in vertex.operators
+            if state.operator_id in (operator.generated, operator.pinned)
         )
-        said = f"The state of {label(state)} ({state.size:,} bytes) is lost without a word: "
+        text = f"The state of {label(state)} ({state.size:,} bytes) is lost silently: "
         if owner.pinned is not None:
             way = "Flink 1.11 asks for that ID only" if self._prediction.flink == "1.11" else "that ID comes first"
             return (
-                f"{said}{owner.label} has it, but is pinned to {owner.pinned}, and {way}. Take its set_uid_hash away "
+                f"{text}{owner.label} has it, but is pinned to {owner.pinned}, and {way}. Remove its set_uid_hash "
                 f"for this restore, or set {state.operator_id!r}."
             )
-        return f"{said}no operator of the program takes it."
+        return f"{text}no operator of the program takes it."
 
 
 def _named(declared: tuple[NamedState, ...] | None) -> list[str]:
-    """The states that a program names; timers and what only we keep are none."""
-    return [each.name for each in declared or () if each.kind != "timers" and each.name not in _OURS]
+    """The states that a program names, without timers and our own states."""
+    return [state.name for state in declared or () if state.kind != "timers" and state.name not in _OURS]
 
 
-def own(name: str) -> str:
-    """The name that a program gave a state; "" of one that Flink keeps for itself.
-
-    Args:
-        name: in the savepoint. PyFlink puts a word before those of Python functions.
-    """
+def program_name(name: str) -> str:
+    """The name that a program gave a state; "" for Flink's own states."""
     if name.startswith(_OWN) or name.endswith("-timers"):
         return ""
     return name.removeprefix(_PYTHON)
 
 
 def _other(operator: PlannedOperator, state: OperatorState) -> bool:
-    """Whether the savepoint's operator is known to have been another one, by its name or its uid."""
+    """Whether the savepoint's operator is known to be another one, by name or uid."""
     return state.uid is not None or (state.name is not None and state.name != operator.name)
 
 
 def _inherited(operator: PlannedOperator, state: OperatorState, disjoint: bool | None, names: Iterable[str]) -> Finding:
     what = f" ({', '.join(names)})" if names else ""
-    said = f"{operator.label} has no uid, and takes the state of {label(state)}{what} by its position alone. "
+    text = f"{operator.label} has no uid, and takes the state of {label(state)}{what} by its position alone. "
     if disjoint is False:
-        said += "It declares the same states, so it seems to be the same operator under another name; a uid makes sure."
-        return Finding("inherited", "info", state.operator_id, said)
-    said += "It declares none of these states: " if disjoint else "If it is another operator, "
-    said += f"give the one that is to take them set_uid_hash({state.operator_id!r}), and each operator a uid."
-    return Finding("inherited", "error" if disjoint else "warning", state.operator_id, said)
+        text += "It declares the same states, so it is probably the same operator under another name; a uid makes sure."
+        return Finding("inherited", "info", state.operator_id, text)
+    text += "It declares none of these states: " if disjoint else "If it is another operator, "
+    text += f"give the operator that should take them set_uid_hash({state.operator_id!r}), and each operator a uid."
+    return Finding("inherited", "error" if disjoint else "warning", state.operator_id, text)
 
 
 def _unread(operator: PlannedOperator, name: str, kind: str) -> str:
@@ -196,8 +198,3 @@ def _mixed(vertex: PlannedVertex, state: OperatorState, most: int) -> str:
         f"Begin a new chain at the operator, or set the max parallelism of {vertex.name!r} to {state.max_parallelism} "
         "if nothing else in the chain has state."
     )
-
-
-def _hook(name: str) -> Finding:
-    said = f"The savepoint has state of the coordinator's hook {name!r}. A program without hooks drops it."
-    return Finding("hook", "info", "", said)

@@ -1,7 +1,7 @@
-"""Reads state handles: a byte says which kind, the rest follows. Each kind is one function.
+"""Reads state handles: a byte for the kind, then its fields. Each kind is one function.
 
-1.11 knows the tags 0 to 6, 2.3 all of them. Handles can stand in handles; a file that nests them more than
-``DEEPEST`` times is refused, where Java would run out of stack.
+1.11 knows the tags 0 to 6, 2.3 all of them. Handles can contain handles; a file that nests them more than ``DEEPEST``
+times is refused, where Java would run out of stack.
 """
 
 from __future__ import annotations
@@ -39,15 +39,7 @@ _SEGMENT, _EMPTY_SEGMENT, _MERGED_OPERATOR = range(15, 18)
 
 
 class HandleReader:
-    """Reads handles as a version of Flink does.
-
-    Args:
-        cursor: in the metadata.
-        flink: ``"1.11"`` or ``"2.3"``: which tags are known.
-
-    Attributes:
-        later: whether a tag was met that 1.11 does not know.
-    """
+    """Reads handles as one version of Flink does."""
 
     def __init__(self, cursor: Cursor, flink: str) -> None:
         self._cursor = cursor
@@ -55,10 +47,10 @@ class HandleReader:
         self.later = False
 
     def _tag(self, what: str) -> int:
-        """A kind, or a number that is none in this version."""
-        found = self._cursor.byte(f"the kind of {what}")
-        self.later = self.later or found > _LAST_OLD_TAG
-        return -1 if self._old and found > _LAST_OLD_TAG else found
+        """A kind, or -1 if this version does not know it."""
+        tag = self._cursor.byte(f"the kind of {what}")
+        self.later = self.later or tag > _LAST_OLD_TAG
+        return -1 if self._old and tag > _LAST_OLD_TAG else tag
 
     def _unknown(self, what: str, message: str, flink_class: str) -> NoReturn:
         cursor = self._cursor
@@ -70,12 +62,7 @@ class HandleReader:
         )
 
     def stream(self, what: str, depth: int = 0) -> StreamHandle | None:
-        """A stream handle, or None.
-
-        Args:
-            what: it is, for errors.
-            depth: how many handles it lies in.
-        """
+        """A stream handle, or None."""
         cursor, tag = self._cursor, self._tag(what)
         if tag == _NULL:
             return None
@@ -95,18 +82,14 @@ class HandleReader:
         return depth + 1
 
     def _there(self, what: str, depth: int) -> StreamHandle:
-        """A stream handle that Flink takes for given."""
-        found = self.stream(what, depth)
-        if found is None:
+        """A stream handle that Flink requires."""
+        handle = self.stream(what, depth)
+        if handle is None:
             self._cursor.fail(f"{what} is missing where there must be one", NULL_POINTER)
-        return found
+        return handle
 
     def operator(self, what: str) -> OperatorHandle | None:
-        """A handle of operator state, or None.
-
-        Args:
-            what: it is, for errors.
-        """
+        """A handle of operator state, or None."""
         cursor, tag = self._cursor, self._tag(what)
         if tag == _NULL:
             return None
@@ -141,12 +124,7 @@ class HandleReader:
         return StatePlaces(MODES[mode], cursor.longs(count, f"the offsets of state {name!r}"))
 
     def keyed(self, what: str, depth: int = 0) -> KeyedHandle | None:
-        """A handle of keyed state, or None.
-
-        Args:
-            what: it is, for errors.
-            depth: how many handles it lies in.
-        """
+        """A handle of keyed state, or None."""
         tag = self._tag(what)
         if tag == _NULL:
             return None
@@ -164,7 +142,7 @@ class HandleReader:
         return self._changes_in_files(tag, what, deeper)
 
     def _range(self, what: str) -> tuple[tuple[int, int], int]:
-        """A range of key groups, and how many they are."""
+        """A range of key groups, and its length."""
         cursor = self._cursor
         first = cursor.int(f"the first key group of {what}")
         count = cursor.int(f"the number of key groups of {what}")
@@ -251,13 +229,7 @@ class HandleReader:
         return ChangesHandle("ChangelogStateHandleStreamImpl", key_groups, size)
 
     def channel(self, what: str, *, typed: bool, merged: int) -> StreamHandle:
-        """State of a channel: records on their way, of an unaligned checkpoint. Not held to files of Flink.
-
-        Args:
-            what: it is, for errors.
-            typed: whether a kind stands before it.
-            merged: the kind that is of several channels in one.
-        """
+        """State of a channel: the records in flight of an unaligned checkpoint. Not compared with files of Flink."""
         cursor = self._cursor
         tag = cursor.byte(f"the kind of {what}") if typed else merged - 2
         if tag not in (merged, merged - 2):

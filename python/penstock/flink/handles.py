@@ -1,6 +1,6 @@
-"""State handles: where the bytes of a piece of state are, as ``_metadata`` says it.
+"""State handles: the places of pieces of state, as recorded in ``_metadata``.
 
-``type`` is the simple name of Flink's class. ``size`` is what Flink's ``getStateSize`` gives.
+``type`` is the simple name of Flink's class. ``size`` is the result of Flink's ``getStateSize``.
 """
 
 from __future__ import annotations
@@ -11,18 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class StreamHandle:
-    """Bytes, or a file, or a piece of one.
-
-    Attributes:
-        type: Flink's class.
-        size: in bytes.
-        data: the bytes, if they lie in the metadata.
-        name: the label of such bytes; it need not exist as a file.
-        file: a path relative to the folder of the metadata.
-        path: an absolute one.
-        start: of a piece, in its file.
-        scope: of such a piece: ``EXCLUSIVE`` or ``SHARED``.
-    """
+    """Bytes, a file, or a part of a file."""
 
     type: str
     size: int
@@ -36,12 +25,7 @@ class StreamHandle:
 
 @dataclass(frozen=True)
 class StatePlaces:
-    """Where the elements of an operator state are.
-
-    Attributes:
-        mode: ``SPLIT_DISTRIBUTE``, ``UNION`` or ``BROADCAST``.
-        offsets: of its elements, from the start of the file.
-    """
+    """The offsets of the elements of an operator state."""
 
     mode: str
     offsets: tuple[int, ...]
@@ -49,13 +33,7 @@ class StatePlaces:
 
 @dataclass(frozen=True)
 class OperatorHandle:
-    """Operator state of a subtask: lists, union lists, broadcast.
-
-    Attributes:
-        type: Flink's class.
-        states: by name, in the order of the file.
-        delegate: where the bytes are.
-    """
+    """Operator state of a subtask: lists, union lists, broadcast."""
 
     type: str
     states: Mapping[str, StatePlaces]
@@ -69,14 +47,7 @@ class OperatorHandle:
 
 @dataclass(frozen=True)
 class KeyGroupsHandle:
-    """Keyed state of a subtask in one file.
-
-    Attributes:
-        type: Flink's class.
-        key_groups: the first and the last.
-        offsets: one for each key group.
-        delegate: where the bytes are.
-    """
+    """Keyed state of a subtask in one file."""
 
     type: str
     key_groups: tuple[int, int]
@@ -91,16 +62,7 @@ class KeyGroupsHandle:
 
 @dataclass(frozen=True)
 class IncrementalHandle:
-    """Keyed state as files of RocksDB.
-
-    Attributes:
-        type: Flink's class.
-        key_groups: the first and the last.
-        backend_id: of the state backend that wrote it.
-        checkpoint_id: with which.
-        meta: where the names and types of the states are.
-        shared, private: its files, by name.
-    """
+    """Keyed state as RocksDB's files."""
 
     type: str
     key_groups: tuple[int, int]
@@ -118,13 +80,7 @@ class IncrementalHandle:
 
 @dataclass(frozen=True)
 class ChangesHandle:
-    """Changes of keyed state since the last materialization, in memory or in files.
-
-    Attributes:
-        type: Flink's class.
-        key_groups: the first and the last.
-        size: in bytes.
-    """
+    """Changes of keyed state since the last materialization, in memory or in files."""
 
     type: str
     key_groups: tuple[int, int]
@@ -133,15 +89,7 @@ class ChangesHandle:
 
 @dataclass(frozen=True)
 class ChangelogHandle:
-    """Keyed state as what was materialized last, and the changes since.
-
-    Attributes:
-        type: Flink's class.
-        key_groups: the first and the last.
-        checkpoint_id: with which it was written.
-        materialization_id: of the last one.
-        materialized, changes: its parts.
-    """
+    """Keyed state as the last materialization and the changes since."""
 
     type: str
     key_groups: tuple[int, int]

@@ -1,13 +1,13 @@
-"""Headers of state files: which states are in one, of which kind, with which serializers.
+"""Headers of state files: the states in a file, their kinds and serializers.
 
-Of keyed state (what a handle of key groups or the description of an incremental one leads to) and of operator state.
-The states themselves are not read.
+There are headers of keyed state (behind a handle of key groups, or in the description of an incremental one) and of
+operator state. The states themselves are not read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from penstock.flink.cursor import IO, Cursor
 from penstock.flink.snapshots import Serializer, UnknownSnapshot, read_written
@@ -20,14 +20,7 @@ KINDS = ("KEY_VALUE", "OPERATOR", "BROADCAST", "PRIORITY_QUEUE")
 
 @dataclass(frozen=True)
 class StateInfo:
-    """A state.
-
-    Attributes:
-        name: of the state.
-        type: ``KEY_VALUE``, ``OPERATOR``, ``BROADCAST`` or ``PRIORITY_QUEUE``.
-        options: such as ``KEYED_STATE_TYPE``.
-        serializers: by role.
-    """
+    """The description of a state."""
 
     name: str
     type: str
@@ -37,16 +30,7 @@ class StateInfo:
 
 @dataclass(frozen=True)
 class KeyedHeader:
-    """The header of a file of keyed state.
-
-    Attributes:
-        version: of its format.
-        compression: whether its key groups are compressed.
-        key_serializer: of the keys; None if it could not be read.
-        states: those that could be read.
-        length: of the header in bytes; None if it was not read to its end.
-        stopped: why reading has stopped before the end; "" if it has not.
-    """
+    """The header of a file of keyed state; ``stopped`` is the reason if it could not be read to its end."""
 
     version: int
     compression: bool
@@ -58,14 +42,7 @@ class KeyedHeader:
 
 @dataclass(frozen=True)
 class OperatorHeader:
-    """The header of a file of operator state.
-
-    Attributes:
-        version: of its format.
-        operator_states, broadcast_states: those that could be read.
-        compression: whether what follows is compressed.
-        stopped: why reading has stopped before the end; "" if it has not.
-    """
+    """The header of a file of operator state."""
 
     version: int
     operator_states: tuple[StateInfo, ...]
@@ -74,61 +51,40 @@ class OperatorHeader:
     stopped: str = ""
 
 
-@dataclass
-class _States:
-    """States as far as they could be read."""
-
-    found: list[StateInfo] = field(default_factory=list[StateInfo])
-
-
 def read_keyed_header(cursor: Cursor) -> KeyedHeader:
-    """The header of keyed state. An unknown serializer ends it early, with what was read so far.
-
-    Args:
-        cursor: at the first byte of the state.
-
-    Raises:
-        FlinkSavepointError: it is damaged, or of another version.
-    """
+    """Read the header of keyed state. An unknown serializer ends it early, with the states read so far."""
     version = cursor.int("the version of the keyed state")
     if version != KEYED_VERSION:
         cursor.fail(f"the keyed state is in version {version}, and only {KEYED_VERSION} is known", IO)
     compression = cursor.bool("whether key groups are compressed")
-    key, states = None, _States()
+    key, states = None, list[StateInfo]()
     try:
         key = read_written(cursor, "the key serializer")
         number = cursor.short("the number of states")
         _read_states(cursor, number, states)
     except UnknownSnapshot as error:
-        return KeyedHeader(version, compression, key, tuple(states.found), None, str(error))
-    return KeyedHeader(version, compression, key, tuple(states.found), cursor.at)
+        return KeyedHeader(version, compression, key, tuple(states), None, str(error))
+    return KeyedHeader(version, compression, key, tuple(states), cursor.at)
 
 
 def read_operator_header(cursor: Cursor) -> OperatorHeader:
-    """The header of operator state, in the same way.
-
-    Args:
-        cursor: at the first byte of the state.
-
-    Raises:
-        FlinkSavepointError: it is damaged, or of another version.
-    """
+    """Read the header of operator state, in the same way."""
     version = cursor.int("the version of the operator state")
     if version not in OPERATOR_VERSIONS:
         known = " and ".join(map(str, OPERATOR_VERSIONS))
         cursor.fail(f"the operator state is in version {version}, and only {known} are known", IO)
     compression = cursor.bool("whether operator state is compressed") if version >= _COMPRESSES else False
-    lists, broadcasts = _States(), _States()
+    lists, broadcasts = list[StateInfo](), list[StateInfo]()
     stopped = ""
     try:
         _read_states(cursor, cursor.short("the number of operator states"), lists)
         _read_states(cursor, cursor.short("the number of broadcast states"), broadcasts)
     except UnknownSnapshot as error:
         stopped = str(error)
-    return OperatorHeader(version, tuple(lists.found), tuple(broadcasts.found), compression, stopped)
+    return OperatorHeader(version, tuple(lists), tuple(broadcasts), compression, stopped)
 
 
-def _read_states(cursor: Cursor, number: int, states: _States) -> None:
+def _read_states(cursor: Cursor, number: int, states: list[StateInfo]) -> None:
     for _ in range(number):
         name = cursor.utf("the name of a state")
         kind = cursor.int(f"the kind of state {name!r}")
@@ -136,7 +92,7 @@ def _read_states(cursor: Cursor, number: int, states: _States) -> None:
             cursor.fail(f"the kind of state {name!r} is {kind}", IO)
         options, serializers = _options(cursor, name), dict[str, Serializer]()
         info = StateInfo(name, KINDS[kind], options, serializers)
-        states.found.append(info)
+        states.append(info)
         for _ in range(cursor.int(f"the number of serializers of state {name!r}")):
             role = cursor.utf(f"the role of a serializer of state {name!r}")
             serializers[role] = read_written(cursor, f"the {role} of state {name!r}")

@@ -1,7 +1,7 @@
-"""Reads a Java serialization stream as far as plain objects, enums and texts go. Nothing is made of what it names.
+"""Reads a Java serialization stream of plain objects, enums and strings, without creating any Java object.
 
-Enough for the one object that ``_metadata`` has in this form. Arrays, proxies, externalizable classes and exceptions
-are refused. Source of the grammar: Java's Object Serialization Specification, chapter 6.
+That is enough for the one object that ``_metadata`` has in this form. Arrays, proxies, externalizable classes and
+exceptions are refused. Source of the grammar: Java's Object Serialization Specification, chapter 6.
 """
 
 from __future__ import annotations
@@ -22,14 +22,7 @@ _WRITES, _SERIALIZABLE, _EXTERNALIZABLE = 1, 2, 4
 
 @dataclass
 class JavaClass:
-    """A class as a stream describes it.
-
-    Attributes:
-        name: of the class.
-        flags: how its objects are written.
-        fields: kind and name of each.
-        parent: the class above.
-    """
+    """A class as described in a stream."""
 
     name: str
     flags: int = 0
@@ -39,13 +32,7 @@ class JavaClass:
 
 @dataclass
 class JavaValue:
-    """An object.
-
-    Attributes:
-        java_class: the name of its class.
-        fields: their values, by name.
-        constant: of an enum; None of others.
-    """
+    """An object or enum constant."""
 
     java_class: str
     fields: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -53,11 +40,7 @@ class JavaValue:
 
 
 class JavaStream:
-    """A stream.
-
-    Args:
-        cursor: where it begins.
-    """
+    """A serialization stream."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
@@ -66,14 +49,10 @@ class JavaStream:
         if header != b"\xac\xed\x00\x05":
             cursor.at -= 4
             message = f"invalid stream header: {header.hex().upper()}"
-            cursor.fail("the checkpoint's properties are no Java serialization stream", CORRUPTED, message)
+            cursor.fail("the checkpoint's properties are not a Java serialization stream", CORRUPTED, message)
 
     def value(self, depth: int = 0) -> Any:
-        """The next value: a text, None, or a :class:`JavaValue`.
-
-        Args:
-            depth: how many values it lies in.
-        """
+        """The next value: a string, None, or a :class:`JavaValue`."""
         cursor = self._cursor
         if depth > DEEPEST:
             cursor.fail(f"objects are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
@@ -88,22 +67,22 @@ class JavaStream:
             return self._enum(depth)
         if code == _OBJECT:
             return self._object(depth)
-        return self._unknown(code, "is none that the properties of a checkpoint have")
+        return self._unknown(code, "is not one that the properties of a checkpoint have")
 
-    def _unknown(self, code: int, said: str) -> Any:
+    def _unknown(self, code: int, problem: str) -> Any:
         self._cursor.at -= 1
         message = f"invalid type code: {code & 0xFF:02X}"
-        self._cursor.fail(f"the kind of value {code & 0xFF:#04x} {said}", CORRUPTED, message)
+        self._cursor.fail(f"the kind of value {code & 0xFF:#04x} {problem}", CORRUPTED, message)
 
     def _reference(self, wanted: type[Any]) -> Any:
         handle = self._cursor.int("a reference of the properties") - _FIRST_HANDLE
         if not 0 <= handle < len(self._handles):
             message = f"invalid handle value: {(handle + _FIRST_HANDLE) & 0xFFFFFFFF:08X}"
             self._cursor.fail("a reference of the properties leads nowhere", CORRUPTED, message)
-        found = self._handles[handle]
-        if not isinstance(found, wanted):
+        target = self._handles[handle]
+        if not isinstance(target, wanted):
             self._cursor.fail("a reference of the properties leads to something else", "java.lang.ClassCastException")
-        return found
+        return target
 
     def _text(self, code: int) -> str:
         if code == _LONG_STRING:
@@ -113,46 +92,46 @@ class JavaStream:
         return text
 
     def _class(self, depth: int) -> JavaClass | None:
-        """A class, and the classes above it, which a stream describes one after the other."""
+        """A class and its superclasses, which a stream describes one after the other."""
         cursor = self._cursor
         first: JavaClass | None = None
         last: JavaClass | None = None
         for _ in range(depth, DEEPEST + 1):
             code = cursor.byte("a class of the properties")
             if code == _CLASS:
-                found: JavaClass | None = self._described()
+                current: JavaClass | None = self._described()
             elif code in (_NULL, _REFERENCE):
-                found = None if code == _NULL else self._reference(JavaClass)
+                current = None if code == _NULL else self._reference(JavaClass)
             else:
                 return self._unknown(code, "stands where a class should be described")
             if last is None:
-                first = found
+                first = current
             else:
-                last.parent = found
+                last.parent = current
             if code != _CLASS:
                 return first
-            last = found
+            last = current
         return cursor.fail(f"classes are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
 
     def _described(self) -> JavaClass:
         cursor = self._cursor
-        found = JavaClass(cursor.utf("the name of a class of the properties"))
-        cursor.long(f"the version of class {found.name}")
-        self._handles.append(found)
-        found.flags = cursor.byte(f"the flags of class {found.name}")
-        for _ in range(cursor.short(f"the number of fields of class {found.name}")):
-            kind = chr(cursor.byte(f"the kind of a field of class {found.name}") & 0xFF)
-            name = cursor.utf(f"the name of a field of class {found.name}")
+        java_class = JavaClass(cursor.utf("the name of a class of the properties"))
+        cursor.long(f"the version of class {java_class.name}")
+        self._handles.append(java_class)
+        java_class.flags = cursor.byte(f"the flags of class {java_class.name}")
+        for _ in range(cursor.short(f"the number of fields of class {java_class.name}")):
+            kind = chr(cursor.byte(f"the kind of a field of class {java_class.name}") & 0xFF)
+            name = cursor.utf(f"the name of a field of class {java_class.name}")
             if kind not in "BCDFIJSZL":
-                cursor.fail(f"field {name} of class {found.name} has the kind {kind!r}", _INVALID)
+                cursor.fail(f"field {name} of class {java_class.name} has the kind {kind!r}", _INVALID)
             if kind == "L" and not isinstance(self.value(DEEPEST), str):
-                cursor.fail(f"field {name} of class {found.name} has no class", "java.lang.ClassCastException")
-            found.fields.append((kind, name))
-        self._annotations(found.name)
-        return found
+                cursor.fail(f"field {name} of class {java_class.name} has no class", "java.lang.ClassCastException")
+            java_class.fields.append((kind, name))
+        self._annotations(java_class.name)
+        return java_class
 
     def _annotations(self, name: str) -> None:
-        """What a class has written beside its fields: none of Flink's does."""
+        """The data that a class writes beside its fields; Flink's classes write none."""
         code = self._cursor.byte(f"the end of class {name}")
         if code != _END_BLOCK:
             self._unknown(code, f"stands where class {name} should end")
@@ -161,19 +140,19 @@ class JavaStream:
         described = self._class(depth)
         if described is None:
             self._cursor.fail("an object of the properties has no class", _INVALID)
-        found = JavaValue(described.name)
-        self._handles.append(found)
+        value = JavaValue(described.name)
+        self._handles.append(value)
         lineage: list[JavaClass] = []
         at: JavaClass | None = described
         while at is not None and len(lineage) <= DEEPEST:
             lineage.append(at)
             at = at.parent
-        for each in reversed(lineage):
-            if not each.flags & _SERIALIZABLE or each.flags & (_EXTERNALIZABLE | _WRITES):
-                self._cursor.fail(f"class {each.name} writes itself", _INVALID)
-            for kind, name in each.fields:
-                found.fields[name] = self._field(kind, name, depth)
-        return found
+        for java_class in reversed(lineage):
+            if not java_class.flags & _SERIALIZABLE or java_class.flags & (_EXTERNALIZABLE | _WRITES):
+                self._cursor.fail(f"class {java_class.name} writes itself", _INVALID)
+            for kind, name in java_class.fields:
+                value.fields[name] = self._field(kind, name, depth)
+        return value
 
     def _field(self, kind: str, name: str, depth: int) -> Any:
         cursor = self._cursor
@@ -191,10 +170,10 @@ class JavaStream:
         described = self._class(depth)
         if described is None:
             self._cursor.fail("an enum of the properties has no class", _INVALID)
-        found = JavaValue(described.name)
-        self._handles.append(found)
+        value = JavaValue(described.name)
+        self._handles.append(value)
         constant = self.value(depth + 1)
         if not isinstance(constant, str):
-            self._cursor.fail(f"a constant of {found.java_class} has no name", "java.lang.ClassCastException")
-        found.constant = constant
-        return found
+            self._cursor.fail(f"a constant of {value.java_class} has no name", "java.lang.ClassCastException")
+        value.constant = constant
+        return value

@@ -1,7 +1,7 @@
-"""``_metadata``, versions 2 to 6: what Flink's coordinator writes of a savepoint or checkpoint.
+"""``_metadata``, versions 2 to 6: the description of a savepoint or checkpoint by Flink's coordinator.
 
-Read in Flink's own order, so that what is wrong first is said first, as Flink does; every refusal has Flink's class and
-message beside the place in the file. Linear in the file.
+It is read in Flink's own order, so that the first error is the one Flink reports; every refusal has Flink's class and
+message beside the position in the file. Linear in the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from penstock.flink.properties import Properties, read_properties
 MAGIC = struct.pack(">I", 0x4960672D)
 _MASTER_MAGIC = struct.pack(">I", 0xC96B1696)
 KNOWN = {"1.11": (2, 3), "2.3": (2, 3, 4, 5, 6)}
-"""The versions of the file that each Flink reads."""
+"""Format versions that each Flink reads."""
 _CHANNELS, _PROPERTIES, _NAMES, _TYPED_CHANNELS = 3, 4, 5, 6
 _MERGED_INPUT, _MERGED_OUTPUT = 3, 4
 _WRONG_MAGIC = (
@@ -31,11 +31,11 @@ _OLD_STATE = "Legacy state (from Flink <= 1.1, created through the 'Checkpointed
 
 @dataclass(frozen=True)
 class MasterState:
-    """State of a hook of the coordinator.
+    """The state of a hook of the coordinator.
 
     Attributes:
-        name: of the hook.
-        version: of its serializer.
+        name: the name of the hook.
+        version: the version of its serializer.
         data: its bytes.
     """
 
@@ -46,13 +46,13 @@ class MasterState:
 
 @dataclass(frozen=True)
 class Subtask:
-    """What a subtask of an operator has left.
+    """The state of a subtask of an operator.
 
     Attributes:
-        index: of the subtask.
-        finished: whether it had ended; then there is nothing.
-        managed_operator, raw_operator, managed_keyed, raw_keyed: handles, none or one each.
-        input_channels, result_subpartitions: records on their way, of unaligned checkpoints.
+        index: the index of the subtask.
+        finished: whether it had finished; then there is no state.
+        managed_operator, raw_operator, managed_keyed, raw_keyed: handles, at most one each.
+        input_channels, result_subpartitions: records in flight, of unaligned checkpoints.
     """
 
     index: int
@@ -66,7 +66,7 @@ class Subtask:
 
     @property
     def has_state(self) -> bool:
-        """Whether there is any handle, even one of nothing."""
+        """Whether there is any handle, even an empty one."""
         handles = (self.managed_operator, self.raw_operator, self.managed_keyed, self.raw_keyed)
         return any((*handles, self.input_channels, self.result_subpartitions))
 
@@ -75,20 +75,20 @@ class Subtask:
         """In bytes."""
         operators, keyed = (*self.managed_operator, *self.raw_operator), (*self.managed_keyed, *self.raw_keyed)
         channels = (*self.input_channels, *self.result_subpartitions)
-        return sum(each.size for each in operators) + sum(each.size for each in (*keyed, *channels))
+        return sum(operator.size for operator in operators) + sum(handle.size for handle in (*keyed, *channels))
 
 
 @dataclass(frozen=True)
 class OperatorState:
-    """What an operator has left.
+    """The state of an operator.
 
     Attributes:
-        operator_id: the generated one, 32 hex digits.
-        name, uid: as the program had them; None before version 5, or without.
+        operator_id: the generated ID, 32 hex digits.
+        name, uid: as in the program; None before version 5, or if not set.
         parallelism, max_parallelism: the effective ones.
-        coordinator: state of its coordinator.
-        subtasks: those that are in the file, in order of their indices.
-        fully_finished: whether all of it had ended.
+        coordinator: the state of its coordinator.
+        subtasks: the subtasks in the file, in order of their indices.
+        fully_finished: whether all subtasks had finished.
     """
 
     operator_id: str
@@ -104,25 +104,25 @@ class OperatorState:
     def size(self) -> int:
         """In bytes."""
         coordinator = 0 if self.coordinator is None else self.coordinator.size
-        return coordinator + sum(each.size for each in self.subtasks)
+        return coordinator + sum(subtask.size for subtask in self.subtasks)
 
     @property
     def has_state(self) -> bool:
-        """Whether there is anything to restore: some subtask's, or its coordinator's."""
-        return self.coordinator is not None or any(each.has_state for each in self.subtasks)
+        """Whether there is anything to restore, of a subtask or of the coordinator."""
+        return self.coordinator is not None or any(subtask.has_state for subtask in self.subtasks)
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """The file.
+    """The content of ``_metadata``.
 
     Attributes:
-        version: of its format.
-        checkpoint_id: a number that grows with each.
-        properties: what kind of snapshot; None before version 4.
-        master_states: of hooks.
-        operators: in the order of the file.
-        size: of the file in bytes.
+        version: the version of its format.
+        checkpoint_id: a number that grows with each checkpoint.
+        properties: the kind of snapshot; None before version 4.
+        master_states: the states of hooks.
+        operators: the operators, in the order of the file.
+        size: the size of the file in bytes.
         later: whether it has kinds of handles that 1.11 does not know.
     """
 
@@ -136,21 +136,12 @@ class Metadata:
 
     @property
     def total_state_size(self) -> int:
-        """In bytes, of all operators."""
-        return sum(each.size for each in self.operators)
+        """The bytes of state of all operators."""
+        return sum(operator.size for operator in self.operators)
 
 
 def read_metadata(data: bytes, file: str = "_metadata", flink: str = "2.3") -> Metadata:
-    """Read it.
-
-    Args:
-        data: all of the file.
-        file: what to call it in errors.
-        flink: ``"1.11"`` or ``"2.3"``: what is refused is what this Flink refuses.
-
-    Raises:
-        FlinkSavepointError: it is damaged, or of a version that this Flink does not read.
-    """
+    """Read the bytes of ``_metadata``."""
     cursor = Cursor(data, file)
     if cursor.take(4, "the magic number") != MAGIC:
         cursor.at = 0
@@ -165,9 +156,11 @@ def read_metadata(data: bytes, file: str = "_metadata", flink: str = "2.3") -> M
 
 
 def _unread(file: str, version: int, flink: str) -> FlinkSavepointError:
-    known, later = " and ".join(map(str, KNOWN[flink])), [each for each in KNOWN if version in KNOWN[each]]
+    known, later = " and ".join(map(str, KNOWN[flink])), [release for release in KNOWN if version in KNOWN[release]]
     advice = (
-        f"Restore it by Flink {later[0]} (--flink {later[0]})" if later else "It was damaged, or is of a later Flink"
+        f"Restore it by Flink {later[0]} (--flink {later[0]})"
+        if later
+        else "It is damaged, or was written by a later Flink"
     )
     return FlinkSavepointError(
         f"{file} is of version {version} of the format, and Flink {flink} reads {known}. {advice}.",
@@ -231,7 +224,7 @@ class _Reader:
         who = f"operator {operator_id}" if name is None else f"operator {name!r}"
         parallelism, most = cursor.int(f"the parallelism of {who}"), cursor.int(f"the max parallelism of {who}")
         coordinator = None
-        if self._old or self._version < _CHANNELS:  # 2.3 reads more before it looks
+        if self._old or self._version < _CHANNELS:  # 2.3 checks later
             self._check_parallelism(who, parallelism, most)
         if self._version < _CHANNELS:
             cursor.int(f"the length of the chain of {who}")
@@ -239,11 +232,11 @@ class _Reader:
             coordinator = self._coordinator(who)
         number = cursor.int(f"the number of subtasks of {who}")
         self._check_parallelism(who, parallelism, most)
-        found: dict[int, Subtask] = {}
+        by_index: dict[int, Subtask] = {}
         for _ in range(number):
             subtask = self._subtask(who, parallelism)
-            found[subtask.index] = subtask
-        subtasks = tuple(found[index] for index in sorted(found))
+            by_index[subtask.index] = subtask
+        subtasks = tuple(by_index[index] for index in sorted(by_index))
         ended = number < 0 and not self._old
         return OperatorState(operator_id, name, uid, parallelism, most, coordinator, subtasks, ended)
 
@@ -253,10 +246,10 @@ class _Reader:
             self._cursor.fail(f"the parallelism of {who} is {parallelism}, above its {most}", ILLEGAL_ARGUMENT, message)
 
     def _coordinator(self, who: str) -> StreamHandle | None:
-        found = self._handles.stream(f"the coordinator's state of {who}")
-        if found is not None and found.data is None:
-            self._cursor.fail(f"the coordinator's state of {who} is a {found.type}, not bytes", ILLEGAL_STATE)
-        return found
+        handle = self._handles.stream(f"the coordinator's state of {who}")
+        if handle is not None and handle.data is None:
+            self._cursor.fail(f"the coordinator's state of {who} is a {handle.type}, not bytes", ILLEGAL_STATE)
+        return handle
 
     def _subtask(self, who: str, parallelism: int) -> Subtask:
         cursor, handles = self._cursor, self._handles
@@ -277,7 +270,7 @@ class _Reader:
                 cursor.fail(f"{who} has state of Flink 1.1 or before", IO, _OLD_STATE)
         operator = [self._lists(f"the {kind} operator state of {who}") for kind in ("managed", "raw")]
         keyed = [handles.keyed(f"the {kind} keyed state of {who}") for kind in ("managed", "raw")]
-        managed, raw = (() if each is None else (each,) for each in keyed)
+        managed, raw = (() if handle is None else (handle,) for handle in keyed)
         channels: list[tuple[StreamHandle, ...]] = [(), ()]
         if self._version >= _CHANNELS:
             channels = [self._channels(who, "input", _MERGED_INPUT), self._channels(who, "output", _MERGED_OUTPUT)]
@@ -286,8 +279,8 @@ class _Reader:
     def _lists(self, what: str) -> tuple[OperatorHandle, ...]:
         if not self._cursor.int(f"whether there is {what}"):
             return ()
-        found = self._handles.operator(what)
-        return () if found is None else (found,)
+        handle = self._handles.operator(what)
+        return () if handle is None else (handle,)
 
     def _channels(self, who: str, side: str, merged: int) -> tuple[StreamHandle, ...]:
         number = self._cursor.int(f"the number of {side} channels of {who}")

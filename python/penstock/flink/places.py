@@ -1,8 +1,8 @@
-"""Where a savepoint of Flink lies: its ``_metadata``, and the files beside it. Paths, ``file:`` URIs, URLs of stores.
+"""The place of a Flink savepoint: its ``_metadata``, and the files beside it. Paths, ``file:`` URIs, URLs of stores.
 
-A savepoint may come from a stranger, and name any file. Files are looked for inside its own folders first, under what
-the path ends with, so that a checkpoint that was moved is read where it is now; from elsewhere only regular files are
-read, and only the beginning of them.
+A savepoint may come from a stranger, and name any file. Files are looked up inside its own folders first, by the end of
+their paths, so that a checkpoint that was moved is found. Elsewhere only regular files are read, and only their
+beginning.
 """
 
 from __future__ import annotations
@@ -15,42 +15,33 @@ from dataclasses import dataclass
 
 from penstock.errors import FlinkSavepointError
 from penstock.flink.handles import StreamHandle
-from penstock.runtime.io.storage import Storage, is_local, join, local_path, located
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.storage import Storage, is_local, join, local_path, located
+from penstock.storage.stores import storage_of
 
 NAME = "_metadata"
 _MISSING = "java.io.FileNotFoundException"
 HEADER_BYTES = 1 << 20
-"""Bytes that are read of a state file: headers are shorter."""
+"""Bytes to read of a state file; headers are shorter."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A savepoint's place.
-
-    Attributes:
-        folder: of its metadata, as Flink writes it: with ``file:`` before a local path.
-        metadata: the path of the metadata, without.
-    """
+    """The place of a savepoint."""
 
     folder: str
     metadata: str
 
     @property
     def path(self) -> str:
-        """The folder without a scheme of local files."""
+        """The folder without the scheme of local files."""
         return self.folder.removeprefix("file:")
 
     def storage(self) -> Storage:
-        """What it lies on."""
+        """The storage that holds it."""
         return storage_of(self.metadata)
 
     def read(self) -> bytes:
-        """The metadata.
-
-        Raises:
-            FlinkSavepointError: it cannot be read.
-        """
+        """The bytes of the metadata."""
         try:
             with self.storage().read(self.metadata) as file:
                 return file.read()
@@ -60,21 +51,17 @@ class Place:
             ) from error
 
     def first_bytes(self, handle: StreamHandle) -> bytes | None:
-        """The beginning of what a handle leads to; None if it is not there.
-
-        Args:
-            handle: to bytes, or to a file.
-        """
+        """The beginning of the file of a handle; None if it is missing."""
         if handle.data is not None:
             return handle.data
         for path in self._paths(handle):
-            found = _beginning(path, handle.start or 0, handle.size)
-            if found is not None:
-                return found
+            data = _beginning(path, handle.start or 0, handle.size)
+            if data is not None:
+                return data
         return None
 
     def _paths(self, handle: StreamHandle) -> Iterator[str]:
-        """Where a file may be."""
+        """The possible paths of a file."""
         if handle.file is not None:
             if _inside(handle.file):
                 yield join(self.path, handle.file)
@@ -92,15 +79,7 @@ class Place:
 
 
 def find(place: str) -> Place:
-    """Find a savepoint as Flink does: a folder with a file ``_metadata``, or that file itself, by any name.
-
-    Args:
-        place: a path or URL.
-
-    Raises:
-        FlinkSavepointError: there is none.
-        UnsupportedError, ConfigurationError: there is no way to such a place.
-    """
+    """Find a savepoint as Flink does: a folder with a file ``_metadata``, or that file itself, under any name."""
     path = located(place)
     shown = f"file:{path}" if is_local(path) else path
     if is_local(path):
@@ -123,11 +102,7 @@ def find(place: str) -> Place:
 
 
 def newest(place: str) -> str:
-    """The newest checkpoint in the folder of a job's checkpoints, where there is no savepoint itself; else the place.
-
-    Args:
-        place: a path or URL; only local folders are looked into.
-    """
+    """The newest checkpoint in a job's folder of checkpoints; the place itself if it is something else."""
     if not is_local(place) or (local_path(place) / NAME).exists():
         return place
     numbers = [
@@ -137,11 +112,8 @@ def newest(place: str) -> str:
 
 
 def is_flinks(place: str) -> bool:
-    """Whether a place has a savepoint of Flink: a folder with ``_metadata``, or such a file. False if nothing is there.
-
-    Args:
-        place: a path or URL, or something else.
-    """
+    """Whether a place has a Flink savepoint: a folder with ``_metadata``, or such a file. False if nothing exists
+    there."""
     if is_local(place):
         path = local_path(place)
         return path.is_file() or (local_path(newest(place)) / NAME).is_file()
@@ -177,7 +149,7 @@ def _inside(path: str) -> bool:
 
 
 def _beginning(path: str, start: int, size: int) -> bytes | None:
-    """The first bytes of a piece of a file; None if there is no such regular file."""
+    """The first bytes of a part of a file; None if it is not a regular file."""
     wanted = min(max(size, 0), HEADER_BYTES)
     try:
         place = located(path)
@@ -186,5 +158,5 @@ def _beginning(path: str, start: int, size: int) -> bytes | None:
         with storage_of(place).read(place) as file:
             file.seek(max(start, 0), io.SEEK_SET)
             return file.read(wanted)
-    except Exception:  # whatever a store or a name of a stranger raises: it is not there
+    except Exception:  # a stranger's path may raise anything: treat it as missing
         return None

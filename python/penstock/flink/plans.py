@@ -1,4 +1,4 @@
-"""The side of a program in a restore: its vertices with the IDs, parallelism and inputs that Flink looks at."""
+"""A program's side of a restore: its vertices with the IDs, parallelism and inputs that Flink compares."""
 
 from __future__ import annotations
 
@@ -13,15 +13,7 @@ from penstock.plan.types import FlinkVersion
 
 @dataclass(frozen=True)
 class PlannedOperator:
-    """An operator of a program.
-
-    Attributes:
-        generated: its ID, of its uid or by shape; 32 hex digits.
-        pinned: the ID of ``set_uid_hash``, or None.
-        name: of the operator.
-        uid: given by the user, or None.
-        node: of the stream graph; -1 where it is not known.
-    """
+    """An operator of a program."""
 
     generated: str
     pinned: str | None
@@ -31,23 +23,13 @@ class PlannedOperator:
 
     @property
     def label(self) -> str:
-        """For people."""
+        """For display."""
         return f"{self.name!r}" + (f" (uid {self.uid!r})" if self.uid is not None else "")
 
 
 @dataclass(frozen=True)
 class PlannedVertex:
-    """A task of a program.
-
-    Attributes:
-        id: of the vertex.
-        name: of the chain.
-        parallelism: its subtasks.
-        max_parallelism: the effective one, before anything is restored.
-        configured: whether the program has set it.
-        operators: in Flink's order, the head last.
-        inputs: the vertices that it reads, by position among the vertices, and whether all of theirs to all of its.
-    """
+    """A vertex of a program."""
 
     id: str
     name: str
@@ -60,26 +42,21 @@ class PlannedVertex:
 
 @dataclass(frozen=True)
 class RestorePlan:
-    """A program, as Flink plans it.
-
-    Attributes:
-        flink: as which Flink.
-        vertices: in the order in which Flink makes them.
-    """
+    """A program as Flink plans it."""
 
     flink: str
     vertices: tuple[PlannedVertex, ...]
 
 
 def plan_of(program: Mapping[str, object] | str | StreamGraph | JobGraph | Pipeline, flink: str) -> RestorePlan:
-    """A program as Flink plans it.
+    """Plan a program as Flink does.
 
     Args:
         program: a described graph (a SPEC as data or JSON), a graph, or a captured pipeline.
-        flink: ``"1.11"`` or ``"2.3"``; a job graph is taken as it is.
+        flink: ``"1.11"`` or ``"2.3"``; a job graph is used unchanged.
 
     Raises:
-        SpecError: the description is none.
+        SpecError: the description is invalid.
         PlanError: Flink would refuse the graph.
         UnsupportedError: another version of Flink.
     """
@@ -97,10 +74,10 @@ def plan_of(program: Mapping[str, object] | str | StreamGraph | JobGraph | Pipel
 def _of_job_graph(graph: JobGraph) -> RestorePlan:
     nodes = {node.id: node for node in graph.stream_graph.nodes}
     jobs = graph.vertices
-    made = graph.execution_graph().vertices
-    at = {vertex.job_vertex: index for index, vertex in enumerate(made)}
+    execution_vertices = graph.execution_graph().vertices
+    at = {vertex.job_vertex: index for index, vertex in enumerate(execution_vertices)}
     vertices: list[PlannedVertex] = []
-    for vertex in made:
+    for vertex in execution_vertices:
         job = jobs[vertex.job_vertex]
         operators = tuple(
             PlannedOperator(generated, pinned, nodes[node].name, nodes[node].uid, node)

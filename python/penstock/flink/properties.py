@@ -1,4 +1,4 @@
-"""The properties of a checkpoint, which ``_metadata`` has from its fourth version on: what kind of snapshot it is."""
+"""The properties of a checkpoint, in ``_metadata`` from version 4 on: the kind of snapshot."""
 
 from __future__ import annotations
 
@@ -15,16 +15,7 @@ _UNREAD = "Couldn't deserialize checkpoint properties"
 
 @dataclass(frozen=True)
 class Properties:
-    """What kind of snapshot it is.
-
-    Attributes:
-        savepoint: whether it is a savepoint, and no checkpoint.
-        type: its name, such as ``Savepoint``, ``Suspend Savepoint``, ``Checkpoint``.
-        unclaimed: whether it belongs to nobody.
-        sharing: whether it shares files: ``NO_SHARING``, ``FORWARD`` or ``FORWARD_BACKWARD``.
-        format: of a savepoint: ``CANONICAL`` or ``NATIVE``.
-        after: what a savepoint has the job do: ``NONE``, ``SUSPEND`` or ``TERMINATE``.
-    """
+    """The kind of a snapshot."""
 
     savepoint: bool
     type: str
@@ -35,18 +26,11 @@ class Properties:
 
 
 def read_properties(cursor: Cursor) -> Properties:
-    """Read them.
-
-    Args:
-        cursor: where they begin.
-
-    Raises:
-        FlinkSavepointError: they are damaged, or not those of a checkpoint.
-    """
-    found = JavaStream(cursor).value()
-    if not isinstance(found, JavaValue) or found.java_class != _PROPERTIES:
-        cursor.fail(f"the object is a {_named(found)}, not a CheckpointProperties", IO, _UNREAD)
-    kind = found.fields.get("checkpointType")
+    """Read the properties."""
+    value = JavaStream(cursor).value()
+    if not isinstance(value, JavaValue) or value.java_class != _PROPERTIES:
+        cursor.fail(f"the object is a {_named(value)}, not a CheckpointProperties", IO, _UNREAD)
+    kind = value.fields.get("checkpointType")
     if not isinstance(kind, JavaValue) or kind.java_class not in (_SAVEPOINT, _CHECKPOINT):
         cursor.fail(f"the kind of the checkpoint is a {_named(kind)}", IO, _UNREAD)
     name, savepoint = kind.fields.get("name"), kind.java_class == _SAVEPOINT
@@ -54,11 +38,11 @@ def read_properties(cursor: Cursor) -> Properties:
         cursor.fail("the kind of the checkpoint has no name", IO, _UNREAD)
     sharing = "NO_SHARING" if savepoint else _constant(kind, "sharingFilesStrategy")
     if sharing is None:
-        cursor.fail("it is not said which files the checkpoint shares", IO, _UNREAD)
+        cursor.fail("the files that the checkpoint shares are not recorded", IO, _UNREAD)
     return Properties(
         savepoint,
         name,
-        found.fields.get("unclaimed") is True,
+        value.fields.get("unclaimed") is True,
         sharing,
         _constant(kind, "formatType"),
         _constant(kind, "postCheckpointAction"),
@@ -66,8 +50,8 @@ def read_properties(cursor: Cursor) -> Properties:
 
 
 def _constant(value: JavaValue, name: str) -> str | None:
-    found = value.fields.get(name)
-    return found.constant if isinstance(found, JavaValue) else None
+    field = value.fields.get(name)
+    return field.constant if isinstance(field, JavaValue) else None
 
 
 def _named(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What Flink refuses to restore: class, message, and the exceptions around it, with a sentence of our own beside."""
+"""Flink's refusals to restore: class, message, the exceptions around it, and a sentence of our own."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _ILLEGAL = "Illegal JobGraph modification. Cannot run a program with "
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a restore fails.
+    """The reason why a restore fails.
 
     Attributes:
         stage: ``plan`` before any task runs, ``task`` when tasks open their state.
-        flink_class: of the innermost cause.
+        flink_class: the class of the innermost cause.
         flink_message: its message, or None.
-        wrapped_in: the exceptions around it, the outermost first.
-        said: what is wrong, and what can be done, for a person.
+        wrapped_in: the exceptions around it, outermost first.
+        said: the problem and its remedy, for display.
     """
 
     stage: str
@@ -42,30 +42,25 @@ class Refusal:
     said: str
 
 
-def around(flink: str, flink_class: str) -> tuple[str, ...]:
-    """The exceptions around one that refuses a restore before a task runs.
-
-    Args:
-        flink: which Flink.
-        flink_class: of the innermost.
-    """
+def wrapping_exceptions(flink: str, flink_class: str) -> tuple[str, ...]:
+    """The exceptions around one that refuses a restore before any task runs."""
     if flink == "1.11":
         return _SUBMITTED
     return (*_INITIALIZED, "java.lang.RuntimeException") if flink_class in _CHECKED else _INITIALIZED
 
 
-def _planned(flink: str, message: str, said: str, flink_class: str = ILLEGAL_STATE) -> Refusal:
-    return Refusal("plan", flink_class, message, around(flink, flink_class), said)
+def _planned(flink: str, message: str, advice: str, flink_class: str = ILLEGAL_STATE) -> Refusal:
+    return Refusal("plan", flink_class, message, wrapping_exceptions(flink, flink_class), advice)
 
 
 def label(operator: OperatorState) -> str:
-    """An operator of a savepoint, for people."""
+    """An operator of a savepoint for display."""
     named = f"{operator.name!r}, " if operator.name else ""
     return f"operator {named}" + (f"uid {operator.uid!r}, " if operator.uid else "") + f"ID {operator.operator_id}"
 
 
 def mismatch(flink: str, state: OperatorState, vertex: PlannedVertex) -> Refusal:
-    """Another explicit max parallelism."""
+    """The program sets another max parallelism."""
     return _planned(
         flink,
         f"{_FAILED}Checkpoint Metadata. Max parallelism mismatch between checkpoint/savepoint state and new program. "
@@ -79,20 +74,20 @@ def mismatch(flink: str, state: OperatorState, vertex: PlannedVertex) -> Refusal
 
 
 def not_there(flink: str, state: OperatorState, pointer: str) -> Refusal:
-    """State that nobody takes."""
+    """No operator takes a state."""
     return _planned(
         flink,
         f"{_FAILED}{pointer}. Cannot map checkpoint/savepoint state for operator {state.operator_id} to the new "
         "program, because the operator is not available in the new program. If you want to allow to skip this, you can "
         "set the --allowNonRestoredState option on the CLI.",
         f"There is state of {label(state)} ({state.size:,} bytes), and no operator of the program has this ID. Put the "
-        f"operator back, or have the one that is to take the state over set_uid_hash({state.operator_id!r}); or leave "
+        f"operator back, or have the one that should take over the state set_uid_hash({state.operator_id!r}); or leave "
         "the state behind with --allow-non-restored-state.",
     )
 
 
 def too_few(flink: str, state: OperatorState | None, most: int, vertex: PlannedVertex) -> Refusal:
-    """More subtasks than key groups."""
+    """There are more subtasks than key groups."""
     whose = f"the state of {label(state)}" if state is not None else "the state"
     return _planned(
         flink,
@@ -104,20 +99,20 @@ def too_few(flink: str, state: OperatorState | None, most: int, vertex: PlannedV
     )
 
 
-def mixed_ends(flink: str, vertex: PlannedVertex, found: list[str]) -> Refusal:
-    """A chain of operators of which some had ended."""
+def mixed_ends(flink: str, vertex: PlannedVertex, ends: list[str]) -> Refusal:
+    """Only some operators of a chain had finished."""
     return _planned(
         flink,
         f"Can not restore vertex {vertex.name}({vertex.id}) which contain mixed operator finished state: "
-        f"[{', '.join(found)}]",
+        f"[{', '.join(ends)}]",
         f"In the chain {vertex.name!r} some operators had ended when the savepoint was taken, and others had not, or "
-        "are new. Leave the chain as it was, or begin the new operators a chain of their own.",
+        "are new. Leave the chain as it was, or start a new chain at the new operators.",
         _RUNTIME,
     )
 
 
 def ended_before(flink: str, vertex: PlannedVertex) -> Refusal:
-    """A vertex that had ended behind one that had not."""
+    """A vertex had finished, but not its input."""
     return _planned(
         flink,
         f"{_ILLEGAL}fully finished vertices predeceased with the ones not fully finished. Task vertex "
@@ -129,7 +124,7 @@ def ended_before(flink: str, vertex: PlannedVertex) -> Refusal:
 
 
 def partly_ended_before(flink: str, vertex: PlannedVertex, *, all_to_all: bool, running: bool) -> Refusal:
-    """A vertex of which some subtasks had ended, behind one of which they had not."""
+    """Some subtasks of a vertex had finished, but not the ones they read."""
     what = "running or partially finished ones and connected via the ALL_TO_ALL edges"
     what = what if all_to_all else "all running ones"
     return _planned(
@@ -142,22 +137,22 @@ def partly_ended_before(flink: str, vertex: PlannedVertex, *, all_to_all: bool, 
     )
 
 
-def foreign_group(flink: str, vertex: PlannedVertex, who: str, there: int, most: int) -> Refusal:
-    """Key groups that are not the task's."""
+def foreign_group(flink: str, vertex: PlannedVertex, who: str, groups: int, most: int) -> Refusal:
+    """A subtask gets key groups that do not belong to it."""
     message = "The key group must belong to the backend" + ("." if flink == "1.11" else "")
     return Refusal(
         "task",
         ILLEGAL_STATE,
         message,
         _BUILDING,
-        f"The task {vertex.name!r} ends up with {most} key groups, and the state of {who} has {there}: subtasks get "
+        f"The task {vertex.name!r} ends up with {most} key groups, and the state of {who} has {groups}: subtasks get "
         f"key groups that are not theirs. Begin a new chain at that operator, or set the max parallelism of "
-        f"{vertex.name!r} to {there} if nothing else in the chain has state.",
+        f"{vertex.name!r} to {groups} if nothing else in the chain has state.",
     )
 
 
 def no_file(path: str) -> Refusal:
-    """A state file that is not there."""
+    """A state file is missing."""
     return Refusal(
         "task",
         "java.io.FileNotFoundException",

@@ -1,8 +1,8 @@
-"""What a restore does, before it is tried: refused with which message, or which max parallelism each vertex ends with.
+"""Predicts a restore: refused with which message, or which max parallelism each vertex gets.
 
 Source of the semantics: ``Checkpoints.loadAndValidateCheckpoint``, ``VertexFinishedStateChecker`` and
-``StateAssignmentOperation`` (Flink 1.11 and 2.3), in this order. Linear in the operators of both sides and in their
-key groups. What only a running task decides is predicted where the metadata tells; types of states are not compared.
+``StateAssignmentOperation`` (Flink 1.11 and 2.3), in this order. Linear in the operators of both sides and in their key
+groups. What only a running task decides is predicted as far as the metadata tells; types of states are not compared.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.flink import refusals
-from penstock.flink.ending import check_ended
+from penstock.flink.finished_operators import check_ended
 from penstock.flink.handles import KeyGroupsHandle
 from penstock.flink.metadata import OperatorState
 from penstock.flink.plans import PlannedOperator, PlannedVertex, RestorePlan, plan_of
@@ -25,10 +25,10 @@ class RestoredVertex:
     """A vertex after a restore.
 
     Attributes:
-        id: of the vertex.
-        name: of its chain.
-        parallelism: its subtasks.
-        max_parallelism: that it ends up with.
+        id: the ID of the vertex.
+        name: the name of its chain.
+        parallelism: its number of subtasks.
+        max_parallelism: the max parallelism it gets.
     """
 
     id: str
@@ -39,15 +39,15 @@ class RestoredVertex:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a restore does.
+    """The result of a restore.
 
     Attributes:
-        flink: which Flink.
+        flink: the version of Flink.
         plan: the program.
-        refusal: why it fails, or None.
-        vertices: in the order in which Flink makes them, with the max parallelism that they end up with; none if it
+        refusal: the reason why it fails, or None.
+        vertices: the vertices with the max parallelism they get, in the order in which Flink creates them; empty if it
             is refused before a task runs.
-        taken: which state each operator takes: the ID in the savepoint by the generated ID of the program.
+        taken: the state that each operator takes: the ID in the savepoint by the generated ID of the program.
         left: IDs of states that no operator takes, in the order of the savepoint.
     """
 
@@ -60,7 +60,7 @@ class Prediction:
 
     @property
     def restored(self) -> bool:
-        """Whether it succeeds, as far as can be told before."""
+        """Whether it succeeds, as far as can be predicted."""
         return self.refusal is None
 
 
@@ -76,16 +76,16 @@ def predict_restore(
     flink: str,
     allow_non_restored_state: bool = False,
 ) -> Prediction:
-    """What happens when Flink restores a program from a savepoint.
+    """Predict what happens when Flink restores a program from a savepoint.
 
     Args:
-        savepoint: of :func:`~penstock.flink.savepoint.read_savepoint`.
+        savepoint: the result of :func:`~penstock.flink.savepoint.read_savepoint`.
         program: a described graph, a graph, or a captured pipeline.
         flink: ``"1.11"`` or ``"2.3"``.
-        allow_non_restored_state: whether state that nobody takes may be left behind.
+        allow_non_restored_state: whether state that no operator takes may be left behind.
 
     Raises:
-        SpecError: the description is none.
+        SpecError: the description is invalid.
         PlanError: Flink would refuse the graph.
     """
     plan = program if isinstance(program, RestorePlan) else plan_of(program, flink)
@@ -116,17 +116,13 @@ class _Restore:
             refusal = error.refusal
             return Prediction(self._flink, self._plan, refusal, left=tuple(self._left))
         refusal = self._foreign() or self._missing()
-        return Prediction(self._flink, self._plan, refusal, self._vertices(), self._ids(), tuple(self._left))
-
-    def _ids(self) -> dict[str, str]:
-        return {generated: state.operator_id for generated, state in self._taken.items()}
-
-    def _vertices(self) -> tuple[RestoredVertex, ...]:
         pairs = zip(self._plan.vertices, self._most, strict=True)
-        return tuple(RestoredVertex(each.id, each.name, each.parallelism, most) for each, most in pairs)
+        vertices = tuple(RestoredVertex(vertex.id, vertex.name, vertex.parallelism, most) for vertex, most in pairs)
+        taken = {generated: state.operator_id for generated, state in self._taken.items()}
+        return Prediction(self._flink, self._plan, refusal, vertices, taken, tuple(self._left))
 
     def _map(self) -> None:
-        """Every operator of the savepoint must be there, and fit."""
+        """Check that every operator of the savepoint exists and fits."""
         known: dict[str, PlannedVertex] = {}
         for vertex in self._plan.vertices:
             for operator in vertex.operators:
@@ -146,17 +142,17 @@ class _Restore:
                 self._mapped[state.operator_id] = state
 
     def _assign(self) -> None:
-        """Which operator takes which state; vertices take over max parallelism."""
+        """Assign states to operators; vertices take over max parallelism."""
         states = dict(self._mapped)
         for index, vertex in enumerate(self._plan.vertices):
-            found: list[tuple[PlannedOperator, OperatorState | None]] = []
+            pairs: list[tuple[PlannedOperator, OperatorState | None]] = []
             for operator in vertex.operators:
                 state = self._state_of(operator, states)
-                found.append((operator, state))
+                pairs.append((operator, state))
                 if state is not None:
                     self._taken[operator.generated] = state
-            if any(state is not None and state.subtasks for _, state in found):
-                self._take_over(index, vertex, found)
+            if any(state is not None and state.subtasks for _, state in pairs):
+                self._take_over(index, vertex, pairs)
 
     def _state_of(self, operator: PlannedOperator, states: dict[str, OperatorState]) -> OperatorState | None:
         if operator.pinned is None:
@@ -166,10 +162,10 @@ class _Restore:
         return states.pop(operator.generated, None)
 
     def _take_over(
-        self, index: int, vertex: PlannedVertex, found: list[tuple[PlannedOperator, OperatorState | None]]
+        self, index: int, vertex: PlannedVertex, pairs: list[tuple[PlannedOperator, OperatorState | None]]
     ) -> None:
         at_start = self._most[index]
-        order = found if self._flink == "1.11" else _hash_order(found)
+        order = pairs if self._flink == "1.11" else _hash_order(pairs)
         for _, state in order:
             most = at_start if state is None else state.max_parallelism
             if most < vertex.parallelism:
@@ -178,7 +174,7 @@ class _Restore:
                 self._most[index] = most
 
     def _foreign(self) -> Refusal | None:
-        """Subtasks that get key groups of others: where parallelism stays, handles are not cut."""
+        """The refusal if subtasks get key groups of others: handles are not cut while the parallelism stays."""
         for vertex, most in zip(self._plan.vertices, self._most, strict=True):
             for operator in vertex.operators:
                 state = self._taken.get(operator.generated)
@@ -190,7 +186,8 @@ class _Restore:
         return None
 
     def _missing(self) -> Refusal | None:
-        """A state file that is gone. Only files beside the metadata: others may be where this machine cannot look."""
+        """The refusal for a missing state file. Only files beside the metadata are checked; this machine may not see
+        others."""
         for state in self._taken.values():
             for path in self._savepoint.missing_files(state):
                 return refusals.no_file(path)
@@ -203,37 +200,31 @@ def _strays(state: OperatorState, parallelism: int, most: int) -> bool:
         first, last = key_groups(subtask.index, parallelism, most)
         for handle in subtask.managed_keyed:
             if not isinstance(handle, KeyGroupsHandle):
-                continue  # RocksDB's files are cut when they are read
-            there = range(handle.key_groups[0], handle.key_groups[1] + 1)
-            if any(offset and not first <= group <= last for group, offset in zip(there, handle.offsets, strict=True)):
+                continue  # RocksDB's files are filtered when they are read
+            groups = range(handle.key_groups[0], handle.key_groups[1] + 1)
+            if any(offset and not first <= group <= last for group, offset in zip(groups, handle.offsets, strict=True)):
                 return True
     return False
 
 
 def key_groups(subtask: int, parallelism: int, most: int) -> tuple[int, int]:
-    """The key groups of a subtask, the first and the last.
-
-    Args:
-        subtask: from 0.
-        parallelism: how many subtasks there are.
-        most: how many key groups.
-    """
+    """The first and the last key group of a subtask."""
     return -(-subtask * most // parallelism), -(-(subtask + 1) * most // parallelism) - 1
 
 
 def _hash_order(
-    found: list[tuple[PlannedOperator, OperatorState | None]],
+    pairs: list[tuple[PlannedOperator, OperatorState | None]],
 ) -> list[tuple[PlannedOperator, OperatorState | None]]:
-    """In the order of a java.util.HashMap by generated ID: by bucket, in a bucket by arrival."""
-    number, size = len(found), 1
-    while size < number + 1 if number <= 2 else size < number / 0.75:  # as Flink sizes it
+    """The order of a java.util.HashMap by generated ID: by bucket, and by insertion in a bucket."""
+    number, size = len(pairs), 1
+    while size < number + 1 if number <= 2 else size < number / 0.75:  # as Flink computes the size
         size *= 2
-    return sorted(found, key=lambda pair: _hash(pair[0].generated) & (size - 1))
+    return sorted(pairs, key=lambda pair: _hash(pair[0].generated) & (size - 1))
 
 
 def _hash(operator_id: str) -> int:
     """Java's hash of an OperatorID, spread as HashMap does."""
-    found = 0
+    code = 0
     for at in range(0, 32, 8):
-        found ^= int(operator_id[at : at + 8], 16)
-    return found ^ found >> 16
+        code ^= int(operator_id[at : at + 8], 16)
+    return code ^ code >> 16

@@ -1,4 +1,4 @@
-"""A savepoint of Flink as a whole: its metadata, where it lies, and the headers of its state files when asked for."""
+"""A Flink savepoint: its metadata, its place, and the headers of its state files on request."""
 
 from __future__ import annotations
 
@@ -20,17 +20,12 @@ from penstock.flink.handles import (
 from penstock.flink.headers import KeyedHeader, OperatorHeader, StateInfo, read_keyed_header, read_operator_header
 from penstock.flink.metadata import Metadata, OperatorState, Subtask, read_metadata
 from penstock.flink.places import Place, find
-from penstock.runtime.io.storage import is_local
+from penstock.storage.storage import is_local
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A state file whose header cannot be read.
-
-    Attributes:
-        said: why.
-        missing: whether it is that the file is not there.
-    """
+    """The reason why the header of a state file cannot be read."""
 
     said: str
     missing: bool = False
@@ -41,9 +36,9 @@ class FlinkSavepoint:
     """A savepoint or checkpoint of Flink.
 
     Attributes:
-        place: where it lies.
-        metadata: what ``_metadata`` says.
-        flink: as which Flink it was read.
+        place: where it is stored.
+        metadata: the content of ``_metadata``.
+        flink: the version of Flink whose rules it was read by.
     """
 
     place: Place
@@ -52,22 +47,22 @@ class FlinkSavepoint:
 
     @property
     def operators(self) -> tuple[OperatorState, ...]:
-        """What operators have left, in the order of the file."""
+        """The states of operators, in the order of the file."""
         return self.metadata.operators
 
     @cached_property
     def by_id(self) -> dict[str, OperatorState]:
-        """The operators by ID; of several the last counts, as in Flink."""
-        return {each.operator_id: each for each in self.operators}
+        """The operators by ID; the last of duplicates counts, as in Flink."""
+        return {operator.operator_id: operator for operator in self.operators}
 
     def header(self, handle: KeyedHandle | OperatorHandle) -> KeyedHeader | OperatorHeader | Problem | None:
         """The header of the state file of a handle of managed state. Reads the file's beginning.
 
         Args:
-            handle: of this savepoint.
+            handle: a handle of this savepoint.
 
         Returns:
-            The header; why there is none; or None where such state has none.
+            The header; the reason why it cannot be read; or None if such state has no header.
         """
         target = _described_in(handle)
         if target is None or not target.size:
@@ -85,21 +80,21 @@ class FlinkSavepoint:
         """The headers of an operator's managed state, by subtask.
 
         Args:
-            operator: of this savepoint.
+            operator: an operator of this savepoint.
         """
         for subtask in operator.subtasks:
             for handle in (*subtask.managed_keyed, *subtask.managed_operator):
-                found = self.header(handle)
-                if found is not None:
-                    yield found
+                header = self.header(handle)
+                if header is not None:
+                    yield header
 
     def states(self, operator: OperatorState) -> dict[str, StateInfo]:
-        """The states of an operator, by name, as the headers of all its subtasks have them.
+        """The states of an operator by name, from the headers of all its subtasks.
 
         Args:
-            operator: of this savepoint.
+            operator: an operator of this savepoint.
         """
-        found: dict[str, StateInfo] = {}
+        states: dict[str, StateInfo] = {}
         for header in self.headers(operator):
             if isinstance(header, KeyedHeader):
                 infos: tuple[StateInfo, ...] = header.states
@@ -108,14 +103,14 @@ class FlinkSavepoint:
             else:
                 infos = ()
             for info in infos:
-                found.setdefault(info.name, info)
-        return found
+                states.setdefault(info.name, info)
+        return states
 
     def missing_files(self, operator: OperatorState) -> Iterator[str]:
-        """Paths of files of an operator that should lie beside the metadata, and do not. Local savepoints only.
+        """Paths of an operator's files that should be beside the metadata and are missing. Local savepoints only.
 
         Args:
-            operator: of this savepoint.
+            operator: an operator of this savepoint.
         """
         if not is_local(self.place.metadata):
             return
@@ -128,11 +123,7 @@ class FlinkSavepoint:
 
 
 def files_of(subtask: Subtask) -> Iterator[StreamHandle]:
-    """The files and bytes that a subtask's handles lead to.
-
-    Args:
-        subtask: of a savepoint.
-    """
+    """The files and bytes behind a subtask's handles."""
     for operator in (*subtask.managed_operator, *subtask.raw_operator):
         yield operator.delegate
     waiting: list[KeyedHandle] = [*subtask.managed_keyed, *subtask.raw_keyed]
@@ -148,27 +139,27 @@ def files_of(subtask: Subtask) -> Iterator[StreamHandle]:
 
 
 def _described_in(handle: KeyedHandle | OperatorHandle) -> StreamHandle | None:
-    """The file whose beginning says which states there are."""
+    """The file whose header describes the states."""
     if isinstance(handle, (KeyGroupsHandle, OperatorHandle)):
         return handle.delegate
     return handle.meta if isinstance(handle, IncrementalHandle) else None
 
 
 def read_savepoint(place: str, flink: str = "2.3") -> FlinkSavepoint:
-    """Read a savepoint or checkpoint that Flink has written. Nothing in it is unpickled or run.
+    """Read a savepoint or checkpoint that Flink wrote. Nothing in it is unpickled or run.
 
     Args:
         place: its folder, or the metadata file itself; a path or URL.
-        flink: read as this Flink does: ``"1.11"`` refuses what 1.11 does, ``"2.3"`` reads both.
+        flink: read it as this Flink does: ``"1.11"`` refuses what 1.11 refuses, ``"2.3"`` reads both.
 
     Returns:
-        What is in it; the headers of its state files are read when asked for.
+        Its content; headers of state files are read on request.
 
     Raises:
         FlinkSavepointError: there is none, or it is damaged or of another version; with Flink's class and message.
-        UnsupportedError, ConfigurationError: there is no way to such a place.
+        UnsupportedError, ConfigurationError: the place cannot be accessed.
 
     Cost: linear in the metadata.
     """
-    found = find(place)
-    return FlinkSavepoint(found, read_metadata(found.read(), found.metadata, flink), flink)
+    target = find(place)
+    return FlinkSavepoint(target, read_metadata(target.read(), target.metadata, flink), flink)

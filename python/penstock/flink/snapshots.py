@@ -1,8 +1,8 @@
-"""Serializer snapshots in the headers of state files: which classes they name. No class is loaded.
+"""Serializer snapshots in the headers of state files: the classes they name. No class is loaded.
 
-The bodies of snapshots have no length, so to find what follows one, it must be understood; at a class that is not known
-reading stops (:class:`UnknownSnapshot`). Known are those without a body, those of POJOs, enums and Kryo, and all that
-are made of others, which have marks: what such a class writes for itself stands between two of them.
+The body of a snapshot has no length, so it must be understood to find what follows; reading stops at an unknown class
+(:class:`UnknownSnapshot`). Known are snapshots without a body, those of POJOs, enums and Kryo, and composite ones,
+which have marks: what a composite class writes itself stands between two marks.
 """
 
 from __future__ import annotations
@@ -28,25 +28,14 @@ _KRYO = _JAVA + "kryo.KryoSerializerSnapshot"
 
 
 class UnknownSnapshot(FlinkSavepointError):
-    """A snapshot whose body nobody here can read; what follows it stays unknown.
-
-    Attributes:
-        snapshot: its class.
-    """
+    """A snapshot with an unknown body, so that the data after it cannot be found."""
 
     snapshot: str = ""
 
 
 @dataclass(frozen=True)
 class Serializer:
-    """A serializer as a state file names it.
-
-    Attributes:
-        snapshot: the class in the file.
-        serializer: the class it stands for.
-        nested: those inside, such as that of a list's elements.
-        named: the class of a tuple, enum or POJO; "" of others.
-    """
+    """A serializer as named in a state file."""
 
     snapshot: str
     serializer: str
@@ -55,34 +44,21 @@ class Serializer:
 
     @property
     def text(self) -> str:
-        """For people: ``List<Integer>``, ``Tuple2<String, Long>``."""
+        """For display: ``List<Integer>``, ``Tuple2<String, Long>``."""
         whole = self.named or self.serializer.removesuffix("$Serializer")
-        own = whole.rpartition(".")[2].rpartition("$")[2]
-        own = own.removesuffix("Serializer") or own
-        return f"{own}<{', '.join(each.text for each in self.nested)}>" if self.nested else own
+        name = whole.rpartition(".")[2].rpartition("$")[2]
+        name = name.removesuffix("Serializer") or name
+        return f"{name}<{', '.join(serializer.text for serializer in self.nested)}>" if self.nested else name
 
 
 def stands_for(snapshot: str) -> str:
-    """The serializer of a snapshot class: the class around it, or its name without ``Snapshot``.
-
-    Args:
-        snapshot: its full name.
-    """
+    """The serializer of a snapshot class: the class around it, or its name without ``Snapshot``."""
     around = snapshot.rpartition("$")[0]
     return around if around.endswith("Serializer") else snapshot.removesuffix("Snapshot")
 
 
 def read_written(cursor: Cursor, what: str) -> Serializer:
-    """A snapshot as headers have it, with the version of its frame before it.
-
-    Args:
-        cursor: where it begins.
-        what: it is, for errors.
-
-    Raises:
-        UnknownSnapshot: it, or one inside, is of a class that is not known.
-        FlinkSavepointError: it is damaged.
-    """
+    """Read a snapshot in a header, which begins with the version of its frame."""
     version = cursor.int(f"the version of {what}")
     if version != 2:
         cursor.fail(f"{what} is written in version {version}, and only 2 is known", IO)
@@ -90,13 +66,7 @@ def read_written(cursor: Cursor, what: str) -> Serializer:
 
 
 def read_snapshot(cursor: Cursor, what: str, depth: int = 0) -> Serializer:
-    """A snapshot: class, version, body.
-
-    Args:
-        cursor: where it begins.
-        what: it is, for errors.
-        depth: how many snapshots it lies in.
-    """
+    """Read a snapshot: class, version, body."""
     if depth > DEEPEST:
         cursor.fail(f"serializers are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
     name = cursor.utf(f"the class of {what}")
@@ -116,23 +86,23 @@ def read_snapshot(cursor: Cursor, what: str, depth: int = 0) -> Serializer:
 
 
 def _is_simple(name: str, version: int) -> bool:
-    """Whether a snapshot has no body: Flink's own, a member of its serializer, at the version of those."""
+    """Whether a snapshot has no body: Flink's own, nested in its serializer, in their version."""
     return name.startswith(_FLINK) and version == _SIMPLE_VERSION and "$" in name and name.endswith("Snapshot")
 
 
 def _unknown(cursor: Cursor, name: str, version: int) -> UnknownSnapshot:
-    found = UnknownSnapshot(
+    error = UnknownSnapshot(
         f"{plain(cursor.file)}: at byte {cursor.start + cursor.at:,} the body of a {plain(name)} (version {version}) "
-        "follows, which is none of Flink's own that are known here, so that what comes after it cannot be read.",
+        "follows, which is not a known class of Flink, so what comes after it cannot be read.",
         file=cursor.file,
         position=cursor.start + cursor.at,
     )
-    found.snapshot = name
-    return found
+    error.snapshot = name
+    return error
 
 
 def _composite(cursor: Cursor, name: str, version: int, depth: int) -> Serializer:
-    """Two marks with what the class writes for itself between them, then the snapshots inside."""
+    """Two marks with the class's own data between them, then the nested snapshots."""
     cursor.take(len(_COMPOSITE), "the first mark")
     cursor.int(f"the outer version of {name}")
     named = cursor.utf(f"the class of {name}") if name in _WITH_CLASS else ""
@@ -153,9 +123,9 @@ def _enum(cursor: Cursor, name: str) -> Serializer:
 
 
 def _skip_map(cursor: Cursor, what: str) -> None:
-    """A table whose values have lengths."""
+    """Skip a map whose values have lengths."""
     if cursor.long(f"the mark of {what}") != _MAP:
-        cursor.fail(f"{what} has not the mark of a table", IO)
+        cursor.fail(f"{what} lacks the mark of a table", IO)
     for _ in range(cursor.int(f"the size of {what}")):
         cursor.utf(f"a name in {what}")
         for part in ("key", "value"):

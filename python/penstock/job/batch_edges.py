@@ -16,7 +16,7 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import UnsupportedError
 from penstock.runtime.aggregators import Aggregator
 from penstock.runtime.chain.operator import StreamOperator
-from penstock.runtime.exchange.combining import combinable
+from penstock.runtime.exchange.combiner import combinable
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.reduce import GroupedReduce
@@ -29,13 +29,8 @@ _KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})
 
 
 class BatchEdges:
-    """What BATCH mode says of the edges of a program.
-
-    Args:
-        operators: by node.
-        batch: whether the program runs so; without it nothing is sorted, early, or combined.
-        combine: whether anything may be combined.
-    """
+    """What BATCH mode says of the edges of a program. ``batch`` is whether the program runs so; without it nothing is
+    sorted, early, or combined."""
 
     def __init__(self, operators: Mapping[int, StreamOperator], *, batch: bool, combine: bool) -> None:
         self._operators = operators
@@ -43,11 +38,7 @@ class BatchEdges:
         self._combine = combine
 
     def key(self, edge: StreamEdge) -> KeyPartition | None:
-        """The key by which the records of an edge are sorted, None where they are not.
-
-        Raises:
-            UnsupportedError: the edge sends records of one key to several subtasks.
-        """
+        """The key by which the records of an edge are sorted, None where they are not."""
         if not self._batch:
             return None
         key = self._operators[edge.target].key_of_input(edge.type_number)
@@ -59,24 +50,14 @@ class BatchEdges:
         return key
 
     def early(self, edge: StreamEdge, beside: Sequence[StreamEdge]) -> bool:
-        """Whether an edge is read before others of its vertex.
-
-        Args:
-            edge: which one.
-            beside: all edges into the vertex.
-        """
+        """Whether an edge is read before others of its vertex."""
         if not self._batch or self.key(edge) is not None:
             return False
         broadcast = isinstance(self._operators[edge.target], BroadcastProcess) and edge.type_number == 2
         return broadcast or any(self.key(each) is not None for each in beside)
 
     def combined(self, edge: StreamEdge, record_type: TypeInformation[Any] | None) -> Aggregator | None:
-        """The reduction by which the sender may combine the records of an edge.
-
-        Args:
-            edge: which one.
-            record_type: of its records.
-        """
+        """The reduction by which the sender may combine the records of an edge."""
         operator = self._operators[edge.target]
         if not self._combine or not isinstance(operator, GroupedReduce) or self.key(edge) is None:
             return None
@@ -84,14 +65,7 @@ class BatchEdges:
 
     def check_chain(self, links: Sequence[ChainedOperator]) -> None:
         """Refuse a chain in which an operator with a key is not the first: its input never crosses an exchange that
-        could sort it.
-
-        Args:
-            links: of the chain, in pre-order.
-
-        Raises:
-            UnsupportedError: there is one.
-        """
+        could sort it."""
         for link in links[1:] if self._batch else ():
             if self._operators[link.node].keyed is not None:
                 raise UnsupportedError(

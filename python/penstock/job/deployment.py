@@ -6,33 +6,32 @@ its inputs), and its subtasks get slots in the level. User code is pickled, once
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
-from penstock.job.outputs import Outputs
-from penstock.job.restore.carried import carried
-from penstock.job.restore.taking_over import taken_over
-from penstock.job.shipping import ship
+from penstock.job.commit.targets import Targets
+from penstock.job.shipped_files import ship
 from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
-from penstock.runtime.io.frames import FrameSink, FrameSource
 from penstock.runtime.io.sinks import PublishedSink
 from penstock.runtime.io.sources import BatchSource
-from penstock.runtime.io.spark_types import nullable, schema_of
 from penstock.runtime.io.splits import SplitSource
-from penstock.runtime.io.stores import configured
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import StreamSource
+from penstock.storage.stores import configured
 
 if TYPE_CHECKING:
     from penstock.plan import JobGraph, Pipeline
@@ -43,91 +42,66 @@ _ENDS: dict[str, StreamOperator] = {"StreamIterationHead": IterationHead(), "Str
 
 @dataclass(frozen=True)
 class Table:
-    """A sink whose records are written as a DataFrame.
+    """A sink whose records are written as a DataFrame."""
 
-    Attributes:
-        name: of the operator.
-        sink: as it travels.
-        write: takes the DataFrame and writes it, on the driver.
-    """
-
-    name: str
-    sink: FrameSink
-    write: Callable[[Any], object]
+    name: str  # of the operator
+    sink: FrameSink  # as it travels
+    write: Callable[[Any], object]  # takes the DataFrame and writes it, on the driver
 
 
 @dataclass(frozen=True)
 class StepsFolder:
-    """The job folder of a job that runs in steps.
+    """The checkpoint directory of a job that runs in steps."""
 
-    Attributes:
-        id: its own, 32 hex digits, the same for all runs with it.
-        place: where it is: a path, or the URL of a store.
-        resumed: whether an earlier run with it has committed a step; then its outputs may be there.
-    """
-
-    id: str
-    place: str
-    resumed: bool = False
+    id: str  # its own, 32 hex digits, the same for all runs with it
+    place: str  # where it is: a path, or the URL of a store
+    resumed: bool = False  # whether an earlier run with it has committed a step; then its outputs may be there
 
 
 @dataclass(frozen=True)
 class End:
-    """A sink of the program.
+    """A sink of the program."""
 
-    Attributes:
-        operator_id: 32 hex digits.
-        name: of the operator.
-        parallelism: number of its subtasks.
-        sink: as it travels.
-    """
-
-    operator_id: str
-    name: str
-    parallelism: int
-    sink: Any
+    operator_id: str  # 32 hex digits
+    name: str  # of the operator
+    parallelism: int  # number of its subtasks
+    sink: Any  # as it travels
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """A whole job, ready to run.
+    """A whole job, ready to run. ``frames`` are the DataFrames that sources read, by index of their vertex.
+    ``locations`` is where operators read or write files: name of the operator, path or URL. ``sources`` is what runs at
+    the head of each source, by index of its vertex. ``planned`` makes the plan that it is, with what is taken over from
+    state. ``mark`` is a random text, known to the job's tasks and its driver only: what stands behind it in a text
+    comes from a task."""
 
-    Attributes:
-        job: what all tasks share.
-        vertices: by index in the JobGraph.
-        levels: the vertices of each level, in order of their slots.
-        sinks: the program's, as they travel.
-        archive: with the files that the program ships, None if there are none.
-        frames: the DataFrames that sources read, by index of their vertex.
-        tables: what is written as DataFrames, in order of their numbers.
-        locations: where operators read or write files: name of the operator, path or URL.
-        sources: what runs at the head of each source, by index of its vertex.
-        steps: whether it runs in steps.
-        ends: the program's sinks with what is known of their operators.
-        planned: makes the plan that it is, with what is taken over from state.
-    """
-
-    job: JobConfig
-    vertices: tuple[VertexConfig, ...]
-    levels: tuple[tuple[VertexConfig, ...], ...]
-    sinks: tuple[Any, ...]
-    archive: Path | None = None
+    job: JobConfig  # what all tasks share
+    vertices: tuple[VertexConfig, ...]  # by index in the JobGraph
+    levels: tuple[tuple[VertexConfig, ...], ...]  # the vertices of each level, in order of their slots
+    sinks: tuple[Any, ...]  # the program's, as they travel
+    archive: Path | None = None  # with the files that the program ships, None if there are none
     frames: Mapping[int, Any] = field(default_factory=dict[int, Any])
-    tables: tuple[Table, ...] = ()
+    tables: tuple[Table, ...] = ()  # what is written as DataFrames, in order of their numbers
     locations: tuple[tuple[str, str], ...] = ()
     sources: Mapping[int, Any] = field(default_factory=dict[int, Any])
-    steps: bool = False
-    ends: tuple[End, ...] = ()
+    steps: bool = False  # whether it runs in steps, and commits each; else it commits once, at its end
+    ends: tuple[End, ...] = ()  # the program's sinks with what is known of their operators
     planned: Callable[[], JobGraph] | None = field(default=None, compare=False)
+    mark: str = field(default_factory=partial(secrets.token_hex, 16), compare=False, repr=False)
 
     def in_folder(self, folder_id: str, place: str) -> Deployment:
-        """The same with a job folder, by which the pending files of its sinks are named.
-
-        Args:
-            folder_id: 32 hex digits.
-            place: path or URL.
-        """
+        """The same with a checkpoint directory, by which the pending files of its sinks are named."""
         return replace(self, job=replace(self.job, folder_id=folder_id, folder=place))
+
+    @property
+    def goes_round(self) -> bool:
+        """Whether tasks may have to work several times before the job can commit: a function pushes records, which may
+        end rounds, or records are led back. In BATCH mode each reads all of its input first."""
+        if self.job.settings.batch:
+            return False
+        pushes = any(not isinstance(source, BatchSource) for source in self.sources.values())
+        return pushes or any(vertex.inputs for vertex in self.levels[0])
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
@@ -146,65 +120,41 @@ def deploy(
     loops: bool = False,
     folder: StepsFolder | None = None,
     times: int = 0,
-    begins: bool = False,
+    resumed: bool = False,
 ) -> Deployment:
-    """The task descriptors of a program.
-
-    Args:
-        pipeline: the program.
-        job_id: of this run, 32 hex digits; None for one by chance.
-        loops: whether the executor can lead records back.
-        folder: of a job that runs in steps, if it has been opened.
-        times: how often the run has been planned before.
-        begins: whether the program is only looked at, as one that begins; what there is of it is left alone.
-
-    Raises:
-        UnsupportedError: the program has an iteration, and the executor or the mode cannot; or something else that
-            BATCH mode cannot.
-        InvalidProgramError: an operator is missing, or its code cannot be pickled.
-        ConfigurationError: a file that the program ships is not there.
-        PenstockError: what an operator's own check refuses, such as a missing input file.
-        PlanError: what the planner refuses.
-    """
-    steps = folder is not None or runs_in_steps(pipeline)
-    resumed = begins if folder is None else folder.resumed
-    if folder is None and not begins:
-        pipeline, resumed = _going_on(pipeline, steps)
-    job_id = job_id or uuid.uuid4().hex
-    deployment = _deployed(pipeline, job_id, loops=loops, steps=steps, resumed=resumed, times=times)
-    return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
-
-
-def _deployed(pipeline: Pipeline, job_id: str, *, loops: bool, steps: bool, resumed: bool, times: int) -> Deployment:
-    """The task descriptors of a program with all that it takes over."""
-    job_graph = pipeline.job_graph()
-    batch = pipeline.settings.batch
-    if batch or not (loops or steps):
-        _refuse_iterations(job_graph, batch)
+    """The task descriptors of a program. What it restores has been decided: :mod:`penstock.job.restore`. ``loops`` is
+    whether the executor's tasks live on, so that records can go round in a job that commits once. ``folder`` is the
+    checkpoint directory of a job that runs in steps, if it is open. ``resumed`` is whether the outputs of an earlier
+    run may be there; else their targets must be free."""
+    steps = folder is not None or runs_in_steps(pipeline, loops=loops)
+    settings, job_graph = pipeline.settings, pipeline.job_graph()
+    if settings.batch:
+        _refuse_iterations(job_graph)
     places = _places(job_graph)
     tables: list[Table] = []
-    with configured(pipeline.settings.storage_options):
-        outputs = Outputs(steps=steps, resumed=resumed)
-        operators = _prepared(pipeline, job_graph, places, outputs, tables)
-    edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
+    with configured(settings.storage_options):
+        resumed = resumed if folder is None else folder.resumed
+        operators = _prepared(pipeline, job_graph, places, tables, steps=steps, resumed=resumed)
+    edges = BatchEdges(operators, batch=settings.batch, combine=settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
-    archive = ship(pipeline.settings)
+    archive = ship(settings)
     shipped = archive.name if archive else None
-    job = JobConfig(pipeline.name, job_id, pipeline.settings, shipped, times=times)
-    read, ends = _sources(job_graph, operators), tuple(_ends(vertices, operators))
-    locations = tuple(_locations(job_graph, operators))
-    own = tuple(sinks), archive, _frames(pipeline, job_graph), tuple(tables), locations
-    more: dict[str, Any] = {"sources": read, "steps": steps, "ends": ends, "planned": pipeline.job_graph}
-    return Deployment(job, vertices, _levels(vertices), *own, **more)
-
-
-def _going_on(pipeline: Pipeline, steps: bool) -> tuple[Pipeline, bool]:
-    """The program with what it takes over from the state that it goes on with, and whether there is any."""
-    settings = pipeline.settings
-    with configured(settings.storage_options):
-        found = carried(settings) if steps or settings.savepoint else None
-    return (pipeline, False) if found is None else (taken_over(pipeline, found, allow=settings.ignore_unclaimed), True)
+    deployment = Deployment(
+        JobConfig(pipeline.name, job_id or uuid.uuid4().hex, settings, shipped, times=times),
+        vertices,
+        _levels(vertices),
+        tuple(sinks),
+        archive,
+        frames=_frames(pipeline, job_graph),
+        tables=tuple(tables),
+        locations=tuple(_locations(job_graph, operators)),
+        sources=_sources(job_graph, operators),
+        steps=steps,
+        ends=tuple(_ends(vertices, operators)),
+        planned=pipeline.job_graph,
+    )
+    return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
 
 
 def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...], ...]:
@@ -212,12 +162,15 @@ def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...],
     return tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
 
 
-def runs_in_steps(pipeline: Pipeline) -> bool:
-    """Whether a program runs in steps: a source of it never ends, or it has a job folder or begins from a savepoint; or
-    checkpoints are enabled and a function pushes records, of which nobody knows whether it ends."""
+def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
+    """Whether a program runs in steps, and commits each: a source of it never ends, it has a checkpoint directory, or
+    begins from a savepoint; or checkpoints are enabled and a function pushes records, and it is unknown whether it
+    ends; or it has an iteration."""
     settings = pipeline.settings
-    if pipeline.unbounded or ((settings.job_folder is not None or settings.savepoint) and not settings.batch):
+    if pipeline.unbounded or ((settings.checkpoint_directory is not None or settings.savepoint) and not settings.batch):
         return True
+    if pipeline.iterates and not loops:
+        return not settings.batch
     if settings.checkpoint_interval is None or settings.batch:
         return False
     sources = (op.function for op in pipeline.operators.values() if isinstance(op, StreamSource))
@@ -247,18 +200,13 @@ def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Ite
             yield from ((name, location) for location in function.locations())
 
 
-def _refuse_iterations(job_graph: JobGraph, batch: bool) -> None:
-    loops = [v.name for v in job_graph.vertices if v.invokable in _ENDS]
-    if loops and batch:
-        raise UnsupportedError(
-            f"The program has an iteration ({loops[0]!r}), iterate(), and BATCH mode reads all input of an operator "
-            "before it emits: nothing could go round. Run it in STREAMING mode, or unroll the loop."
-        )
-    if loops:
-        raise UnsupportedError(
-            f"The program has an iteration ({loops[0]!r}), iterate(), and a Spark job has no way back. Run it with the "
-            "local executor, unroll the loop, or run the steps as several programs."
-        )
+def _refuse_iterations(job_graph: JobGraph) -> None:
+    for vertex in job_graph.vertices:
+        if vertex.invokable in _ENDS:
+            raise UnsupportedError(
+                f"The program has an iteration ({vertex.name!r}), iterate(), and BATCH mode reads all input of an "
+                "operator before it emits: nothing could go round. Run it in STREAMING mode, or unroll the loop."
+            )
 
 
 def _places(job_graph: JobGraph) -> list[VertexConfig]:
@@ -284,10 +232,15 @@ def _frames(pipeline: Pipeline, job_graph: JobGraph) -> dict[int, Any]:
 
 
 def _prepared(
-    pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig], outputs: Outputs, tables: list[Table]
+    pipeline: Pipeline,
+    job_graph: JobGraph,
+    places: list[VertexConfig],
+    tables: list[Table],
+    *,
+    steps: bool,
+    resumed: bool,
 ) -> dict[int, StreamOperator]:
-    """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write to one
-    place."""
+    """The operators as they travel, by node. Each has accepted its parallelism, and no two sinks write to one place."""
     result: dict[int, StreamOperator] = {}
     published: list[tuple[PublishedSink, str]] = []
     for vertex, place in zip(job_graph.vertices, places, strict=True):
@@ -299,23 +252,14 @@ def _prepared(
                     f"{operator!r}. Build the program with penstock.datastream, or give every node an operator of "
                     "penstock.runtime.operators."
                 )
-            stepped = outputs.steps and isinstance(getattr(operator, "function", None), SplitSource)
+            stepped = steps and isinstance(getattr(operator, "function", None), SplitSource)
+            write: Any = getattr(getattr(operator, "function", None), "write", None)  # stays on the driver
             operator = operator if stepped else operator.prepare(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, FrameSink):
-                operator = _table(operator, link.name, pipeline.types.get(link.node), tables)
+                operator = replace(operator, function=replace(operator.function, number=len(tables)))
+                tables.append(Table(link.name, operator.function, write))
             result[link.node] = operator
             if isinstance(operator, StreamSink) and isinstance(operator.function, PublishedSink):
                 published.append((operator.function, link.name))
-    outputs.add_all(published)
+    Targets(steps=steps, resumed=resumed).add_all(published)
     return result
-
-
-def _table(operator: StreamSink, name: str, record_type: Any, tables: list[Table]) -> StreamSink:
-    """A sink of records as a DataFrame, as it travels: with its number and its schema, without what writes."""
-    sink: FrameSink = operator.function
-    assert sink.write is not None
-    schema = sink.schema or schema_of(record_type)
-    assert schema is not None, "the API has looked"
-    travelling = replace(sink, write=None, schema=nullable(schema), number=len(tables))
-    tables.append(Table(name, travelling, sink.write))
-    return replace(operator, function=travelling)

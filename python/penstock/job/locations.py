@@ -2,33 +2,73 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Collection, Iterable
+import socket
+from collections.abc import Collection, Iterable, Iterator
+from ipaddress import ip_address
 
 from penstock.errors import UnsupportedError
-from penstock.runtime.io.storage import is_local, local_path
+from penstock.storage.storage import is_local, local_path
+
+_HERE = frozenset({"127.0.0.1", "::1"})
+"""Where each machine finds itself. Other loopback addresses count as machines: by them several can be played on one."""
 
 
-def refuse_local(locations: Iterable[tuple[str, str]], hosts: Collection[str], shared: Collection[str]) -> None:
-    """Refuse paths that each host may have another file at.
-
-    Args:
-        locations: where operators read or write: name of the operator, path or URL.
-        hosts: that run tasks, and that of the driver.
-        shared: folders that are the same on all of them.
-
-    Raises:
-        UnsupportedError: a path is of the local file system, in none of these folders, and there are several hosts.
-    """
-    if len(hosts) < 2:
+def refuse_local(
+    locations: Iterable[tuple[str, str]], hosts: Collection[str], shared: Collection[str], *, more: bool = False
+) -> None:
+    """Refuse paths that each host may have another file at. ``locations`` is where operators read or write: name of the
+    operator, path or URL."""
+    private = next(private_paths(locations, shared), None)
+    if private is None or (len(hosts) < 2 and not more):
         return
-    for operator, location in locations:
-        if is_local(location) and not _within(location, shared):
-            raise UnsupportedError(
-                f"Operator {operator!r} reads or writes {location!r}, a path of each machine's own, and the job runs "
-                f"on several: {', '.join(sorted(hosts))}. If all of them see the same there, by a mount, say, "
-                "name the folder in the setting penstock.files.shared-folders; else use storage that all reach."
-            )
+    found = machines(hosts)
+    if len(found) < 2 and not more:
+        return
+    if more:
+        several = "may at any time run on several, as executors come and go (spark.dynamicAllocation.enabled)"
+    else:
+        several = f"runs on several: {', '.join(sorted(found))}"
+    raise UnsupportedError(
+        f"Operator {private[0]!r} reads or writes {private[1]!r}, a path of each machine's own, and the job {several}. "
+        "If all of them see the same there, by a mount, say, name the folder in the setting "
+        "penstock.files.shared-folders; else use storage that all reach."
+    )
+
+
+def private_paths(locations: Iterable[tuple[str, str]], shared: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Those of the locations that each host may have another file at."""
+    return (each for each in locations if is_local(each[1]) and not _within(each[1], shared))
+
+
+def machines(hosts: Iterable[str]) -> list[str]:
+    """One name of each machine among hosts. This machine has several: those that lead to 127.0.0.1, and its own
+    addresses. A look-up of each name."""
+    found: dict[str, str] = {}
+    for host in sorted(hosts):
+        found.setdefault(_machine(host), host)
+    return list(found.values())
+
+
+def _machine(host: str) -> str:
+    """What is the same for all names of a machine."""
+    try:
+        addresses = {str(each[4][0]) for each in socket.getaddrinfo(host.strip("[]"), None)}
+    except (OSError, UnicodeError):  # known to the executors only
+        return host.lower()
+    return "" if any(address in _HERE or _is_own(address) for address in addresses) else min(addresses)
+
+
+def _is_own(address: str) -> bool:
+    """Whether an address is one of this machine's, loopback ones aside."""
+    if ip_address(address.partition("%")[0]).is_loopback:
+        return False
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as own:
+        own.bind((address, 0))
+        return True
+    return False
 
 
 def _within(location: str, folders: Iterable[str]) -> bool:

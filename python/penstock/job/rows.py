@@ -20,12 +20,7 @@ from penstock.runtime.io.sinks import CollectSink
 
 
 class JobRows:
-    """The rows of a job, or of a step of it. Each goes when it is read.
-
-    Args:
-        rows: what the tasks have sent.
-        deployment: the job.
-    """
+    """The rows of a job, or of a step of it. Each goes when it is read."""
 
     def __init__(self, rows: Rows, deployment: Deployment) -> None:
         self._rows, self._deployment = rows, deployment

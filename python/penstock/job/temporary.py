@@ -1,5 +1,5 @@
-"""Local folders that a run needs while it goes on. They go with it; those of a process that was killed go when the next
-one is made.
+"""Local folders that a run needs while it continues. They go with it; those of a process that was killed go when the
+next one is made.
 """
 
 from __future__ import annotations
@@ -11,30 +11,21 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from penstock.job.commit.pending import try_lock
+from penstock.job.folder.owners import lock
 
 _ALIVE = "alive"
 """A file that is locked as long as the process lives. It is there before the folder has anything else in it."""
 
 
 class TemporaryFolder:
-    """An empty folder, and a lock by which others see that it is needed.
-
-    Args:
-        prefix: how its name begins; all of this user's with this prefix that nobody needs any more are removed.
-
-    Attributes:
-        path: of the empty folder.
-
-    Raises:
-        OSError: none can be made.
-    """
+    """An empty folder, and a lock by which others see that it is needed. ``prefix`` is how its name begins; all of this
+    user's with this prefix that nobody needs any more are removed."""
 
     def __init__(self, prefix: str) -> None:
         _remove_dead(prefix)
         self._whole = Path(tempfile.mkdtemp(prefix=prefix))
         self._alive: IO[bytes] = open(self._whole / f"{_ALIVE}.new", "wb")  # noqa: SIM115 - the lock lasts as long
-        try_lock(self._alive)
+        lock(self._alive)
         os.rename(self._alive.name, self._whole / _ALIVE)  # nobody sees it unlocked
         self.path = self._whole / "folder"
         self.path.mkdir()
@@ -49,5 +40,5 @@ def _remove_dead(prefix: str) -> None:
     """Remove what processes have left that were killed. A listing."""
     for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError), open(folder / _ALIVE, "r+b") as alive:
-            if os.stat(folder).st_uid == os.getuid() and try_lock(alive):
+            if os.stat(folder).st_uid == os.getuid() and lock(alive) is None:
                 shutil.rmtree(folder, ignore_errors=True)

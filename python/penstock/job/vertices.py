@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.job.batch_edges import BatchEdges
-from penstock.job.pickling import pickle_operator
+from penstock.job.pickled_code import pickle_operator
 from penstock.runtime.aggregators import Aggregator
 from penstock.runtime.chain.operator import StreamOperator
-from penstock.runtime.config.pointwise import POINTWISE
-from penstock.runtime.config.tasks import ChainedOutput, InputEdge, NetworkOutput, OperatorConfig, VertexConfig
+from penstock.runtime.config.tasks import (
+    POINTWISE,
+    ChainedOutput,
+    InputEdge,
+    NetworkOutput,
+    OperatorConfig,
+    VertexConfig,
+)
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.sink import StreamSink
 
@@ -25,15 +31,7 @@ _SHARED = frozenset({"FORWARD", "GLOBAL", "BROADCAST", "HASH"})
 
 
 class Vertices:
-    """Makes the descriptors of vertices.
-
-    Args:
-        pipeline: the program.
-        operators: as they travel, by node.
-        job_graph: its plan.
-        places: the descriptors by index, still without operators and inputs.
-        sorting: what BATCH mode says of the edges.
-    """
+    """Makes the descriptors of vertices."""
 
     def __init__(
         self,
@@ -88,6 +86,7 @@ class Vertices:
             hands_over=self._operators[link.node].hands_over,
             keyed=any(self._operators[link.node].key_of_input(number) is not None for number in range(3)),
             keeps_state=self._operators[link.node].keeps_state,
+            side_outputs=link.node in self._pipeline.side_outputs,
         )
 
     def _input_type(self, node: StreamNode) -> TypeInformation[Any] | None:

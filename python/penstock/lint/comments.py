@@ -1,7 +1,7 @@
 """Comments that suppress findings: ``# penstock: ignore[PS001, PS2]`` in the lines of a call, or for the whole file
 ``# penstock: ignore-file[PS401]``. Without brackets all rules are meant.
 
-A file is read once, by Python's own tokenizer, so a text that looks like a comment is none.
+A file is read once, by Python's own tokenizer, so that text in a string is no comment.
 """
 
 from __future__ import annotations
@@ -10,65 +10,70 @@ import io
 import re
 import tokenize
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from penstock.lint.configuration import ALL, matches
+from penstock.lint.configuration import ALL, LintConfiguration, matches
+from penstock.lint.finding import Finding
+from penstock.lint.rule import Rule
 from penstock.lint.rules import RULES
+from penstock.lint.rules.suppressions import unknown_suppression, unused_suppression
 
 _COMMENT = re.compile(r"#\s*penstock:\s*(?P<kind>ignore(?:-file)?)\b\s*(?:\[(?P<codes>[^\]]*)\])?")
 
 
 @dataclass
 class Comment:
-    """A comment that suppresses.
-
-    Attributes:
-        line: where it stands, from 1.
-        codes: that it names; ``ALL`` if it names none.
-        whole_file: whether it holds for all lines.
-        used: those codes that have suppressed something.
-    """
+    """A comment that suppresses. ``codes`` is ``ALL`` without brackets; ``used``: those that suppressed something."""
 
     line: int
     codes: tuple[str, ...]
     whole_file: bool = False
     used: set[str] = field(default_factory=set[str])
 
-    def unknown(self) -> tuple[str, ...]:
-        """Codes that mean no rule."""
-        return tuple(each for each in self.codes if not any(matches(code, each) for code in RULES) or not each)
-
     def suppresses(self, code: str) -> bool:
-        """Whether it means a rule; those of its codes that do are noted as used."""
+        """Whether it means a rule; its codes that do are marked as used."""
         meant = {each for each in self.codes if each and matches(code, each)}
         self.used |= meant
         return bool(meant)
 
+    def findings(self, file: str, configuration: LintConfiguration) -> Iterator[Finding]:
+        """Its codes that mean no rule, and those that suppressed nothing though their rules were selected."""
+
+        def finding(rule: Rule, message: str) -> Finding:
+            return Finding(rule.code, rule.name(), message, file=file, line=self.line, last_line=self.line)
+
+        unknown = [each for each in self.codes if not each or not any(matches(code, each) for code in RULES)]
+        if unknown and configuration.selects(unknown_suppression.code):
+            named = ", ".join(each or "nothing" for each in unknown)
+            yield finding(
+                unknown_suppression,
+                f"The comment names {named}, and there is no such rule. Give a code such as PS001, or remove it.",
+            )
+        unused = [
+            each
+            for each in self.codes
+            if each not in self.used
+            and each not in unknown
+            and any(matches(code, each) and configuration.selects(code) for code in RULES)
+        ]
+        if unused and configuration.selects(unused_suppression.code):
+            named = "nothing" if unused == [ALL] else f"{', '.join(unused)}, which is not found here"
+            yield finding(unused_suppression, f"The comment suppresses {named}. Remove it.")
+
 
 class Comments:
-    """The comments of a file that suppress.
-
-    Args:
-        source: text of the file.
-
-    Attributes:
-        all: in order of lines.
-    """
+    """The comments of a file that suppress, in order of lines."""
 
     def __init__(self, source: str) -> None:
-        self.all: list[Comment] = _comments(source)
+        self.all: list[Comment] = list(_comments(source))
         self._everywhere = [each for each in self.all if each.whole_file]
         self._in_lines = [each for each in self.all if not each.whole_file]
-        self._lines = [each.line for each in self._in_lines]
+        self._lines = [in_line.line for in_line in self._in_lines]
 
     def suppress(self, code: str, first: int | None, last: int | None) -> bool:
-        """Whether a finding in some lines is suppressed. O(log comments), and those in these lines.
-
-        Args:
-            code: of the rule.
-            first: line of the call; None for the program as a whole.
-            last: where the call ends.
-        """
+        """Whether a finding in some lines is suppressed; ``first`` is None for the program as a whole. O(log comments),
+        and the comments in these lines."""
         meant = [each.suppresses(code) for each in self._everywhere]
         if first is not None:
             index = bisect_left(self._lines, first)
@@ -78,16 +83,14 @@ class Comments:
         return any(meant)
 
 
-def _comments(source: str) -> list[Comment]:
-    found: list[Comment] = []
+def _comments(source: str) -> Iterator[Comment]:
     if "penstock:" not in source:
-        return found
+        return
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            told = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
-            if told is not None:
-                codes = (ALL,) if told["codes"] is None else tuple(each.strip() for each in told["codes"].split(","))
-                found.append(Comment(token.start[0], codes, told["kind"] == "ignore-file"))
-    except (tokenize.TokenError, SyntaxError):  # it has run, so it is no Python file; what was found counts
+            match = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
+            if match is not None:
+                codes = (ALL,) if match["codes"] is None else tuple(each.strip() for each in match["codes"].split(","))
+                yield Comment(token.start[0], codes, match["kind"] == "ignore-file")
+    except (tokenize.TokenError, SyntaxError):  # it has run, so it is no Python file; the comments so far count
         pass
-    return found

@@ -1,7 +1,7 @@
-"""Which rules count where: from ``[tool.penstock.lint]`` of a pyproject.toml, and from the command line.
+"""Which rules are selected where: by ``[tool.penstock.lint]`` of a pyproject.toml, and by the command line.
 
-As in ruff a code may be shortened: ``PS2`` is all rules of event time and windows, ``ALL`` is all there are. Where a
-rule is selected and ignored, what names it more closely counts; of two that are equally close, ignoring does.
+As in ruff a code may be shortened: ``PS2`` means all rules of event time and windows, ``ALL`` means all rules. If a
+rule is both selected and ignored, the longer code counts; of equally long ones the ignoring one.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _LISTS = {"select": "select", "extend-select": "extend_select", "ignore": "ignor
 
 @dataclass(frozen=True)
 class LintConfiguration:
-    """Which rules count, and what they are told.
+    """Which rules are selected, and their parameters.
 
     Attributes:
-        select: codes or beginnings of codes, instead of the default rules; None for these.
-        extend_select: likewise, besides.
-        ignore: likewise, that do not count.
+        select: codes or beginnings of codes, instead of the default rules; None for the default rules.
+        extend_select: codes of additional rules.
+        ignore: codes of rules that are not applied.
         per_file_ignores: likewise, by pattern of file names, relative to ``root``.
-        long_running: whether all programs are to be taken for ones that go on from their state.
-        large_capture: bytes from which on data that travels with a function is large.
+        long_running: whether to treat all programs as ones that are started again from their state.
+        large_capture: data of at least so many bytes that travels with a function is large.
         root: folder that patterns are relative to.
     """
 
@@ -58,7 +58,7 @@ class LintConfiguration:
             check_codes(codes, where)
 
     def selects(self, code: str) -> bool:
-        """Whether a rule counts, wherever it is found."""
+        """Whether a rule is selected, apart from ignores of single files."""
         chosen = _closeness(code, self.extend_select)
         if self.select is not None:
             chosen = max(chosen, _closeness(code, self.select))
@@ -67,7 +67,7 @@ class LintConfiguration:
         return chosen > _closeness(code, self.ignore)
 
     def ignored_in(self, file: str | None) -> tuple[str, ...]:
-        """The codes that do not count in a file."""
+        """The codes that are ignored in a file."""
         if file is None or not self.per_file_ignores:
             return ()
         path = os.path.relpath(file, self.root)
@@ -82,7 +82,7 @@ class LintConfiguration:
     def with_options(
         self, select: Iterable[str], extend_select: Iterable[str], ignore: Iterable[str]
     ) -> LintConfiguration:
-        """The same, with what a command line says: what it selects instead, what else, and what it ignores besides."""
+        """The same, with the options of a command line: codes to select instead, in addition, and to ignore."""
         chosen = tuple(select)
         return replace(
             self,
@@ -92,37 +92,29 @@ class LintConfiguration:
         )
 
 
-def matches(code: str, given: str) -> bool:
-    """Whether a code is meant by one, or by the beginning of one, or by ``ALL``."""
-    return given == ALL or code.startswith(given)
+def matches(code: str, pattern: str) -> bool:
+    """Whether a code equals or begins with a given one, or that is ``ALL``."""
+    return pattern == ALL or code.startswith(pattern)
 
 
-def _closeness(code: str, given: Iterable[str]) -> int:
-    """How closely the closest of some codes names a rule; -1 if none does."""
-    return max((0 if each == ALL else len(each) for each in given if matches(code, each)), default=-1)
+def _closeness(code: str, pattern: Iterable[str]) -> int:
+    """The length of the longest of some codes that match a rule; -1 if none does."""
+    return max((0 if each == ALL else len(each) for each in pattern if matches(code, each)), default=-1)
 
 
 def check_codes(codes: Iterable[str], where: str) -> None:
-    """Refuse what means no rule.
-
-    Args:
-        codes: as they are given.
-        where: for the message.
-
-    Raises:
-        ConfigurationError: there is no such rule.
-    """
-    for given in codes:
-        if not given or not any(matches(code, given) for code in RULES):
-            near = get_close_matches(given, RULES, 1, 0.5)
+    """Refuse codes that match no rule, with a ConfigurationError that says where they are."""
+    for pattern in codes:
+        if not pattern or not any(matches(code, pattern) for code in RULES):
+            near = get_close_matches(pattern, RULES, 1, 0.5)
             raise ConfigurationError(
-                f"{where} names the rule {given!r}, and there is none. Give a code such as "
+                f"{where} names the rule {pattern!r}, which does not exist. Give a code such as "
                 f"{near[0] if near else 'PS001'}, the beginning of some, such as PS2, or {ALL}."
             )
 
 
 def find_configuration(program: Path) -> LintConfiguration:
-    """What the pyproject.toml says that is nearest to a program: in its folder, or in one above it, with the table.
+    """The configuration of the nearest pyproject.toml with the table, in the folder of a program or above it.
 
     Args:
         program: the file of the program.
@@ -150,16 +142,7 @@ def _table(file: Path) -> Mapping[str, Any] | None:
 
 
 def read_configuration(table: Mapping[str, Any], root: Path, where: str) -> LintConfiguration:
-    """A configuration of the table of a pyproject.toml.
-
-    Args:
-        table: what stands in ``[tool.penstock.lint]``.
-        root: the folder of the file.
-        where: the file, for messages.
-
-    Raises:
-        ConfigurationError: an unknown name or a wrong value.
-    """
+    """A configuration from the table of a pyproject.toml in a folder; ``where`` names the file in errors."""
     values: dict[str, Any] = {"root": root}
     for name, value in table.items():
         if name in _LISTS:

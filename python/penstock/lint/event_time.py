@@ -1,6 +1,6 @@
-"""What records lack of event time on their way: timestamps, or watermarks that tell how far it has got.
+"""The parts of event time that records lack on their way: timestamps, or watermarks.
 
-Source of the semantics: docs/time.md. Where nobody knows what a source gives, nothing is lacking.
+Source of the semantics: docs/time.md. Unknown sources lack nothing.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from enum import IntFlag
 from typing import Any
 
+from penstock.connectors.spark.frames import FrameSource
 from penstock.plan import StreamEdge, StreamNode
-from penstock.runtime.io.frames import FrameSource
 from penstock.runtime.io.sources import CollectionSource, SequenceSource
 from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.source import StreamSource
@@ -18,11 +18,11 @@ from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
 
 class Lack(IntFlag):
-    """What is lacking."""
+    """The missing parts of event time."""
 
     NOTHING = 0
     TIMESTAMPS = 1
-    """Records do not say when they have happened."""
+    """Records have no timestamp."""
     WATERMARKS = 2
     """Records never end, and event time never advances."""
 
@@ -38,13 +38,7 @@ def lacks(
     inputs: Mapping[int, Sequence[StreamEdge]],
     operators: Mapping[int, Any],
 ) -> dict[int, Lack]:
-    """What the records that leave each node lack. O(nodes + edges).
-
-    Args:
-        nodes: by id, inputs before those that read them; what comes later counts for nothing.
-        inputs: edges into each node.
-        operators: by node.
-    """
+    """The lack of the records that leave each node. Nodes are in order, inputs before readers. O(nodes + edges)."""
     found: dict[int, Lack] = {}
     for node, described in nodes.items():
         operator = operators.get(node)
@@ -53,7 +47,7 @@ def lacks(
         for each in above:
             lack |= each
         if described.kind == "two_input" and not all(Lack.TIMESTAMPS in each for each in above):
-            lack &= ~Lack.TIMESTAMPS  # it may emit what one of its inputs brings, and keep the other
+            lack &= ~Lack.TIMESTAMPS  # it may emit one of its inputs, and keep the other
         if isinstance(operator, StreamSource):
             lack = of_source(operator)
         strategy = strategy_of(operator)
@@ -69,14 +63,14 @@ def strategy_of(operator: Any) -> Any:
 
 
 def _behind(strategy: Any, lack: Lack) -> Lack:
-    """What records lack behind a strategy; that one of watermarks needs timestamps is the concern of another rule."""
+    """The lack of records behind a strategy; another rule checks that watermarks need timestamps."""
     if strategy.kind != "none":
         return Lack.NOTHING
     return lack if strategy.assigner is None else lack & ~Lack.TIMESTAMPS
 
 
 def of_source(operator: StreamSource) -> Lack:
-    """What the records of a source lack by themselves, before its strategy. O(1)."""
+    """The lack of the records of a source, before its strategy. O(1)."""
     function = operator.function
     endless = Lack.WATERMARKS if operator.unbounded else Lack.NOTHING
     if isinstance(function, SplitSource):
@@ -86,4 +80,4 @@ def of_source(operator: StreamSource) -> Lack:
         return endless | (Lack.TIMESTAMPS if source.__name__ in _BARE else Lack.NOTHING)
     if isinstance(function, CollectionSource | SequenceSource | FrameSource):
         return endless | Lack.TIMESTAMPS
-    return Lack.NOTHING  # a source of the user's: whatever it hands its context to may give timestamps
+    return Lack.NOTHING  # a source of the user's may emit timestamps

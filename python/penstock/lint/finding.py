@@ -1,9 +1,17 @@
-"""A finding: what a rule says of a program, and where."""
+"""Findings: a message of a rule with its place; and lists of findings as text, as JSON and as annotations of GitHub."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from penstock.display.text import visible
+
+FORMAT = 1
+"""Version of :func:`as_json`."""
 
 
 @dataclass(frozen=True)
@@ -13,12 +21,12 @@ class Finding:
     Attributes:
         code: of the rule, such as ``PS001``.
         rule: its name, such as ``stateful-operator-without-uid``.
-        message: what it is about, what follows from it, and what to do.
-        node: id of the StreamNode that is meant; None where it is the program as a whole.
+        message: the problem, its effect, and what to do.
+        node: id of the StreamNode that is meant; None for the program as a whole.
         operator: its name; None likewise.
-        file: of the program, where the operator is made; None where that is not known.
+        file: of the program, where the operator is made; None if unknown.
         line: in that file, from 1; None likewise.
-        last_line: where the call that begins there ends.
+        last_line: the last line of the call that begins there.
     """
 
     code: str
@@ -36,9 +44,51 @@ class Finding:
 
     @property
     def place(self) -> tuple[str, int, int, str]:
-        """What findings are sorted by: file, line, node, code; those of the program as a whole come first."""
+        """The sort key of findings: file, line, node, code; those of the program as a whole come first."""
         return (self.file or "", self.line or 0, -1 if self.node is None else self.node, self.code)
 
     def __str__(self) -> str:
         place = (str(each) for each in (self.file, self.line) if each is not None)
         return f"{':'.join(place) or '<program>'}: {self.code} {self.message}"
+
+
+def as_text(findings: Sequence[Finding], where: str = "") -> str:
+    """A line for each, ``FILE:LINE: CODE message``, and a last one that counts, all safe for a terminal; ``where`` is
+    what was looked at, if not the whole program."""
+    lines = [visible(str(_relative(finding))) for finding in findings]
+    number, within = len(findings), where and f" in {visible(where)}"
+    count = "Nothing found" if not number else f"Found {number} {'thing' if number == 1 else 'things'}"
+    return "\n".join([*lines, f"{count}{within}."])
+
+
+def as_json(findings: Sequence[Finding]) -> str:
+    """One document: ``format``, and ``findings`` with the attributes of :class:`Finding`."""
+    return json.dumps({"format": FORMAT, "findings": [finding.to_dict() for finding in findings]}, indent=2)
+
+
+def as_github(findings: Sequence[Finding]) -> str:
+    """A workflow command of GitHub for each, which shows it beside the line in a pull request."""
+    return "\n".join(_annotation(_relative(finding)) for finding in findings)
+
+
+def _annotation(finding: Finding) -> str:
+    title = f"{finding.code} ({finding.rule})"
+    parts = {"file": finding.file, "line": finding.line, "endLine": finding.last_line, "title": title}
+    values = ",".join(f"{name}={_property(str(value))}" for name, value in parts.items() if value is not None)
+    return f"::error {values}::{_data(finding.message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _relative(finding: Finding) -> Finding:
+    """With a relative path, if the file is below the current folder."""
+    if finding.file is None or not os.path.isabs(finding.file):
+        return finding
+    path = os.path.relpath(finding.file)
+    return finding if path.startswith(os.pardir) else replace(finding, file=path)

@@ -1,9 +1,8 @@
-"""What can be seen of a user's functions without running them: which names their code uses, and what they carry.
+"""User functions, inspected without running them: the names that their code uses, and the data that they carry.
 
-Code is read as Python's bytecode, so names are those that will be found when it runs, whatever they were imported as.
-What a function calls in turn is not looked into, nor are installed libraries. Objects are never asked for anything that
-could run code of theirs: proxies connect when they are touched, lazy modules load. Cost: each code object is read once,
-and each carried object until the limit is reached.
+Bytecode is read, so names are resolved as at run time, whatever they were imported as. Functions that a function calls
+are not looked into, nor are installed libraries. No code of inspected objects ever runs: proxies connect when they are
+touched, lazy modules load. Cost: each code object is read once, and each carried object until the limit is reached.
 """
 
 from __future__ import annotations
@@ -21,10 +20,15 @@ from typing import Any, cast
 _OURS = "penstock."
 _LIBRARIES = ("site-packages", "dist-packages")
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset)
+CLOCKS = frozenset(
+    {f"datetime.{name}" for name in ("date.today", "datetime.now", "datetime.today", "datetime.utcnow")}
+    | {f"time.{name}" for name in ("monotonic", "monotonic_ns", "perf_counter", "time", "time_ns")}
+)
+"""Functions that read a clock, by full name."""
 _DATA = frozenset({"numpy", "pandas", "polars", "pyarrow", "pyspark"})
 """Packages whose objects are data, whatever methods they have."""
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
-_ONCE = frozenset({"__init__", "open", "close"})
+ONCE = frozenset({"__init__", "open", "close"})
 """Methods that may keep something for the whole process, such as a connection."""
 _PLUMBING = frozenset({"RESUME", "NOP", "CACHE", "COPY_FREE_VARS", "RETURN_GENERATOR", "PRECALL"})
 _CONSTANTS = (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"], ["LOAD_SMALL_INT", "RETURN_VALUE"])
@@ -32,15 +36,13 @@ _CONSTANTS = (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"], ["LOAD_SMALL_INT
 
 @dataclass(frozen=True)
 class Uses:
-    """What the code of a function uses.
+    """The names that the code of a function uses.
 
     Attributes:
-        calls: functions and classes by full name, such as ``time.time`` and ``builtins.print``, as far as they are
-            global names or attributes of such.
-        attributes: names of attributes, of whatever object.
-        written: global variables, and variables of an enclosing function, that it assigns to; of an object not those
-            that it does when it is made, opened or closed.
-        constant: whether it does nothing but return a constant.
+        calls: functions and classes by full name, such as ``time.time``, if they are global names or their attributes.
+        attributes: names of attributes of any object.
+        written: global variables, and those of an enclosing function, that it assigns to while it processes records.
+        constant: whether it only returns a constant.
     """
 
     calls: frozenset[str] = frozenset()
@@ -50,11 +52,7 @@ class Uses:
 
 
 def user_functions(operator: Any) -> list[Any]:
-    """The functions, and objects with functions, that a program has given to an operator, in the order of its fields.
-
-    Args:
-        operator: a runtime operator, or what partitions.
-    """
+    """The user's functions, and objects with functions, of an operator or a partitioner, in the order of its fields."""
     found: list[Any] = []
     pending: list[Any] = [operator]
     while pending:
@@ -62,21 +60,21 @@ def user_functions(operator: Any) -> list[Any]:
         if _home(type(current)).startswith(_OURS):
             if is_dataclass(current):
                 pending.extend(reversed([getattr(current, field.name) for field in fields(current)]))
-        elif _is(current, type):
+        elif is_of(current, type):
             if not _home(current).startswith((_OURS, "builtins")):
                 found.append(current)
-        elif _is(current, *_FUNCTIONS) or _is_users(type(current)):
+        elif is_of(current, *_FUNCTIONS) or _is_users(type(current)):
             found.append(current)
-    return [each for each in found if not (_is(each, FunctionType) and _home(each).startswith(_OURS))]
+    return [each for each in found if not (is_of(each, FunctionType) and _home(each).startswith(_OURS))]
 
 
-def _is(value: object, *kinds: type) -> bool:
-    """Whether an object is of one of some classes by what it is, not by what it says."""
+def is_of(value: object, *kinds: type) -> bool:
+    """Whether an object is an instance of some classes, without asking the object."""
     return issubclass(type(value), kinds)
 
 
-def _class(value: object) -> type:
-    """What an object is, not what it says that it is."""
+def class_of(value: object) -> type:
+    """The class of an object, without asking the object."""
     return type(value)
 
 
@@ -92,11 +90,7 @@ def _is_users(cls: type) -> bool:
 
 
 class Inspector:
-    """Looks at functions, and remembers what it has seen.
-
-    Args:
-        limit: bytes from which on carried data is large.
-    """
+    """Inspects functions, each once; carried data of ``limit`` bytes or more is large."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -104,8 +98,14 @@ class Inspector:
         self._sizes: dict[int, tuple[Any, int]] = {}
 
     def uses(self, function: Any) -> Uses:
-        """What the code of a function, or of all methods of an object, uses."""
-        codes = list(_codes(function))
+        """The names that the code of a function, or of all methods of an object, uses."""
+        return self._together(list(_codes(function)))
+
+    def uses_per_record(self, function: Any) -> Uses:
+        """Likewise, without the methods that are called once: ``__init__``, ``open`` and ``close``."""
+        return self._together([code for code in _codes(function) if code[0].co_name not in ONCE])
+
+    def _together(self, codes: list[tuple[CodeType, Mapping[str, Any]]]) -> Uses:
         names, every = [code.co_name for code, _ in codes], [self._code(*each) for each in codes]
         if len(every) == 1:
             return every[0]
@@ -115,7 +115,7 @@ class Inspector:
         return Uses(
             nothing.union(*(each.calls for each in every)),
             nothing.union(*(each.attributes for each in every)),
-            nothing.union(*(each.written for name, each in zip(names, every, strict=True) if name not in _ONCE)),
+            nothing.union(*(each.written for name, each in zip(names, every, strict=True) if name not in ONCE)),
         )
 
     def _code(self, code: CodeType, names: Mapping[str, Any]) -> Uses:
@@ -125,9 +125,8 @@ class Inspector:
         return known[1]
 
     def carried(self, function: Any) -> tuple[str, int] | None:
-        """The largest thing that travels with a function, by the name that it has there, and its bytes, about; None
-        where nothing is as large as the limit."""
-        large = [(size, name) for name, part in _carried(function) if (size := self._size(part)) >= self._limit]
+        """The name and approximate bytes of the largest object that travels with a function; None below the limit."""
+        large = [(size, name) for name, part in carried_parts(function) if (size := self._size(part)) >= self._limit]
         if not large:
             return None
         size, name = max(large)
@@ -142,22 +141,35 @@ class Inspector:
 
 def _codes(function: Any) -> Iterator[tuple[CodeType, Mapping[str, Any]]]:
     """The code of a function, or of all methods that a program has written of an object's class."""
-    while _is(function, functools.partial, MethodType):
-        function = function.func if _is(function, functools.partial) else function.__func__
-    if _is(function, FunctionType):
-        methods: list[Any] = [function]
-    else:
-        cls = function if _is(function, type) else _class(function)
-        bases = (base for base in cls.__mro__ if _is_users(base) and not _home(base).startswith(_OURS))
-        members = [member for base in bases for member in vars(base).values()]
-        methods = [each.__func__ if _is(each, staticmethod, classmethod) else each for each in members]
-    for method in methods:
-        if _is(method, FunctionType) and not any(each in method.__code__.co_filename for each in _LIBRARIES):
-            yield method.__code__, method.__globals__
+    while is_of(function, functools.partial, MethodType):
+        function = function.func if is_of(function, functools.partial) else function.__func__
+    if is_of(function, FunctionType):
+        if is_of_program(function):
+            yield function.__code__, function.__globals__
+        return
+    for _, method in methods_of(function if is_of(function, type) else class_of(function)):
+        yield method.__code__, method.__globals__
+
+
+def methods_of(cls: type) -> Iterator[tuple[str, FunctionType]]:
+    """The methods of a class and its bases that the program defines, by name; those of derived classes first."""
+    for base in cls.__mro__:
+        if not _is_users(base) or _home(base).startswith(_OURS):
+            continue
+        for name, member in vars(base).items():
+            method = member.__func__ if is_of(member, staticmethod, classmethod) else member
+            if is_of(method, FunctionType) and is_of_program(method):
+                yield name, method
+
+
+def is_of_program(function: FunctionType) -> bool:
+    """Whether a function is neither of an installed library nor ours."""
+    installed = any(each in function.__code__.co_filename for each in _LIBRARIES)
+    return not installed and not _home(function).startswith(_OURS)
 
 
 def _read(code: CodeType, names: Mapping[str, Any]) -> Uses:
-    """What one code object uses, and those that are defined in it."""
+    """The names that a code object uses, with those that are defined in it."""
     calls: set[str] = set()
     attributes: set[str] = set()
     written: set[str] = set()
@@ -178,7 +190,7 @@ def _read(code: CodeType, names: Mapping[str, Any]) -> Uses:
                 path = path if step.opname in _PLUMBING or step.opname == "PUSH_NULL" else None
                 if step.opname == "STORE_GLOBAL" or (step.opname == "STORE_DEREF" and step.argval in code.co_freevars):
                     written.add(step.argval)
-            if path is not None and (name := _full_name(path)) is not None:
+            if path is not None and (name := full_name(path)) is not None:
                 calls.add(name)
         if current is code:
             constant = [each for each in steps if each not in _PLUMBING] in _CONSTANTS
@@ -191,41 +203,42 @@ def _global(names: Mapping[str, Any], name: str) -> Any:
 
 def _attribute(owner: Any, name: str) -> Any:
     """An attribute of a module, or of a class of Python's own."""
-    if _is(owner, ModuleType):
+    if is_of(owner, ModuleType):
         names: dict[str, Any] = owner.__dict__
         return names.get(name)
-    return getattr(owner, name, None) if _is(owner, type) and _home(owner) in sys.stdlib_module_names else None
+    return getattr(owner, name, None) if is_of(owner, type) and _home(owner) in sys.stdlib_module_names else None
 
 
-def _full_name(value: Any) -> str | None:
-    """How a function or class is called wherever it is known; functions of ``random`` by that module."""
-    if _is(value, BuiltinMethodType, MethodType):
+def full_name(value: Any) -> str | None:
+    """The full name of a function or class; functions of ``random`` under that module."""
+    if is_of(value, BuiltinMethodType, MethodType):
         owner = value.__self__
-        if _is(owner, random.Random):
+        if is_of(owner, random.Random):
             return f"random.{value.__name__}"
-        if _is(owner, type):
+        if is_of(owner, type):
             return f"{_home(owner)}.{owner.__qualname__}.{value.__name__}"
-    if _is(value, FunctionType, BuiltinMethodType, type):
+    if is_of(value, FunctionType, BuiltinMethodType, type):
         return f"{_home(value)}.{value.__qualname__}"
     return None
 
 
-def _carried(function: Any) -> Iterator[tuple[str, Any]]:
-    """What is pickled with a function, by name: variables of enclosing functions, defaults, attributes; of the main
-    program's functions also the global variables that they use, as those travel by value."""
-    if _is(function, functools.partial):
+def carried_parts(function: Any) -> Iterator[tuple[str, Any]]:
+    """The objects that are pickled with a function, by name: variables of enclosing functions, defaults, attributes;
+    for functions of the main program also the global variables that they use, as those travel by value."""
+    if is_of(function, functools.partial):
         yield from ((f"argument {index}", part) for index, part in enumerate(function.args))
         yield from function.keywords.items()
-        yield from _carried(function.func)
-    elif _is(function, MethodType):
-        yield from _carried(function.__self__)
-    elif _is(function, FunctionType):
+        yield from carried_parts(function.func)
+    elif is_of(function, MethodType):
+        yield from carried_parts(function.__self__)
+    elif is_of(function, FunctionType):
         yield from _variables(function)
-    elif not _is(function, type):
-        yield from ((f"self.{name}", part) for name, part in _attributes(function).items())
+    elif not is_of(function, type):
+        yield from ((f"self.{name}", part) for name, part in attributes_of(function).items())
 
 
-def _attributes(value: object) -> Mapping[str, Any]:
+def attributes_of(value: object) -> Mapping[str, Any]:
+    """The attributes of an object, without running code of its class."""
     try:
         return object.__getattribute__(value, "__dict__")
     except AttributeError:  # it has slots
@@ -244,16 +257,16 @@ def _variables(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if function.__module__ == "__main__":
         names = function.__globals__
         used = (name for name in code.co_names if name in names)
-        yield from ((name, names[name]) for name in used if not _is(names[name], ModuleType, type))
+        yield from ((name, names[name]) for name in used if not is_of(names[name], ModuleType, type))
 
 
 def _size(value: Any, limit: int) -> int:
-    """Bytes of plain data, about, counted until the limit is reached. Objects count without what they refer to,
-    containers with it, arrays and frames as they say themselves."""
+    """Approximate bytes of plain data, counted until the limit is reached: containers with their items, other objects
+    without what they refer to, arrays and frames by their own count."""
     total, pending, seen = 0, [value], set[int]()
     while pending and total < limit:
         current = pending.pop()
-        if id(current) in seen or _is(current, ModuleType, type, FunctionType):
+        if id(current) in seen or is_of(current, ModuleType, type, FunctionType):
             continue
         seen.add(id(current))
         total += _own_size(current)
@@ -262,17 +275,17 @@ def _size(value: Any, limit: int) -> int:
 
 
 def _own_size(value: Any) -> int:
-    cls = _class(value)
+    cls = class_of(value)
     if _home(cls).partition(".")[0] in _DATA:
-        told = getattr(value, "nbytes", None)
-        return told if isinstance(told, int) else sys.getsizeof(value)
+        size = getattr(value, "nbytes", None)
+        return size if isinstance(size, int) else sys.getsizeof(value)
     return object.__sizeof__(value) if _is_users(cls) else sys.getsizeof(value)
 
 
 def _items(value: Any, limit: int) -> Iterable[Any]:
-    """What a container holds, whatever a class of a user's makes of that."""
-    kind = next((each for each in _CONTAINERS if _is(value, each)), None)
+    """The items of a container, without calling overridden methods."""
+    kind = next((each for each in _CONTAINERS if is_of(value, each)), None)
     if kind is None or _own_size(value) >= limit:
         return ()
     items: list[Any] = list(kind.__iter__(value))
-    return [*items, *cast("Any", dict).values(value)] if _is(value, dict) else items
+    return [*items, *cast("Any", dict).values(value)] if is_of(value, dict) else items

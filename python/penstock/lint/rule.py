@@ -1,31 +1,34 @@
-"""What a rule is: a class with a code, whose docstring is its page, and that finds things in a subject.
+"""Rules: functions with codes, whose docstrings are their pages.
 
-A docstring has a first sentence, which says what is wrong, then why, and two programs under ``Bad::`` and ``Good::``.
-The pages of the documentation are made of them, and the tests run both programs: the first must be found, the second
-must not.
+The docstring says in its first sentence what is wrong, then why, and ends with a program under ``Example::``. Lines
+with ``-`` are those of the bad program only, lines with ``+`` those of the good one. The pages of the documentation are
+made of docstrings, and the tests run both programs: the rule must find the first and must not find the second.
+
+A rule looks at one thing at a time, such as an operator, a sink or a function, and returns a message if something is
+wrong. Its *scope* lists these things.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from penstock.lint.subject import Subject
+from penstock.plan import StreamNode
 
-_CODE = re.compile(r"PS\d{3}")
-_SECTION = re.compile(r"^(Bad|Good)::\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+_EXAMPLE = re.compile(r"^Example::\n\n((?:    .*\n|\n)+)", re.MULTILINE)
 
 
 class Found(NamedTuple):
-    """What a rule finds.
+    """A message of a rule, with its node.
 
     Attributes:
-        message: what it is about, what follows from it, and what to do.
-        node: id of the StreamNode that is meant; None for the program as a whole.
-        call: of what is no operator: the call, as messages name it with its place.
+        message: the problem, its effect, and what to do.
+        node: id of the operator; None for the program as a whole.
+        call: the call that is meant, as messages name it with its place, where it makes no operator.
     """
 
     message: str
@@ -33,49 +36,157 @@ class Found(NamedTuple):
     call: str = ""
 
 
-class Rule(ABC):
-    """Base of the rules. A subclass has a docstring as the module says, a code, and :meth:`find`.
+Listed = Iterator[tuple[int | None, tuple[Any, ...]]]
+"""Nodes, None for the program as a whole, with the arguments of a check."""
+Scope = Callable[[Subject], Listed]
+"""Lists what a rule looks at."""
+Check = Callable[..., "str | Iterable[str | Found] | None"]
+"""Looks at one thing; returns a message, or several. An empty message is none."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule.
 
     Attributes:
-        code: ``PS`` and three digits, of which the first is the group's. It never changes, and is never used again.
-        default: whether it counts where nobody has selected rules.
-        found_by: what has to be known besides the program, for the page; empty where nothing has.
+        code: ``PS`` and three digits; the first is the group's. It never changes, and is never used again.
+        check: looks at one thing of the scope.
+        scope: lists what is looked at.
+        default: whether the rule is selected by default.
+        needs_uid: whether a uid is missing, so that ``--fix`` can write it.
+        found_by: what the rule needs besides the program; "" for nothing.
     """
 
-    code: ClassVar[str]
-    default: ClassVar[bool] = True
-    found_by: ClassVar[str] = ""
+    code: str
+    check: Check
+    scope: Scope
+    default: bool = True
+    needs_uid: bool = False
+    found_by: str = ""
 
-    def __init_subclass__(cls) -> None:
-        assert _CODE.fullmatch(cls.code), cls.code
-        assert cls.__doc__, cls.code
+    @property
+    def _doc(self) -> str:
+        return inspect.getdoc(self.check) or ""
 
-    @classmethod
-    def name(cls) -> str:
-        """The name of the rule: that of its class, in small letters with hyphens."""
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
+    def name(self) -> str:
+        """The name of the rule, such as ``duplicate-uid``."""
+        return self.check.__name__.replace("_", "-")
 
-    @classmethod
-    def summary(cls) -> str:
+    def summary(self) -> str:
         """What is wrong, in one sentence."""
-        return inspect.getdoc(cls).partition("\n\n")[0].replace("\n", " ")  # type: ignore[union-attr]
+        return self._doc.partition("\n\n")[0].replace("\n", " ")
 
-    @classmethod
-    def why(cls) -> str:
-        """Why that is so, and what to do: Markdown."""
-        text = _SECTION.sub("", f"{inspect.getdoc(cls)}\n")
-        return text.partition("\n\n")[2].strip()
+    def why(self) -> str:
+        """Why it is wrong, and what to do: Markdown."""
+        return _EXAMPLE.sub("", f"{self._doc}\n").partition("\n\n")[2].strip()
 
-    @classmethod
-    def examples(cls) -> dict[str, str]:
-        """The programs that are found, ``Bad``, and not found, ``Good``."""
-        sections = _SECTION.findall(f"{inspect.getdoc(cls)}\n")
-        return {name: inspect.cleandoc(f"\n{text}").strip() for name, text in sections}
+    def examples(self) -> dict[str, str]:
+        """The programs that the rule finds, ``Bad``, and does not find, ``Good``."""
+        found = _EXAMPLE.search(f"{self._doc}\n")
+        lines = [] if found is None else [line[4:] for line in found[1].rstrip().split("\n")]
+        sides = (("Bad", "+"), ("Good", "-"))
+        return {side: "\n".join(line[2:] for line in lines if line[:1] != other) for side, other in sides}
 
-    @abstractmethod
     def find(self, subject: Subject) -> Iterator[Found]:
-        """What there is to find, in any order. O(operators + edges), besides looking at functions.
+        """The findings of the rule in a program, in any order. O(operators + edges), besides looking at functions."""
+        for node, arguments in self.scope(subject):
+            answer = self.check(subject, *arguments)
+            for each in [answer] if isinstance(answer, str) else answer or ():
+                if each:
+                    yield each if isinstance(each, Found) else Found(each, node)
 
-        Args:
-            subject: the program, with what is known of it.
-        """
+    def page(self) -> str:
+        """The page of the rule as Markdown: what is wrong, why, two programs, and how to suppress a finding."""
+        examples = self.examples()
+        selected = "Selected by default." if self.default else f"Off by default: `--extend-select {self.code}`."
+        needs = f" Needs {self.found_by}." if self.found_by else ""
+        fix = "`penstock lint --fix` writes one, made of the operator's name; see\n[Fix](index.md#fix).\n\n"
+        return (
+            f"# {self.code} {self.name()}\n\n**{self.summary()}** {selected}{needs}\n\n{self.why()}\n\n"
+            f"{fix * self.needs_uid}"
+            "Found (the streams are those of [all examples](index.md#the-examples)):\n\n"
+            f"```py\n{examples['Bad']}\n```\n\n"
+            f"Not found:\n\n```py\n{examples['Good']}\n```\n\n"
+            f"To suppress it in one place, end the line of the call with `# penstock: ignore[{self.code}]`; see\n"
+            "[Lints](index.md#suppress).\n"
+        )
+
+
+def program(subject: Subject) -> Listed:
+    """The program as a whole."""
+    yield None, ()
+
+
+def nodes(subject: Subject) -> Listed:
+    """Each node."""
+    for node in subject.nodes.values():
+        yield node.id, (node,)
+
+
+def operators(*kinds: type[Any]) -> Scope:
+    """The nodes whose operators are of some kinds, with these."""
+
+    def scope(subject: Subject) -> Listed:
+        for node, operator in subject.of(kinds):
+            yield node.id, (node, operator)
+
+    return scope
+
+
+def sinks(subject: Subject) -> Listed:
+    """Each sink, with its function."""
+    for node, function in subject.sinks():
+        yield node.id, (node, function)
+
+
+def uses(subject: Subject) -> Listed:
+    """Each function that gets records, with its node and what its code uses."""
+    for node, function, used in subject.uses:
+        yield node.id, (node, function, used)
+
+
+def bodies(subject: Subject) -> Listed:
+    """Each function whose source is known."""
+    for body in subject.bodies:
+        yield body.node.id, (body,)
+
+
+def keyed_bodies(subject: Subject) -> Listed:
+    """Each function of a keyed stream whose source is known."""
+    return (item for item in bodies(subject) if subject.keyed(item[1][0].node))
+
+
+def methods(*kinds: str) -> Scope:
+    """The methods that operators call with records, of some kinds (:data:`~penstock.lint.bodies.HOOKS`)."""
+
+    def scope(subject: Subject) -> Listed:
+        for body in subject.bodies:
+            for source in body.called(*kinds):
+                yield body.node.id, (body, source)
+
+    return scope
+
+
+def resumable(scope: Scope) -> Scope:
+    """A scope, of programs only that may be started again from their state."""
+    return lambda subject: scope(subject) if subject.resumable else iter(())
+
+
+def repeated(values: Callable[[Subject], Iterable[tuple[StreamNode, Any]]]) -> Scope:
+    """The nodes that share a value with an earlier one, with the value and that node; None is no value."""
+
+    def scope(subject: Subject) -> Listed:
+        first: dict[Any, StreamNode] = {}
+        for node, value in values(subject):
+            other = node if value is None else first.setdefault(value, node)
+            if other is not node:
+                yield node.id, (node, value, other)
+
+    return scope
+
+
+def rule(
+    code: str, scope: Scope = nodes, *, default: bool = True, needs_uid: bool = False, found_by: str = ""
+) -> Callable[[Check], Rule]:
+    """Makes a rule of a function."""
+    return lambda check: Rule(code, check, scope, default, needs_uid, found_by)

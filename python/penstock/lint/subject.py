@@ -1,40 +1,91 @@
-"""What rules look at: a program with its plan, each part worked out when the first rule asks for it.
+"""The view of a program that rules have: its plan and its functions, each part computed when a rule first needs it.
 
-Nothing is run but ``open`` of functions that keep state, which says what states they have
-(:mod:`penstock.analysis.declared`). All is O(operators + edges).
+Nothing runs except ``open`` of functions that keep state, which shows their states (:mod:`penstock.analysis.states`).
+All is O(operators + edges).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from penstock.analysis.declared import declared_states
-from penstock.analysis.model import Site, StateModel, default_max_parallelism
+from penstock.analysis.model import Site, StateModel
+from penstock.analysis.states import declared_states
 from penstock.errors import PlanError
+from penstock.lint.bodies import HOOKS, reached
 from penstock.lint.event_time import Lack, lacks
-from penstock.lint.inspection import Inspector, Uses, user_functions
-from penstock.plan import Pipeline, StreamEdge, StreamNode, Verdict
+from penstock.lint.inspection import ONCE, Inspector, Uses, class_of, user_functions
+from penstock.lint.sources import Source, Sources
+from penstock.plan import Pipeline, StreamEdge, StreamNode, Verdict, default_max_parallelism
 from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
 from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.window import WindowOperator
+from penstock.runtime.usercode.functions import simple_name
 
 LARGE = 1 << 20
-"""Bytes from which on data that travels with a function is large."""
+"""Data of at least so many bytes that travels with a function is large."""
+
+
+_HOOKS: Mapping[str, tuple[str, ...]] = {
+    "StreamMap": ("map",),
+    "StreamFlatMap": ("flat_map",),
+    "StreamFilter": ("filter",),
+    "ProcessOperator": ("process_element", "on_timer"),
+    "KeyedProcessOperator": ("process_element", "on_timer"),
+    "GroupedReduce": ("reduce",),
+    "CoMap": ("map1", "map2"),
+    "CoFlatMap": ("flat_map1", "flat_map2"),
+    "CoProcess": ("process_element1", "process_element2", "on_timer"),
+    "BroadcastProcess": ("process_element", "process_broadcast_element", "on_timer"),
+    "IntervalJoin": ("process_element",),
+    "WindowOperator": ("reduce", "create_accumulator", "add", "get_result", "merge", "process", "apply"),
+    "StreamSink": ("invoke",),
+}
+"""The methods that each operator calls; a plain function stands for the first, except in windows."""
+
+
+class Body(NamedTuple):
+    """A user's function whose source is known: its methods by name, and the names of those that the operator calls with
+    records."""
+
+    node: StreamNode
+    function: Any
+    methods: Mapping[str, Source]
+    hooks: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The names of function and operator, for messages."""
+        return f"{simple_name(self.function)} of {self.node.name!r}"
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the function is an object with methods."""
+        return hasattr(class_of(self.function), self.hooks[0])
+
+    @property
+    def at_run_time(self) -> list[str]:
+        """The methods that run while records are processed: those that the operator calls, and those that they call."""
+        return [each for each in reached(self.methods, self.hooks) if each not in ONCE]
+
+    def called(self, *kinds: str) -> Iterator[Source]:
+        """The methods that the operator calls, of some kinds (:data:`~penstock.lint.bodies.HOOKS`)."""
+        return (self.methods[name] for name in self.hooks if HOOKS[name] in kinds)
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known besides the program.
+    """Facts besides the program.
 
     Attributes:
-        uids: by node, of the same program planned a second time; None where it was planned once.
+        uids: by node, of the same program planned a second time; None if it was planned once.
         max_parallelisms: by operator ID, in the lock file; None without one.
-        long_running: whether the program is to be taken for one that goes on from its state, whatever it looks like.
-        large: bytes from which on data that travels with a function is large.
+        long_running: whether to treat any program as one that is started again from its state.
+        large: data of at least so many bytes that travels with a function is large.
     """
 
     uids: Mapping[int, str | None] | None = None
@@ -45,12 +96,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A program as rules see it.
-
-    Attributes:
-        pipeline: the program as an executor gets it.
-        known: what is known besides.
-    """
+    """A program as rules see it."""
 
     pipeline: Pipeline
     known: Known = field(default_factory=Known)
@@ -92,7 +138,9 @@ class Subject:
     def chains(self) -> list[list[int]]:
         """The nodes of each chain, heads first. Operators that share a head share its chain."""
         upstream = {
-            self.edges[each.edge].target: self.edges[each.edge].source for each in self.verdicts if each.chained
+            self.edges[verdict.edge].target: self.edges[verdict.edge].source
+            for verdict in self.verdicts
+            if verdict.chained
         }
         chain_of: dict[int, list[int]] = {}
         for node in self.nodes:  # what is chained to a node has been added after it
@@ -103,33 +151,33 @@ class Subject:
     # --- operators ----------------------------------------------------------------------------------------------------
 
     def operator(self, node: int) -> Any:
-        """The runtime operator of a node; None where there is none, as of iterations."""
+        """The runtime operator of a node; None for those without, as of iterations."""
         return self.pipeline.operators.get(node)
 
     def of(self, kind: type[Any] | tuple[type[Any], ...]) -> Iterator[tuple[StreamNode, Any]]:
-        """The nodes whose operators are of a kind, with these."""
+        """The nodes with operators of a kind, and these operators."""
         for number, node in self.nodes.items():
             operator = self.operator(number)
             if isinstance(operator, kind):
                 yield node, operator
 
     def sinks(self) -> Iterator[tuple[StreamNode, Any]]:
-        """The sinks, each with what writes."""
+        """The sinks, each with its function."""
         for number, node in self.nodes.items():
             if node.kind == "sink":
                 yield node, getattr(self.operator(number), "function", None)
 
     def site(self, node: int | None) -> Site | None:
-        """Where the program makes an operator, if that is known."""
+        """The call of the program that makes an operator, if it is known."""
         return None if node is None else self.pipeline.sites.get(node)
 
     @cached_property
     def states(self) -> Mapping[int, tuple[StateModel, ...] | None]:
-        """The states that operators declare, None where that is not known."""
+        """The states that operators declare, None if they are unknown."""
         return declared_states(self.pipeline)
 
     def stateful(self, node: StreamNode) -> bool:
-        """Whether an operator keeps state, or may do so: it has a key, and what it does is not known."""
+        """Whether an operator keeps state, or may do so: it is keyed, and its states are unknown."""
         states = self.states.get(node.id)
         return bool(states) if states is not None else self.keyed(node)
 
@@ -139,7 +187,7 @@ class Subject:
         return getattr(operator, "keyed", None) is not None or getattr(operator, "second_keyed", None) is not None
 
     def built_in(self, node: StreamNode) -> bool:
-        """Whether the states of an operator follow from what it is, not from a function."""
+        """Whether the states of an operator follow from its class, not from a function."""
         return isinstance(self.operator(node.id), GroupedReduce | GroupedFold | WindowOperator | IntervalJoin)
 
     @cached_property
@@ -152,17 +200,17 @@ class Subject:
 
     def key_groups(self, node: StreamNode) -> int:
         """The max parallelism of an operator: its own, or the one that follows from its parallelism."""
-        return node.max_parallelism if node.max_parallelism > 0 else default_max_parallelism(max(node.parallelism, 1))
+        return node.max_parallelism if node.max_parallelism > 0 else default_max_parallelism(node.parallelism)
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def goes_on(self) -> bool:
+    def resumable(self) -> bool:
         """Whether the program may be started again from its state: it never ends, takes checkpoints, begins from a
-        savepoint, or has a job folder. The state of any other ends with it, and nobody asks for it again."""
+        savepoint, or has a checkpoint directory."""
         settings = self.pipeline.settings
-        told = settings.checkpoint_interval or settings.savepoint or settings.job_folder
-        return self.known.long_running or bool(told) or bool(self.endless)
+        keeps_state = settings.checkpoint_interval or settings.savepoint or settings.checkpoint_directory
+        return self.known.long_running or bool(keeps_state) or bool(self.endless)
 
     @cached_property
     def endless(self) -> frozenset[int]:
@@ -175,18 +223,18 @@ class Subject:
 
     @cached_property
     def lacking(self) -> Mapping[int, Lack]:
-        """What the records that leave each node lack of event time."""
+        """The parts of event time that the records lack that leave each node."""
         return lacks(self.nodes, self.inputs, self.pipeline.operators)
 
     def lacking_input(self, node: int) -> Lack:
-        """What the records that reach a node lack of event time, on any of its inputs."""
+        """The parts of event time that records lack on any input of a node."""
         lack = Lack.NOTHING
         for edge in self.inputs[node]:
             lack |= self.lacking[edge.source]
         return lack
 
     def sources_of_splits(self) -> Iterator[tuple[StreamNode, StreamSource]]:
-        """The sources with splits that are there all the time, such as partitions of a topic."""
+        """The sources whose splits are read all the time, such as partitions of a topic."""
         for node, operator in self.of(StreamSource):
             if getattr(getattr(operator.function, "source", None), "together", False):
                 yield node, operator
@@ -195,7 +243,7 @@ class Subject:
 
     @cached_property
     def inspector(self) -> Inspector:
-        """What looks at functions, each once."""
+        """Inspects functions, each once."""
         return Inspector(self.known.large)
 
     @cached_property
@@ -204,19 +252,44 @@ class Subject:
         return {node: user_functions(self.operator(node)) for node in self.nodes}
 
     def own_functions(self, node: int) -> list[Any]:
-        """The functions that an operator calls with records; its key selectors are not among them."""
+        """The functions that an operator calls with records, without its key selectors."""
         functions = self.functions[node]
         if not functions or not self.keyed(self.nodes[node]):
             return functions
         keys = [getattr(self.operator(node), name, None) for name in ("keyed", "second_keyed")]
         selectors = {id(each) for key in keys if key is not None for each in user_functions(key)}
-        return [each for each in functions if id(each) not in selectors]
+        return [function for function in functions if id(function) not in selectors]
 
     @cached_property
     def uses(self) -> list[tuple[StreamNode, Any, Uses]]:
-        """Each function that is called with records, with its node and with what its code uses."""
+        """Each function that is called with records, with its node and the names that its code uses."""
         return [
             (self.nodes[node], function, self.inspector.uses(function))
             for node in self.nodes
             for function in self.own_functions(node)
         ]
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Finds the sources of functions."""
+        return Sources()
+
+    def dropped_calls(self, *methods: str) -> Iterator[str]:
+        """The calls of some methods whose results are not used, with their places, in the files that make operators."""
+        for file in sorted({site.file for site in self.pipeline.sites.values()}):
+            for call in self.sources.dropped_calls(file):
+                if call.method in methods:
+                    yield f"{call.method}() (line {call.line} of {os.path.basename(file)})"
+
+    @cached_property
+    def bodies(self) -> list[Body]:
+        """The functions that operators call with records and whose sources are known."""
+        found: list[Body] = []
+        for node in self.nodes.values():
+            hooks = _HOOKS.get(type(self.operator(node.id)).__name__, ())
+            for function in self.own_functions(node.id) if hooks else ():
+                methods = self.sources.of(function, hooks[0])
+                called = tuple(name for name in hooks if name in methods)
+                if called:
+                    found.append(Body(node, function, methods, called))
+        return found

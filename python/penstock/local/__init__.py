@@ -1,8 +1,7 @@
 """Runs programs in this process, without Spark: for tests, first tries and small jobs.
 
 The tasks that Spark would run go one after the other, level by level. User functions are pickled and unpickled for
-every subtask here too, so what a function captures is a copy, as it is on a cluster. :mod:`.rounds` has the tasks of a
-bounded job, :mod:`.steps` those of one that runs in steps.
+every subtask here too, so what a function captures is a copy, as it is on a cluster.
 """
 
 from __future__ import annotations
@@ -10,27 +9,21 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
-from penstock.common.job import JobExecutionResult
-from penstock.common.job_control import JobControl
-from penstock.common.job_status import JobStatus
-from penstock.common.settings import Settings
-from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedError
+from penstock.common.jobs.job import JobExecutionResult
+from penstock.common.jobs.job_control import JobControl
+from penstock.common.settings.settings import Settings
+from penstock.errors import UnsupportedError
 from penstock.job.deployment import Deployment
-from penstock.job.results import JobOutput
-from penstock.job.running import JobRun
-from penstock.job.shipping import same_python
+from penstock.job.run import JobRun
+from penstock.job.shipped_files import same_python
 from penstock.job.steps.loop import StepLoop
-from penstock.job.steps.stopwatch import Stopwatch
-from penstock.local.rounds import RoundsJob
 from penstock.local.steps import LocalSteps
-from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.usercode.interpreter import fewer_collections
 from penstock.runtime.usercode.shipped import shipped
-from penstock.runtime.usercode.steps import fewer_collections
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
@@ -74,16 +67,10 @@ class LocalExecutor:
         job = JobRun(pipeline, control, loops=True)
         _refuse_frames(job.deployment)
 
-        def once(output: JobOutput) -> Stopwatch:
-            rows, watch = _attempts(job)
-            with watch.part("publish"):
-                output.commit(rows)
-            return watch
-
         def run() -> JobExecutionResult:
             _refuse_other_threads(pipeline.settings)
-            with _ready(job.deployment) if job.deployment.steps else contextlib.nullcontext():
-                result = job.go(once, lambda: StepLoop(job.deployment, control, LocalSteps, job.progress))
+            with _ready(job.deployment):
+                result = job.go(lambda: StepLoop(job.deployment, control, LocalSteps, job.progress))
             self.reports = job.reports
             return result
 
@@ -125,23 +112,3 @@ def _refuse_other_threads(settings: Settings) -> None:
             "A program with add_python_archive() cannot run on the local executor while others do in this process: its "
             "functions run in another current folder. Use execute() in the main thread, or Spark."
         )
-
-
-def _attempts(job: JobRun) -> tuple[Rows, Stopwatch]:
-    """Run the job, again after a failure if the program says so; the rows for the driver, and how long they took."""
-    deployment, control = job.deployment, job.control
-    failures: list[float] = []
-    while True:
-        watch = job.begin()
-        rounds = RoundsJob(deployment, len(failures), watch)
-        try:
-            with control.on_cancel(rounds.cancel), _ready(deployment), watch.part("run"):
-                return rounds.run(), watch
-        except JobExecutionError as error:
-            failures.append(time.monotonic())
-            delay = deployment.job.settings.restart.delay_after(failures)
-            if delay is None or isinstance(error, JobCancelledError):
-                raise
-            job.progress.discarded(error)
-        control.enter(JobStatus.RESTARTING)
-        control.pause(delay)

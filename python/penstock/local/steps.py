@@ -1,4 +1,9 @@
-"""The tasks of a job that runs in steps, in this process. They live on from step to step, until one fails."""
+"""The tasks of a job, in this process: in each step one after the other, level by level. They live on from step to
+step, until one fails.
+
+Between them buffers wait: 64 MiB in memory, the rest in temporary files, one per level, each gone when the level has
+read what was in it.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +18,15 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.exchange.gate import DRIVER
+from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.step_task import StepTask
 
 
 class LocalSteps:
-    """Runs the tasks of steps, level by level.
+    """Runs the tasks of steps, level by level. ``memory`` is how many bytes wait in memory between the tasks, and as
+    many for the driver."""
 
-    Args:
-        deployment: the job.
-        memory: bytes that wait in memory between the tasks, and as many for the driver.
-    """
+    keeps_tasks = True
 
     def __init__(self, deployment: Deployment, memory: int = MEMORY) -> None:
         self._deployment, self._memory = deployment, memory
@@ -43,7 +47,8 @@ class LocalSteps:
                     if place in assignments:
                         inbox = inboxes[level].pop(slot, None)
                         rows = inbox.take() if inbox is not None else ()
-                        self._deliver(self._run(place, assignments[place], rows, watch), level, inboxes, for_driver)
+                        sent = self._run(place, assignments[place], rows, watch)
+                        self._deliver(sent, level, inboxes, for_driver, watch)
                         watch.end(done=True)
         except BaseException:
             for_driver.close()
@@ -64,7 +69,7 @@ class LocalSteps:
         task = self._tasks.get(place)
         if task is None:
             vertex = self._deployment.vertices[index]
-            task = self._tasks[place] = StepTask(vertex, subtask, self._attempt, self._deployment.job)
+            task = self._tasks[place] = task_of(vertex, subtask, self._attempt, self._deployment.job)
         self._working = task
         if self._cancelled:
             task.cancel()
@@ -72,16 +77,27 @@ class LocalSteps:
         task.begin(assignment)
         yield from task.receive(rows)
         yield from task.finish()
+        if task.finished:
+            del self._tasks[place]
 
     def _deliver(
-        self, rows: Iterable[Row], level: int, inboxes: list[defaultdict[int, Rows]], for_driver: Rows
+        self,
+        rows: Iterable[Row],
+        level: int,
+        inboxes: list[defaultdict[int, Rows]],
+        for_driver: Rows,
+        watch: Stopwatch,
     ) -> None:
         """Rows for later levels wait there; what goes back waits for the next step."""
         for row in rows:
+            watch.beat()
             if row.level == DRIVER or row.level <= level:
                 for_driver.append(row)
             else:
                 inboxes[row.level][row.slot].append(row)
+
+    def write_tables(self) -> None:
+        """See :class:`penstock.job.steps.runner.Runner`. There are none here."""
 
     def cancel(self) -> None:
         """See :class:`penstock.job.steps.runner.Runner`."""

@@ -1,8 +1,8 @@
 """The file ``penstock.lock``: operators of a program with their IDs and states, as text that people review.
 
-JSON, a block per operator in the order in which IDs are made, a line per fact, so that an edit of the program is an
-edit of few lines. It has no path, no line number and no time: the same program gives the same file. What IDs are made
-of is all in it, so that a comparison with it can say why one is another.
+JSON, a block per operator in the order in which IDs are made, a line per fact, so that an edit of the program changes
+few lines. It has no path, no line number and no time: the same program gives the same file. It has all ingredients of
+IDs, so that a comparison can explain a change.
 
 Cost: O(operators + edges + states).
 """
@@ -14,27 +14,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from penstock.analysis.model import EdgeModel, OperatorModel, ProgramModel, StateModel
-from penstock.compare.hashing import Graph
+from penstock.analysis.facts import NAMES
+from penstock.analysis.model import UNRECORDED, EdgeModel, OperatorModel, ProgramModel, StateModel
+from penstock.compare.graph import Graph
 from penstock.errors import FileFormatError, InvalidProgramError
 
-FORMAT = 1
-"""Of the text; a reader takes this one and those before."""
+FORMAT = 2
+"""Version of the file; readers accept older ones. Format 1 has neither facts nor states of built-in operators."""
 NAME = "penstock.lock"
-"""Of the file, beside the program."""
+"""Name of the file, beside the program."""
 _KEY = "penstock lock"
 
 
 def written(model: ProgramModel, program: str) -> str:
-    """The lock file of a program.
-
-    Args:
-        model: of it.
-        program: its path; only the file's name is written.
-
-    Raises:
-        InvalidProgramError: the planner refuses the program, or it has no operator.
-    """
+    """The lock file of a program."""
     graph = Graph(model)
     order = graph.order
     if model.refused is not None or not order:
@@ -49,8 +42,8 @@ def written(model: ProgramModel, program: str) -> str:
 
 
 def _text(graph: Graph, program: str, *, numbered: bool) -> str:
-    """The file. Where IDs would be made in another order if connections were in that of the blocks, which takes some
-    that wait for each other in odd ways, connections have numbers."""
+    """The file. Connections have numbers if the order of IDs would change with connections in the order of the blocks,
+    which is rare."""
     model = graph.model
     blocks = (_block(dict(_facts(graph, node, numbered))) for node in graph.order)
     head = {_KEY: FORMAT, "program": PurePath(program).name, "job": model.name, "flink": model.flink}
@@ -59,7 +52,7 @@ def _text(graph: Graph, program: str, *, numbered: bool) -> str:
 
 
 def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]:
-    """What is locked of an operator; what is not set is left out."""
+    """The facts of an operator that are set."""
     each = graph.model.by_node[node]
     yield "name", each.name
     yield "id", each.operator_id
@@ -75,6 +68,7 @@ def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]
         "keyed": each.keyed or None,
     }
     yield from ((key, value) for key, value in facts.items() if value is not None)
+    yield from ((name, each.facts[name]) for name in NAMES if name in each.facts)
     yield "states", "unknown" if each.states is None else [_state(state) for state in each.states]
     reads = [_read(graph.model, edge, numbered) for edge in graph.into[node] if edge.source in graph.before]
     if reads:
@@ -87,7 +81,13 @@ def _state(state: StateModel) -> dict[str, Any]:
         plain["types"] = dict(state.types)
     if state.version:
         plain["version"] = state.version
-    return plain if state.ttl is None else {**plain, "ttl": state.ttl}
+    if state.ttl is not None:
+        plain["ttl"] = state.ttl
+    if state.form:
+        plain["form"] = state.form
+    if state.windows:
+        plain["windows"] = state.windows
+    return plain
 
 
 def _read(model: ProgramModel, edge: EdgeModel, numbered: bool) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _value(value: Any) -> str:
 
 
 def _plain(value: Any) -> str:
-    """JSON in a line, which shows what it is: other than printable characters are escaped."""
+    """JSON in a line; characters that are not printable are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)
 
@@ -127,21 +127,18 @@ def is_lock(document: Any) -> bool:
     return isinstance(document, dict) and _KEY in document
 
 
+def looks_like_lock(text: str) -> bool:
+    """Whether a text is a lock file, or was one before something damaged it, such as a merge. O(text)."""
+    return not text.strip() or f'"{_KEY}"' in text or text.startswith("<<<<<<<")
+
+
 def program_of(document: Mapping[str, Any]) -> str:
     """Name of the program's file, as the lock says it."""
     return str(document.get("program", ""))
 
 
 def model_of_lock(text: str, place: str) -> ProgramModel:
-    """The program that a lock file is of, as far as it says. Nodes are numbered in the order of their IDs.
-
-    Args:
-        text: of the file.
-        place: its path, for errors.
-
-    Raises:
-        FileFormatError: it is none, damaged, or of a newer Penstock.
-    """
+    """The model of a lock file; ``place`` is its path, for errors. Nodes are numbered in the order of their IDs."""
     try:
         document = json.loads(text)
         found = document[_KEY]
@@ -153,8 +150,8 @@ def model_of_lock(text: str, place: str) -> ProgramModel:
         return _model(document)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FileFormatError(
-            f"{place!r} is no lock file, or is damaged: {type(error).__name__}: {error}. If it has marks of a merge, "
-            "take one side; or write it anew: penstock lock PROGRAM."
+            f"{place!r} is not a lock file, or is damaged: {type(error).__name__}: {error}. If it has marks of a "
+            "merge, take one side; or write it again and accept all losses: penstock lock --accept-loss PROGRAM."
         ) from error
 
 
@@ -165,7 +162,8 @@ def _model(document: Mapping[str, Any]) -> ProgramModel:
         raise ValueError("two operators have one ID")
     reads = [(node, read) for node, block in enumerate(blocks) for read in block.get("reads", ())]
     edges = (_edge(index, nodes, target, read) for index, (target, read) in enumerate(reads))
-    operators = tuple(_operator(node, block) for node, block in enumerate(blocks))
+    whole = document[_KEY] >= 2
+    operators = tuple(_operator(node, block, whole=whole) for node, block in enumerate(blocks))
     return ProgramModel(str(document["job"]), str(document["flink"]), operators, tuple(edges), (), ())
 
 
@@ -183,9 +181,11 @@ def _edge(index: int, nodes: Mapping[str, int], target: int, read: Mapping[str, 
     )
 
 
-def _operator(node: int, block: Mapping[str, Any]) -> OperatorModel:
+def _operator(node: int, block: Mapping[str, Any], *, whole: bool) -> OperatorModel:
+    """An operator; ``whole``: a missing key type is undeclared, where older formats did not record it."""
     uid, states = block.get("uid"), block["states"]
     known = None if states == "unknown" else tuple(StateModel(**state) for state in states)
+    keyed = block.get("keyed", False)
     return OperatorModel(
         node=node,
         name=block["name"],
@@ -203,10 +203,11 @@ def _operator(node: int, block: Mapping[str, Any]) -> OperatorModel:
         chain_index=None,
         slot_sharing_group="",
         chaining="",
-        keyed=block.get("keyed", False),
+        keyed=keyed,
         stateful=None if known is None else bool(known),
         states=known,
         site=None,
         description="",
-        key_type=block.get("key"),
+        key_type=block.get("key") if whole or not keyed else UNRECORDED,
+        facts={name: block[name] for name in NAMES if name in block},
     )

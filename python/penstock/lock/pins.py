@@ -1,8 +1,8 @@
-"""Which calls in a program give its operators the IDs that their state lies under.
+"""The calls in a program that give its operators the IDs of their state.
 
-An operator whose uid was changed or taken away gets it back. Any other one that moved gets the old ID as its uid hash,
-which leaves all generated IDs as they are. Another operator that has got such an ID by its place gets a uid of its
-own, and that moves what is behind it; so a program that was pinned is to be compared once more.
+An operator whose uid was changed or removed gets it back. Any other one that moved gets the old ID as its uid hash,
+which does not change generated IDs. Another operator that has such an ID by its position gets its own uid, which moves
+the operators behind it; so compare a pinned program again.
 
 Cost: O(operators).
 """
@@ -10,7 +10,7 @@ Cost: O(operators).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.model import OperatorModel, Site
@@ -22,15 +22,15 @@ UID, HASH = "uid", "set_uid_hash"
 
 @dataclass(frozen=True)
 class Pin:
-    """A call that is to follow the one that makes an operator.
+    """A call to be added behind the one that makes an operator.
 
     Attributes:
         operator: its name.
         method: ``uid`` or ``set_uid_hash``.
         value: the argument.
-        site: the call that makes the operator; None where that is not known.
-        instead_of: uid in the program that the value takes the place of; None to add a call.
-        otherwise: the uid hash that does the same where that uid cannot be replaced, as it is no literal.
+        site: the call that makes the operator; None if unknown.
+        instead_of: uid in the program that the value replaces; None to add a call.
+        otherwise: the uid hash with the same effect, if that uid is not a literal and cannot be replaced.
         unreachable: why no call can follow; "" if one can.
     """
 
@@ -44,7 +44,7 @@ class Pin:
 
     @property
     def text(self) -> str:
-        """The call as it stands in a program."""
+        """The call as it is written in a program."""
         return f".{self.method}({_quoted(self.value)})"
 
 
@@ -55,57 +55,74 @@ def _quoted(value: str) -> str:
 
 
 def pins(difference: Difference) -> tuple[Pin, ...]:
-    """The calls that keep the state of operators which have moved, in the order of the program.
-
-    Args:
-        difference: between what is locked, or has been saved, and the program.
-    """
+    """The calls that keep the state of moved operators, in the order of the program."""
     return tuple(_Pinning(difference).all())
 
 
-class _Pinning:
-    """For one comparison.
+def own_uids(operators: Sequence[OperatorModel], nodes: Collection[int], locked: Mapping[str, bool]) -> tuple[Pin, ...]:
+    """Calls that give some operators uids made of their names, in the order of the program. ``locked`` are the IDs of a
+    lock file, and whether there may be state under them: such an ID also becomes the uid hash, so that the next start
+    finds the state. O(operators)."""
+    calls, found = _Calls(operators), list[Pin]()
+    for operator in operators:
+        if operator.node in nodes:
+            found.append(calls.pin(operator, UID, calls.own_uid(operator)))
+            if locked.get(operator.operator_id) and operator.pinned is None:
+                found.append(calls.pin(operator, HASH, operator.operator_id))
+    return tuple(found)
 
-    Args:
-        difference: of it.
-    """
+
+class _Pinning:
+    """The pins of one comparison."""
 
     def __init__(self, difference: Difference) -> None:
         self._difference = difference
-        self._last = _last_at(difference)
-        self._uids = {each.uid for each in difference.new.operators if each.uid is not None}
+        self._calls = _Calls(difference.new.operators)
 
     def all(self) -> Iterator[Pin]:
         """All pins."""
         moved = list(self._of_moved())
         yield from (pin for _, pin in moved)
         pinned = {pin.value for _, pin in moved if pin.method == HASH}
-        pinned |= {each.pinned for each in self._difference.new.operators if each.pinned is not None}
-        given = {node for node, _ in moved}
-        for each in self._difference.new.operators:
-            free = each.uid is None and each.pinned is None and each.node not in given
-            if free and each.operator_id in pinned:
-                yield self._pin(each, UID, self._own_uid(each))
+        pinned |= {operator.pinned for operator in self._difference.new.operators if operator.pinned is not None}
+        pinned_nodes = {node for node, _ in moved}
+        for operator in self._difference.new.operators:
+            free = operator.uid is None and operator.pinned is None and operator.node not in pinned_nodes
+            if free and operator.operator_id in pinned:
+                yield self._calls.pin(operator, UID, self._calls.own_uid(operator))
 
     def _of_moved(self) -> Iterator[tuple[int, Pin]]:
         """With the node of each."""
-        for each in self._difference.operators:
-            if each.new is not None and each.change == MOVED and each.state in (states.ORPHANED, states.TAKEN):
-                yield each.new.node, self._of(each)
+        for operator in self._difference.operators:
+            if (
+                operator.new is not None
+                and operator.change == MOVED
+                and operator.state in (states.ORPHANED, states.TAKEN)
+            ):
+                yield operator.new.node, self._of(operator)
 
     def _of(self, each: OperatorDiff) -> Pin:
         old, new = each.old, each.new
         assert old is not None
         assert new is not None
         if old.uid is not None and new.uid is not None:
-            return self._pin(new, UID, old.uid, new.uid, old.operator_id)
+            return self._calls.pin(new, UID, old.uid, new.uid, old.operator_id)
         if old.uid is not None and each.cause is not None and each.cause.kind == causes.UID_REMOVED:
-            return self._pin(new, UID, old.uid)
-        return self._pin(new, HASH, old.operator_id)
+            return self._calls.pin(new, UID, old.uid)
+        return self._calls.pin(new, HASH, old.operator_id)
 
-    def _pin(
+
+class _Calls:
+    """The calls that make operators, and the uids in use."""
+
+    def __init__(self, operators: Sequence[OperatorModel]) -> None:
+        self._last = _last_at(operators)
+        self._uids = {operator.uid for operator in operators if operator.uid is not None}
+
+    def pin(
         self, new: OperatorModel, method: str, value: str, instead_of: str | None = None, otherwise: str | None = None
     ) -> Pin:
+        """A pin behind the call of an operator."""
         last = None if new.site is None else self._last.get(new.site)
         why = ""
         if new.site is None:
@@ -116,8 +133,8 @@ class _Pinning:
             why = "a call makes several operators, and only the last of them can be given an ID"
         return Pin(new.name, method, value, new.site, instead_of, otherwise, why)
 
-    def _own_uid(self, new: OperatorModel) -> str:
-        """A uid that no other operator has, of its name."""
+    def own_uid(self, new: OperatorModel) -> str:
+        """An unused uid, made of the operator's name."""
         base = re.sub(r"[^a-z0-9]+", "-", new.name.lower()).strip("-") or "operator"
         uid, number = base, 1
         while uid in self._uids:
@@ -127,16 +144,16 @@ class _Pinning:
         return uid
 
 
-def _last_at(difference: Difference) -> dict[Site, int | None]:
-    """The last operator that each call has made, which calls that follow are about; None where a call was made more
-    than once: it has made operators of one name and type again."""
+def _last_at(operators: Sequence[OperatorModel]) -> dict[Site, int | None]:
+    """The last operator that each call has made, to which following calls apply; None for a call that ran several
+    times, and made operators of one name and type again."""
     found: dict[Site, list[OperatorModel]] = {}
-    for each in difference.new.operators:
-        if each.site is not None:
-            found.setdefault(each.site, []).append(each)
+    for operator in operators:
+        if operator.site is not None:
+            found.setdefault(operator.site, []).append(operator)
     return {site: None if _repeated(made) else max(each.node for each in made) for site, made in found.items()}
 
 
-def _repeated(made: list[OperatorModel]) -> bool:
-    last = max(made, key=lambda each: each.node)
-    return sum(each.type == last.type for each in made) > 1
+def _repeated(operators: list[OperatorModel]) -> bool:
+    last = max(operators, key=lambda each: each.node)
+    return sum(each.type == last.type for each in operators) > 1

@@ -1,9 +1,9 @@
-"""Metrics: what a user function counts (PyFlink: ``pyflink.metrics``), and what a finished job tells of all operators.
+"""Metrics of user functions (PyFlink: ``pyflink.metrics``), and of all operators of a job.
 
-A function gets its :class:`MetricGroup` in ``open``, from ``runtime_context.get_metrics_group()``. The values travel in
-the row by which a finished subtask reports, so a failed, retried or repeated attempt counts nothing. After the job
-``JobExecutionResult.metrics`` has them: :class:`JobMetrics`. While a job runs its ``JobClient.metrics()`` has what is
-known of it so far: :class:`RunningMetrics`.
+A function gets its :class:`MetricGroup` in ``open``, from ``runtime_context.get_metrics_group()``. The values travel
+in the row with which a finished subtask reports, so a failed or repeated attempt counts nothing. After the job
+``JobExecutionResult.metrics`` has them: :class:`JobMetrics`. While a job runs ``JobClient.metrics()`` has the current
+ones: :class:`RunningMetrics`.
 """
 
 from penstock.metrics.group import Counter, Distribution, Meter, Metric, MetricGroup

@@ -20,14 +20,10 @@ from penstock.metrics.results import CounterValue, DistributionValue, GaugeValue
 
 
 class Metric:
-    """Base of what can be measured."""
+    """Base of metrics."""
 
     def value(self) -> object:
-        """The value to report.
-
-        Raises:
-            TypeError: the program has put something into it that is no number.
-        """
+        """The value to report; a TypeError if it is not a number."""
         raise NotImplementedError
 
 
@@ -141,11 +137,7 @@ class Meter(Metric):
 
 
 class Gauge(Metric):
-    """A value that a function gives when it is asked.
-
-    Args:
-        read: the function.
-    """
+    """A value that a function returns."""
 
     __slots__ = ("_read", "_value")
 
@@ -154,7 +146,7 @@ class Gauge(Metric):
         self._value: Any = None
 
     def sample(self) -> None:
-        """Ask for the value."""
+        """Read the value."""
         self._value = self._read()
 
     def value(self) -> GaugeValue:
@@ -170,7 +162,7 @@ def _number(value: Any) -> Any:
         return int(value)
     if isinstance(value, Real):
         return float(value)
-    raise TypeError(f"{value!r} is no number")
+    raise TypeError(f"{value!r} is not a number")
 
 
 class Metrics:
@@ -180,17 +172,8 @@ class Metrics:
         self._metrics: dict[str, Metric] = {}
 
     def register(self, identifier: str, kind: type[M], make: Callable[[], M], *, replace: bool = False) -> M:
-        """The metric of that identifier, made on first use.
-
-        Args:
-            identifier: names of groups and metric, joined by dots.
-            kind: its class.
-            make: makes it.
-            replace: take a new one instead of what is there.
-
-        Raises:
-            InvalidProgramError: there is one of another kind.
-        """
+        """The metric with an identifier (names of groups and metric, joined by dots), made on first use; ``replace``
+        makes a new one. An InvalidProgramError if there is one of another kind."""
         found = self._metrics.get(identifier)
         if found is None or (replace and type(found) is kind):
             found = self._metrics[identifier] = make()
@@ -202,17 +185,13 @@ class Metrics:
         return found
 
     def sample(self) -> None:
-        """Ask all gauges. What their functions raise, is raised."""
+        """Read all gauges. Errors of their functions are raised."""
         for metric in self._metrics.values():
             if isinstance(metric, Gauge):
                 metric.sample()
 
     def values(self) -> dict[str, Any]:
-        """The values to report, in order of registration.
-
-        Raises:
-            InvalidProgramError: a metric holds something that is no number.
-        """
+        """The values to report, in order of registration."""
         return {identifier: _value(identifier, metric) for identifier, metric in self._metrics.items()}
 
 

@@ -1,14 +1,19 @@
-"""What operators have measured: values of one subtask, and their aggregates over the subtasks of a finished job."""
+"""Metrics of operators: values of one subtask, their sums over steps, and aggregates over the subtasks of a job."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from penstock.display import drawn_by
 from penstock.errors import InvalidProgramError, UnknownNameError
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from penstock.display.tables import Drawn, Shown
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class DistributionValue:
 
 
 MetricValue = CounterValue | GaugeValue | MeterValue | DistributionValue
-"""What one subtask tells of one of the user's metrics."""
+"""The value of one of the user's metrics in one subtask."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class SubtaskMetrics:
     bytes_out: int = 0
 
 
-@drawn_by("penstock.metrics.drawing:operator_metrics")
+@drawn_by(lambda operator, shown: _draw_operator(operator, shown))
 @dataclass(frozen=True, repr=False)
 class OperatorMetrics:
     """One operator of a finished job.
@@ -116,37 +121,37 @@ class OperatorMetrics:
     @property
     def records_in(self) -> int:
         """numRecordsIn, the sum over the subtasks."""
-        return sum(each.records_in for each in self.subtasks)
+        return sum(subtask.records_in for subtask in self.subtasks)
 
     @property
     def records_out(self) -> int:
         """numRecordsOut, the sum over the subtasks."""
-        return sum(each.records_out for each in self.subtasks)
+        return sum(subtask.records_out for subtask in self.subtasks)
 
     @property
     def bytes_in(self) -> int:
         """Bytes received over the exchange, the sum over the subtasks."""
-        return sum(each.bytes_in for each in self.subtasks)
+        return sum(subtask.bytes_in for subtask in self.subtasks)
 
     @property
     def bytes_out(self) -> int:
         """Bytes sent over the exchange, the sum over the subtasks."""
-        return sum(each.bytes_out for each in self.subtasks)
+        return sum(subtask.bytes_out for subtask in self.subtasks)
 
     @property
     def late_dropped(self) -> int:
         """numLateRecordsDropped, the sum over the subtasks."""
-        return sum(each.late_dropped for each in self.subtasks)
+        return sum(subtask.late_dropped for subtask in self.subtasks)
 
     @property
     def input_watermark(self) -> int:
         """currentInputWatermark, the minimum over the subtasks."""
-        return min(each.input_watermark for each in self.subtasks)
+        return min(subtask.input_watermark for subtask in self.subtasks)
 
     @property
     def output_watermark(self) -> int:
         """currentOutputWatermark, the minimum over the subtasks."""
-        return min(each.output_watermark for each in self.subtasks)
+        return min(subtask.output_watermark for subtask in self.subtasks)
 
     @property
     def user(self) -> dict[str, Any]:
@@ -157,15 +162,15 @@ class OperatorMetrics:
         tuple of its values by subtask, with None where a subtask has none, and so is a name that means different kinds
         of metric in different subtasks. Made anew by each access, O(metrics times subtasks).
         """
-        return {name: _aggregate([each.user.get(name) for each in self.subtasks]) for name in self._names()}
+        return {name: _aggregate([subtask.user.get(name) for subtask in self.subtasks]) for name in self._names()}
 
     def counters(self) -> dict[str, int]:
         """The sums of the user's counters by identifier."""
-        values = {name: [each.user.get(name) for each in self.subtasks] for name in self._names()}
+        values = {name: [subtask.user.get(name) for subtask in self.subtasks] for name in self._names()}
         return {name: _aggregate(found) for name, found in values.items() if _kinds(found) == {CounterValue}}
 
     def _names(self) -> list[str]:
-        return list(dict.fromkeys(name for each in self.subtasks for name in each.user))
+        return list(dict.fromkeys(name for subtask in self.subtasks for name in subtask.user))
 
 
 def _kinds(values: Sequence[Any]) -> set[type]:
@@ -183,11 +188,7 @@ def _aggregate(values: Sequence[Any]) -> Any:
 
 
 def together(values: Sequence[DistributionValue]) -> DistributionValue:
-    """The distribution of all values of several. O(distributions).
-
-    Args:
-        values: distributions, of no values too.
-    """
+    """The distribution of the values of several, which may be empty. O(distributions)."""
     filled = [value for value in values if value.count]
     return DistributionValue(
         sum(value.count for value in filled),
@@ -201,7 +202,7 @@ _NAMED = 8
 """Operators that a ``repr`` of metrics names."""
 
 
-@drawn_by("penstock.metrics.drawing:job_metrics")
+@drawn_by(lambda metrics, shown: draw_job(metrics, shown))
 class JobMetrics(Mapping[str, OperatorMetrics]):
     """The operators of a finished job by operator ID, sources first. Look-ups also take a uid, or a name
     that only one operator has.
@@ -211,11 +212,11 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
     """
 
     def __init__(self, operators: Sequence[OperatorMetrics] = ()) -> None:
-        self._by_id = {each.operator_id: each for each in operators}
+        self._by_id = {operator.operator_id: operator for operator in operators}
         self._by_alias: dict[str, list[OperatorMetrics]] = {}
-        for each in operators:
-            for alias in {each.name, each.uid or each.name}:
-                self._by_alias.setdefault(alias, []).append(each)
+        for operator in operators:
+            for alias in {operator.name, operator.uid or operator.name}:
+                self._by_alias.setdefault(alias, []).append(operator)
 
     def __repr__(self) -> str:
         first = islice(self._by_id.values(), _NAMED)
@@ -258,3 +259,119 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
             for name, count in operator.counters().items():
                 result[name] = result.get(name, 0) + count
         return result
+
+
+# --- sums over steps --------------------------------------------------------------------------------------------------
+
+
+def added(before: SubtaskMetrics | None, step: SubtaskMetrics) -> SubtaskMetrics:
+    """The metrics of an operator of a subtask after one more step, with watermarks and gauges of the step. O(metrics of
+    the user)."""
+    return step if before is None else _combined(step, before, 1)
+
+
+def difference(after: SubtaskMetrics, before: SubtaskMetrics | None) -> SubtaskMetrics:
+    """The metrics of an operator since an earlier moment, from its metrics now and then. Minimum and maximum of a
+    distribution are those of the whole time. O(metrics of the user)."""
+    return after if before is None else _combined(after, before, -1)
+
+
+def _combined(late: SubtaskMetrics, early: SubtaskMetrics, sign: int) -> SubtaskMetrics:
+    return SubtaskMetrics(  # not by dataclasses.replace, which takes three times as long
+        late.operator_id,
+        late.name,
+        late.records_in + sign * early.records_in,
+        late.records_out + sign * early.records_out,
+        late.late_dropped + sign * early.late_dropped,
+        late.input_watermark,
+        late.output_watermark,
+        _users(late.user, early.user, sign) if late.user or early.user else late.user,
+        late.bytes_in + sign * early.bytes_in,
+        late.bytes_out + sign * early.bytes_out,
+    )
+
+
+def _users(late: Mapping[str, MetricValue], early: Mapping[str, MetricValue], sign: int) -> dict[str, MetricValue]:
+    kept = dict(early) if sign > 0 else {}
+    return kept | {name: _user(value, early.get(name), sign) for name, value in late.items()}
+
+
+def _user(late: MetricValue, early: MetricValue | None, sign: int) -> MetricValue:
+    """Two values of one metric combined; a gauge, or a metric of another kind than before, has its late value."""
+    if isinstance(late, CounterValue) and isinstance(early, CounterValue):
+        return CounterValue(late.count + sign * early.count)
+    if isinstance(late, MeterValue) and isinstance(early, MeterValue):
+        return MeterValue(late.count + sign * early.count, late.rate)
+    if isinstance(late, DistributionValue) and isinstance(early, DistributionValue):
+        if sign > 0:
+            return together([early, late])
+        return DistributionValue(late.count - early.count, late.sum - early.sum, late.min, late.max)
+    return late
+
+
+# --- drawings ---------------------------------------------------------------------------------------------------------
+
+
+def draw_job(metrics: JobMetrics, shown: Shown) -> Group:
+    """The operators of a job, then the metrics of its functions, summed over subtasks."""
+    from rich.console import Group
+
+    operators = list(metrics.values())
+    user = [(each, name, value) for each in operators for name, value in each.user.items()]
+    rows = ((operator.name, name, _text_shown(value)) for operator, name, value in user)
+    return Group(
+        *_counts_shown(operators, shown), *shown.table(("operator", "metric", "value"), rows, len(user), "metrics")
+    )
+
+
+def _draw_operator(operator: OperatorMetrics, shown: Shown) -> Group:
+    """One operator by subtask, then the metrics of its function."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from penstock.display.tables import identity
+
+    head = Text.assemble(f"{operator.name}   ", identity(operator.operator_id))
+    columns = ("subtask", ">in", ">out", ">late", ">bytes in", ">bytes out")
+    rows = ((str(number), *_numbers_shown(each)) for number, each in enumerate(operator.subtasks))
+    user = [(name, _text_shown(value)) for name, value in operator.user.items()]
+    return Group(
+        head,
+        *shown.table(columns, rows, len(operator.subtasks), "subtasks"),
+        *shown.table(("metric", "value"), user, len(user), "metrics"),
+    )
+
+
+def _numbers_shown(each: SubtaskMetrics) -> Iterator[str]:
+    numbers = each.records_in, each.records_out, each.late_dropped, each.bytes_in, each.bytes_out
+    return (f"{number:,}" for number in numbers)
+
+
+def _counts_shown(operators: Sequence[OperatorMetrics], shown: Shown) -> Drawn:
+    from penstock.display.tables import identity
+
+    late = any(operator.late_dropped for operator in operators)
+    columns = ("operator", ">p", ">in", ">out", *([">late"] if late else []), ">bytes out", "operator ID")
+    rows = ((operator.name, *_sums_shown(operator, late), identity(operator.operator_id)) for operator in operators)
+    return shown.table(columns, rows, len(operators), "operators")
+
+
+def _sums_shown(each: OperatorMetrics, late: bool) -> Iterator[str]:
+    dropped = [each.late_dropped] if late else []
+    numbers = [len(each.subtasks), each.records_in, each.records_out, *dropped, each.bytes_out]
+    return (f"{number:,}" for number in numbers)
+
+
+def _text_shown(value: Any) -> str:
+    if isinstance(value, DistributionValue):
+        if not value.count:
+            return "no values"
+        numbers = {"count": value.count, "min": value.min, "mean": value.mean, "max": value.max, "sum": value.sum}
+        return ", ".join(f"{name} {_number_shown(number)}" for name, number in numbers.items())
+    if isinstance(value, tuple):
+        return "by subtask: " + ", ".join(map(str, cast("tuple[Any, ...]", value)))
+    return _number_shown(value)
+
+
+def _number_shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

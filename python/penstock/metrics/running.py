@@ -1,17 +1,25 @@
-"""What a running job tells of itself: plain data, as it was at one moment."""
+"""The metrics of a running job at one moment, as plain data and as a drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from penstock.display import drawn_by
 from penstock.metrics.results import JobMetrics, OperatorMetrics
 
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.text import Text
+
+    from penstock.display.tables import Shown
+
 NO_WATERMARK = -(2**63)
-"""Of an operator that has seen none."""
+"""The watermark of an operator before the first one."""
 END_OF_TIME = 2**63 - 1
-"""The watermark of what has ended."""
+"""The watermark after the end of the input."""
+_LONGEST_LAG_MS = 10 * 365 * 86_400_000
 
 
 @dataclass(frozen=True)
@@ -86,9 +94,16 @@ class RunningOperator:
 
     @property
     def watermark_lag_ms(self) -> int | None:
-        """By how much its watermark is behind the clock; None without a watermark."""
+        """By how much its watermark is behind the clock, as :func:`lag` says; None without a watermark."""
         watermark = self.watermark
-        return None if watermark is None else self.time - watermark
+        return None if watermark is None else lag(self.time, watermark)
+
+
+def lag(now: int, watermark: int) -> int | None:
+    """The lag of a watermark behind the clock, in milliseconds; None above ten years: then timestamps are not from a
+    clock, but counters, or seconds."""
+    behind = now - watermark
+    return behind if abs(behind) <= _LONGEST_LAG_MS else None
 
 
 @dataclass(frozen=True)
@@ -157,7 +172,7 @@ class StepTimes:
     Attributes:
         median_ms, p99_ms: of a whole step.
         parts: medians in milliseconds, by part: ``plan``, ``run``, ``state``, ``manifest``, ``publish``.
-        last_ms: of the last one.
+        last_ms: of the last one that was a checkpoint.
     """
 
     median_ms: float = 0
@@ -166,7 +181,7 @@ class StepTimes:
     last_ms: float = 0
 
 
-@drawn_by("penstock.metrics.running_drawing:running_metrics")
+@drawn_by(lambda metrics, shown: running_metrics(metrics, shown))
 @dataclass(frozen=True, repr=False, eq=False)
 class RunningMetrics(Mapping[str, RunningOperator]):
     """A running job at one moment: its operators by operator ID, sources first, and the job as a whole. Look-ups also
@@ -176,12 +191,15 @@ class RunningMetrics(Mapping[str, RunningOperator]):
         job_name: the name given to ``execute()``.
         status: how far the job is, such as ``RUNNING``.
         seconds: since it was started.
-        version: the newest version of the job, which is how many steps were committed; 0 for none yet.
+        version: the newest version of the job, which is how many checkpoints there were; 0 for none yet.
         failed_steps: since it was started.
         step: how long steps take.
         vertices: the chains, in order of their levels.
         operators: by operator ID, sources first.
         sources, sinks: the ids of those where records come from, and where they go.
+        waits_for: what the job waits for, or why its numbers do not move now; "" while they do.
+        steps_since: steps since the newest version, which are durable with the next checkpoint only. Without a
+            checkpoint interval each step is a checkpoint.
     """
 
     job_name: str
@@ -194,6 +212,8 @@ class RunningMetrics(Mapping[str, RunningOperator]):
     operators: Mapping[str, RunningOperator]
     sources: tuple[str, ...]
     sinks: tuple[str, ...]
+    waits_for: str = ""
+    steps_since: int = 0
 
     def __repr__(self) -> str:
         rates = f"{self.in_rate:,.0f} records/s in, {self.out_rate:,.0f} out"
@@ -208,7 +228,7 @@ class RunningMetrics(Mapping[str, RunningOperator]):
         """
         found = self.operators.get(key)
         if found is None:
-            known = JobMetrics([each.metrics for each in self.operators.values()])
+            known = JobMetrics([operator.metrics for operator in self.operators.values()])
             found = self.operators[known[key].operator_id]
         return found
 
@@ -221,17 +241,17 @@ class RunningMetrics(Mapping[str, RunningOperator]):
     @property
     def in_rate(self) -> float:
         """Records per second that all sources emit."""
-        return sum(self.operators[each].out_rate for each in self.sources)
+        return sum(self.operators[source].out_rate for source in self.sources)
 
     @property
     def out_rate(self) -> float:
         """Records per second that all sinks read."""
-        return sum(self.operators[each].in_rate for each in self.sinks)
+        return sum(self.operators[sink].in_rate for sink in self.sinks)
 
     @property
     def records_behind(self) -> int | None:
         """What there is and was not read yet, of all sources that know; None if none does."""
-        found = [each.source.records_behind for each in self.operators.values() if each.source is not None]
+        found = [operator.source.records_behind for operator in self.operators.values() if operator.source is not None]
         known = [each for each in found if each is not None]
         return sum(known) if known else None
 
@@ -245,3 +265,174 @@ class RunningMetrics(Mapping[str, RunningOperator]):
         name = f"{vertex.name} ({subtask + 1}/{len(vertex.tasks)})"
         mean = sum(task.busy for task in vertex.tasks) / len(vertex.tasks)
         return Bottleneck(name, vertex.operators, subtask, vertex.busy, vertex.busy / mean)
+
+
+# --- drawings ---------------------------------------------------------------------------------------------------------
+
+Cells = list["str | Text"]
+_COLUMNS = ("operator", "tasks", ">in/s", ">out/s", ">records", ">late", ">lag", ">keys", ">state", "busy")
+_FIRST_TO_GO = (">keys", ">records", ">late", ">in/s", ">state")
+"""Columns that a narrow terminal does without."""
+_NAME = 24
+"""Characters that an operator's name has at least."""
+_BAR = 5
+_BUSY = 0.5
+"""From this share on the busiest subtask is named."""
+_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+
+
+def running_metrics(metrics: RunningMetrics, shown: Shown) -> Group:
+    """The whole job: two lines, its operators by chain, and the busiest subtask. A narrow terminal shows fewer
+    columns."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from penstock.display.tables import NO, QUIET
+
+    parts: list[RenderableType] = [_head(metrics)]
+    if metrics.waits_for:
+        parts.append(Text(f"waits for {metrics.waits_for}", style=QUIET))
+    if metrics.version or metrics.failed_steps or metrics.steps_since:
+        parts.append(_steps(metrics))
+    rows = [row for vertex in metrics.vertices for row in _chain(vertex, metrics)]
+    parts += shown.table(*_needed(rows, shown.width), len(rows), "operators")
+    slow = metrics.bottleneck
+    if slow is not None and slow.busy >= _BUSY:
+        skew = f", {slow.skew:.1f} × the average of its subtasks" if slow.skew >= 1.2 else ""
+        parts += [Text(""), Text(f"busiest: {slow.task}, {slow.busy:.0%} of the time{skew}", style=NO)]
+    return Group(*parts)
+
+
+def _needed(rows: list[Cells], width: int) -> tuple[list[str], list[Cells]]:
+    """Columns and rows without empty columns, and without those for which there is no room."""
+    taken = [
+        max([len(name.lstrip(">")), *(len(row[index]) for row in rows)]) + 2 for index, name in enumerate(_COLUMNS)
+    ]
+    used = [index for index in range(len(_COLUMNS)) if any(len(row[index]) for row in rows)]
+    for name in _FIRST_TO_GO:
+        if _NAME + 2 + sum(taken[index] for index in used[1:]) <= width:
+            break
+        used = [index for index in used if _COLUMNS[index] != name]
+    return [_COLUMNS[index] for index in used], [[row[index] for index in used] for row in rows]
+
+
+def _head(metrics: RunningMetrics) -> Text:
+    from rich.text import Text
+
+    from penstock.display.tables import NO, TITLE, YES
+
+    behind = metrics.records_behind
+    waiting = "" if behind is None else f", {behind:,} behind"
+    status = (metrics.status, YES if metrics.status in ("RUNNING", "FINISHED") else NO)
+    rates = f"{_rate(metrics.in_rate)} records/s in, {_rate(metrics.out_rate)} out{waiting}"
+    head = (f'Job "{metrics.job_name}"', TITLE)
+    return Text.assemble(head, " · ", status, f" · {_clock(metrics.seconds)} · {rates}")
+
+
+def _steps(metrics: RunningMetrics) -> Text:
+    from rich.text import Text
+
+    from penstock.display.tables import QUIET
+
+    step = metrics.step
+    parts = ", ".join(f"{name} {_number(value)}" for name, value in step.parts.items())
+    failed = f", {metrics.failed_steps:,} failed" if metrics.failed_steps else ""
+    times = f"step {_number(step.median_ms)} ms median, {_number(step.p99_ms)} ms p99"
+    since = f" and {metrics.steps_since:,} steps" if metrics.steps_since else ""
+    return Text(f"version {metrics.version:,}{since}{failed} · {times}{f': {parts}' if parts else ''}", style=QUIET)
+
+
+def _chain(vertex: RunningVertex, metrics: RunningMetrics) -> Iterator[Cells]:
+    for position, operator_id in enumerate(vertex.operators):
+        each = metrics.operators[operator_id]
+        head = position == 0
+        name = each.name if head else f"→ {each.name}"
+        tasks, bar = (_tasks(vertex.tasks), _bar(vertex.busy)) if head else ("", "")
+        yield [name, tasks, *_counts(each), _lag(each.watermark_lag_ms), *_state(each), bar]
+
+
+def _counts(each: RunningOperator) -> Iterator[str]:
+    found = each.metrics
+    yield from map(_short, (each.in_rate, each.out_rate, found.records_in or found.records_out))
+    yield _short(found.late_dropped) if found.late_dropped else ""
+
+
+def _tasks(tasks: tuple[RunningTask, ...]) -> Text:
+    """Such as ``2/4 done``, ``4 running`` or ``1/4 failed``."""
+    from rich.text import Text
+
+    from penstock.display.tables import NO, YES
+
+    states = [task.state for task in tasks]
+    done, running = states.count("FINISHED"), states.count("RUNNING")
+    ill = sorted({state for state in states if state in ("FAILED", "CANCELED", "CANCELING")})
+    retried = sum(task.attempt for task in tasks)
+    again = f" ↻{retried}" if retried else ""
+    if ill:
+        return Text(f"{states.count(ill[-1])}/{len(states)} {ill[-1].lower()}{again}", style=NO)
+    if done or not running:
+        return Text(f"{done}/{len(states)} done{again}", style=YES if done == len(states) else "")
+    return Text(f"{running}/{len(states)} running{again}")
+
+
+def _bar(busy: float) -> Text:
+    from rich.text import Text
+
+    from penstock.display.tables import NO, QUIET, YES
+
+    full = round(busy * _BAR)
+    text = Text("█" * full, style=NO if busy >= 0.9 else YES)
+    return text.append("░" * (_BAR - full), style=QUIET).append(f" {busy:4.0%}")
+
+
+def _state(each: RunningOperator) -> tuple[str, str]:
+    return (_short(each.state.keys), _bytes(each.state.bytes)) if each.state.keys or each.state.bytes else ("", "")
+
+
+def _lag(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return ""
+    for factor, unit in _UNITS:
+        if abs(milliseconds) >= factor:
+            return f"{milliseconds / factor:,.1f} {unit}"
+    return f"{milliseconds} ms"
+
+
+def _bytes(number: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:,.0f} {unit}" if unit == "B" else f"{number:,.1f} {unit}"
+        number /= 1024
+    return f"{number:,.1f} TiB"
+
+
+def _short(number: float) -> str:
+    """In five characters, or six."""
+    for factor, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if number >= factor:
+            scaled = number / (1e3 if unit == "k" else factor)
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
+    return f"{number:,}" if isinstance(number, int) else _rate(number)
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:,.0f}" if per_second >= 10 or per_second == 0 else f"{per_second:,.1f}"
+
+
+def _number(milliseconds: float) -> str:
+    return f"{milliseconds:,.0f}" if milliseconds >= 10 else f"{milliseconds:.1f}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}"
+
+
+def line(metrics: RunningMetrics) -> str:
+    """The job in one line, for a log."""
+    slow = metrics.bottleneck
+    busiest = f", busiest {slow.task} {slow.busy:.0%}" if slow is not None and slow.busy >= _BUSY else ""
+    step = f", step {_number(metrics.step.median_ms)} ms" if metrics.version else ""
+    waits = f", waits for {metrics.waits_for}" if metrics.waits_for else ""
+    return f"{_head(metrics).plain}, version {metrics.version:,}{step}{busiest}{waits}"

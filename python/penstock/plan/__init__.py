@@ -12,6 +12,8 @@ in :mod:`penstock.plan.types`. What does not: the DataStream API (``penstock.dat
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from penstock._native import (
     ChainedOperator,
     Columns,
@@ -37,6 +39,7 @@ from penstock._native import (
     StreamGraphBuilder,
     StreamNode,
     Verdict,
+    default_max_parallelism,
     operator_id,
     plan_record,
 )
@@ -44,8 +47,20 @@ from penstock.display import drawn_by
 from penstock.plan.pipeline import Pipeline
 from penstock.plan.pyflink_graph import from_pyflink
 
-for _graph, _function in ((StreamGraph, "stream_graph"), (JobGraph, "job_graph"), (ExecutionGraph, "execution_graph")):
-    drawn_by(f"penstock.plan.drawing:{_function}")(_graph)
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from penstock.display.tables import Shown
+
+
+def _draw(graph: StreamGraph | JobGraph | ExecutionGraph, shown: Shown) -> Group:
+    from penstock.analysis.drawing import planned
+
+    return planned(graph, shown)
+
+
+for _graph in (StreamGraph, JobGraph, ExecutionGraph):
+    drawn_by(_draw)(_graph)
 
 PROFILES = ("1.11", "2.3")
 """Flink versions whose plans are reproduced, the default first."""
@@ -77,6 +92,7 @@ __all__ = [
     "StreamGraphBuilder",
     "StreamNode",
     "Verdict",
+    "default_max_parallelism",
     "from_pyflink",
     "operator_id",
     "plan_record",

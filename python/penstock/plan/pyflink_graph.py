@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 from penstock._native import StreamGraph
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.errors import ConfigurationError, InvalidProgramError, UnsupportedError
 from penstock.plan.pipeline import Pipeline
 
@@ -146,13 +146,15 @@ class _Reader:
 
     def edges(self, nodes: Iterable[Any]) -> list[dict[str, Any]]:
         """All edges, in an order that is that of each source's outputs and of each target's inputs."""
-        made: dict[str, dict[str, Any]] = {}
+        result: dict[str, dict[str, Any]] = {}
         orders: list[list[str]] = []
         for node in nodes:
             outputs, inputs = self.all(node.getOutEdges()), self.all(node.getInEdges())
-            made.update((each.toString(), self.edge(each)) for each in outputs)  # which has all that tells them apart
-            orders += [[each.toString() for each in outputs], [each.toString() for each in inputs]]
-        return [made[each] for each in in_all_orders(list(made), orders)]
+            result.update(
+                (output.toString(), self.edge(output)) for output in outputs
+            )  # which has all that tells them apart
+            orders += [[output.toString() for output in outputs], [each.toString() for each in inputs]]
+        return [result[in_all_order] for in_all_order in in_all_orders(list(result), orders)]
 
     def edge(self, edge: Any) -> dict[str, Any]:
         """One connection."""
@@ -193,11 +195,11 @@ def in_all_orders(items: list[str], orders: Iterable[list[str]]) -> list[str]:
             before[second] += 1
     ready = [position[item] for item in items if not before[item]]
     heapq.heapify(ready)
-    made: list[str] = []
+    result: list[str] = []
     while ready:
-        made.append(items[heapq.heappop(ready)])
-        for item in after[made[-1]]:
+        result.append(items[heapq.heappop(ready)])
+        for item in after[result[-1]]:
             before[item] -= 1
             if not before[item]:
                 heapq.heappush(ready, position[item])
-    return made
+    return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 _FILES = "Read with FileSource.for_record_stream_format(…), write with FileSink.for_row_format(…)"
 _INTERNAL = "It belongs to PyFlink's way of running Python beside Java. Leave it out"
 _JAVA = "It leads to objects of Flink's Java classes, and no Flink runs here. Leave it out"
+_LEARNING = "Apply a model in map() or process(), by the Python library it was made with, or use Spark's by to_spark()"
 _TABLES = "There is no Table API. Stay with streams, or take them to Spark SQL by to_spark()"
 
 ADVICE = {
@@ -16,12 +17,19 @@ ADVICE = {
     "pyflink.common.typeinfo.": "Make types by Types, such as Types.SQL_TIMESTAMP()",
     "pyflink.common.utils.": _JAVA,
     "pyflink.common.watermark_strategy.": "Use WatermarkStrategy and its with_timestamp_assigner()",
+    "pyflink.dataset": "Flink has no DataSet API any more. Use a StreamExecutionEnvironment in BATCH mode",
     "pyflink.datastream.connectors.file_system.": _FILES,
+    "pyflink.datastream.formats.protobuf": "Parse messages in a map(), by the classes that protoc has made",
     "pyflink.datastream.functions.": _INTERNAL,
     "pyflink.datastream.state.OperatorStateStore": "Use broadcast state, or state per key",
     "pyflink.datastream.utils.": _INTERNAL,
     "pyflink.datastream.window.": _INTERNAL,
+    "pyflink.fn_execution": _INTERNAL,
     "pyflink.java_gateway.": _JAVA,
+    "pyflink.ml": _LEARNING,
+    "pyflink.pyflink_callback_server": _INTERNAL,
+    "pyflink.serializers": _INTERNAL,
+    "pyflink.shell": "There is no shell. Start python, and make an environment with executor='local'",
     "pyflink.table": _TABLES,
     "pyflink.util.": _JAVA,
     "pyflink.util.api_stability_decorators.": "It marks PyFlink's own functions. Leave it out",

@@ -1,25 +1,27 @@
 """What PyFlink's programs get instead of a class of :mod:`penstock.datastream`, because PyFlink deviates from Flink.
 
-Each deviation is a setting whose key begins with ``penstock.pyflink.``; docs/settings.md lists them. An environment
-made here has them all, but for those that its configuration sets to false.
+All deviations belong to the setting ``penstock.pyflink``; docs/limits.md lists them. An environment made here has it
+on, unless its configuration sets it to false.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from penstock import common
+from penstock import common, datastream
 from penstock.common import checks
-from penstock.common.cores import cores, say_cores
-from penstock.common.settings import PYFLINKS, Settings
+from penstock.common.settings.cores import cores, say_cores
+from penstock.common.settings.settings import PYFLINK, Settings, names_of
 from penstock.datastream.environment import environment
 from penstock.errors import JobExecutionError as JavaException
 from penstock.errors import UnsupportedError
 from penstock.pyflink.finder import installed
 from penstock.pyflink.java.configuration import JavaConfiguration
-from penstock.pyflink.java.environment import JavaEnvironment
+from penstock.pyflink.java.environment import JavaEnvironment, get_j_env_configuration, is_local_deployment
 from penstock.pyflink.java.errors import (
     as_javas,
     as_thrown,
@@ -28,13 +30,14 @@ from penstock.pyflink.java.errors import (
     install_exception_handler,
     install_py4j_hooks,
 )
-from penstock.pyflink.java.names import get_gateway
-from penstock.pyflink.java.utils import get_j_env_configuration, is_local_deployment, to_jarray
+from penstock.pyflink.java.gateway import get_gateway, to_jarray
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from typing_extensions import Self
 
+    from penstock.datastream import DataStreamSource
+    from penstock.datastream.connectors import Source
     from penstock.datastream.environment.executors import Executor
 
 __all__ = [
@@ -42,8 +45,10 @@ __all__ = [
     "MAX_LONG_VALUE",
     "MIN_LONG_VALUE",
     "Configuration",
+    "DataStream",
     "JavaException",
     "StreamExecutionEnvironment",
+    "WatermarkStrategy",
     "capture_java_exception",
     "convert_py4j_exception",
     "empty_result_predicate",
@@ -54,12 +59,15 @@ __all__ = [
     "install_exception_handler",
     "install_py4j_hooks",
     "is_local_deployment",
+    "on_windows",
     "to_jarray",
 ]
 
 MAX_LONG_VALUE, MIN_LONG_VALUE = 2**63 - 1, -(2**63)
 DEFAULT_OUTPUT_TAG = ""
 
+_T = TypeVar("_T")
+_U = TypeVar("_U")
 _IMPORTS, _INSTALL = "penstock.runtime.imports", "penstock.pyflink.install"
 
 
@@ -156,6 +164,26 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         """The parallelism of environments that do not say theirs: the number of cores, unless another was chosen."""
         return cores()
 
+    def from_source(
+        self,
+        source: Source[_U],
+        watermark_strategy: common.WatermarkStrategy[_U],
+        source_name: str,
+        type_info: common.TypeInformation[_U] | None = None,
+    ) -> DataStreamSource[_U]:
+        """A source of the new kind. The strategy's timestamp assigner is applied, which PyFlink leaves out; a warning
+        says so."""
+        stream = super().from_source(source, watermark_strategy, source_name, type_info)
+        if watermark_strategy.assigner is not None:
+            _warn_once(
+                "PyFlink leaves out the timestamp assigner of a strategy that is given to from_source(): records keep "
+                "the timestamps of the source. Penstock applies it. Call assign_timestamps_and_watermarks(strategy) "
+                "behind from_source(source, WatermarkStrategy.no_watermarks(), …), and both give the same. See "
+                "docs/limits.md.",
+                stacklevel=3,
+            )
+        return stream
+
     def execute(self, job_name: str | None = None) -> common.JobExecutionResult:
         """Run the program; a failure is py4j's ``Py4JJavaError`` too, as in PyFlink."""
         with as_javas():
@@ -167,11 +195,100 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
             return super().execute_async(job_name).with_errors(as_thrown)
 
 
+class WatermarkStrategy(common.WatermarkStrategy[_T]):
+    """A strategy of a program that was written for PyFlink: :meth:`with_timestamp_assigner` changes it, as there."""
+
+    def as_given(self) -> common.WatermarkStrategy[_T]:
+        """The strategy as it is now, for an operator: what changes it later does not change the operator."""
+        return common.WatermarkStrategy(self)  # type: ignore[arg-type]
+
+    def with_timestamp_assigner(
+        self, timestamp_assigner: common.TimestampAssigner[Any] | Callable[[Any, int | None], int]
+    ) -> Self:
+        """Take timestamps from the records, and watermarks as before.
+
+        Returns:
+            This strategy itself, so that the result may be left out.
+        """
+        made = super().with_timestamp_assigner(timestamp_assigner)
+        object.__setattr__(self, "assigner", made.assigner)
+        return self
+
+    def with_idleness(self, idle_timeout: common.Duration) -> common.WatermarkStrategy[_T]:
+        """A strategy that leaves sources out of account when they have been silent for a while. It keeps the timestamp
+        assigner, which PyFlink's loses; a warning says so."""
+        self._warn_of_assigner("with_idleness")
+        return super().with_idleness(idle_timeout)
+
+    def with_watermark_alignment(
+        self,
+        watermark_group: str,
+        max_allowed_watermark_drift: common.Duration,
+        update_interval: common.Duration | None = None,
+    ) -> common.WatermarkStrategy[_T]:
+        """The same strategy: alignment changes no result. It keeps the timestamp assigner, which PyFlink's loses; a
+        warning says so."""
+        self._warn_of_assigner("with_watermark_alignment")
+        return replace(super().with_watermark_alignment(watermark_group, max_allowed_watermark_drift, update_interval))
+
+    def _warn_of_assigner(self, call: str) -> None:
+        if self.assigner is not None:
+            _warn_once(
+                f"PyFlink forgets the timestamp assigner of a strategy when {call}() is called behind "
+                "with_timestamp_assigner(); Penstock keeps it. Call with_timestamp_assigner() last, and both give the "
+                "same. See docs/limits.md.",
+                stacklevel=4,
+            )
+
+
+class _Rewrapping(type):
+    """Class of :class:`DataStream`."""
+
+    def __call__(cls, j_data_stream: datastream.DataStream[Any]) -> datastream.DataStream[Any]:
+        if isinstance(j_data_stream, datastream.SingleOutputStreamOperator):
+            return j_data_stream
+        return datastream.DataStream(j_data_stream.get_execution_environment(), j_data_stream.transformation)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, datastream.DataStream)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, datastream.DataStream)
+
+
+class DataStream(datastream.DataStream[_T], metaclass=_Rewrapping):
+    """The streams of a program that was written for PyFlink: all are instances of it, and calling it with what PyFlink
+    calls a stream in Java, ``DataStream(stream._j_data_stream)``, gives the stream again."""
+
+
+_SAID: set[str] = set()
+"""The warnings that this process has given."""
+
+
+def _warn_once(text: str, stacklevel: int) -> None:
+    """Give a warning, unless this process has given it before.
+
+    Args:
+        text: of the warning.
+        stacklevel: of the program's call, as :func:`warnings.warn` counts from the caller.
+    """
+    if text not in _SAID:
+        _SAID.add(text)
+        warnings.warn(text, stacklevel=stacklevel)
+
+
 def as_pyflink(configuration: common.Configuration) -> common.Configuration:
-    """A configuration with PyFlink's ways, as far as it does not say otherwise itself. Where ``pyflink`` means
+    """A configuration with PyFlink's ways, unless it switches them off. Where ``pyflink`` means
     :mod:`penstock.pyflink`, it does so in tasks too."""
     imports = {_IMPORTS: _INSTALL} if installed() else {}
-    return common.Configuration({**dict.fromkeys(PYFLINKS, "true"), **imports, **configuration.to_dict()})
+    given = configuration.to_dict()
+    pyflink = {} if given.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}
+    return common.Configuration({**pyflink, **imports, **given})
+
+
+def on_windows() -> bool:
+    """Whether this machine runs Windows."""
+    return sys.platform == "win32"
 
 
 def empty_result_predicate(result: Sequence[object] | None) -> bool:

@@ -1,22 +1,106 @@
-"""Leads imports of ``pyflink`` to :mod:`penstock.pyflink`: the same module objects under both names."""
+"""Makes PyFlink's modules when they are imported, and lets ``pyflink`` mean :mod:`penstock.pyflink`.
+
+Two finders work together. The path of ``penstock.pyflink`` has an entry that stands for the table of names:
+:class:`NamesFinder` finds PyFlink's modules there, and lists them for :mod:`pkgutil`. After :func:`install`,
+:class:`PyFlinkFinder` leads ``pyflink.x`` to ``penstock.pyflink.x``: the same module objects under both names.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from collections.abc import Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder, PathEntryFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from penstock.errors import ConfigurationError
+from penstock.pyflink.advice import advice
+from penstock.pyflink.names import inside, is_absent, is_listed
 
 PYFLINK, HERE = "pyflink", "penstock.pyflink"
-OWN = frozenset({"advice", "deviating", "finder", "install", "java", "missing", "placeholders", "variables"})
-"""Modules that PyFlink does not have."""
-TABLES = "penstock.pyflink.table"
-"""One module for all of the Table API's: nothing in them is there but types of columns."""
+WRITTEN = frozenset({"pyflink", "pyflink.version"})
+"""The modules of PyFlink's that are files here."""
+_ENTRY = "<PyFlink's names>."
+
+
+def entry(package: str) -> str:
+    """What stands in the path of a package for the modules that are made.
+
+    Args:
+        package: of PyFlink, such as ``pyflink.datastream``.
+    """
+    return _ENTRY + package
+
+
+def names_of(path_entry: str) -> NamesFinder:
+    """The finder for an entry of a path, as ``sys.path_hooks`` asks for it.
+
+    Args:
+        path_entry: any.
+
+    Raises:
+        ImportError: it is not one of :func:`entry`.
+    """
+    if not path_entry.startswith(_ENTRY):
+        raise ImportError(path_entry)
+    return NamesFinder(path_entry.removeprefix(_ENTRY))
+
+
+class NamesFinder(PathEntryFinder, Loader):
+    """Finds and makes the modules of a package of PyFlink's.
+
+    Args:
+        package: its full name there.
+    """
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def find_spec(self, fullname: str, target: ModuleType | None = None) -> ModuleSpec | None:
+        """How a module is made, None if PyFlink has none of this name."""
+        theirs = _there(fullname)
+        if not is_listed(theirs) and not is_absent(theirs):
+            return None
+        spec = ModuleSpec(fullname, self, origin="names.tsv", is_package=is_absent(theirs) or bool(inside(theirs)))
+        if spec.submodule_search_locations is not None:
+            spec.submodule_search_locations.append(entry(theirs))
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """A module whose names are made when they are asked for, if they are not known; else one like any other."""
+        return AbsentModule(spec.name) if is_absent(_there(spec.name)) else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its names."""
+        from penstock.pyflink.contents import contents
+
+        theirs = _there(module.__name__)
+        module.__doc__ = f"The names of PyFlink's ``{theirs}``."
+        if not isinstance(module, AbsentModule):
+            names = contents(theirs)
+            vars(module).update(names, __all__=[name for name in names if not name.startswith("_")])
+
+    def iter_modules(self, prefix: str = "") -> Iterator[tuple[str, bool]]:
+        """The modules of the package, as :func:`pkgutil.iter_modules` asks for them."""
+        for name in inside(self._package):
+            yield prefix + name, bool(inside(f"{self._package}.{name}"))
+
+
+class AbsentModule(ModuleType):
+    """A module of PyFlink that Penstock does not have. Every name in it can be imported, and refuses to be used with
+    advice; types of columns, which formats of files take, are what they are in ``pyflink.table``."""
+
+    def __getattr__(self, name: str) -> Any:
+        from penstock.pyflink.contents import absent_value
+
+        if name.startswith("_"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        value = absent_value(name, _there(self.__name__))
+        setattr(self, name, value)
+        return value
 
 
 class PyFlinkFinder(MetaPathFinder, Loader):
@@ -25,16 +109,20 @@ class PyFlinkFinder(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The place of a module of PyFlink, None for others and for those that are not there."""
-        top, _, rest = fullname.partition(".")
-        if top != PYFLINK:
+        """The place of a module of PyFlink, None for modules that are not PyFlink's.
+
+        Raises:
+            ModuleNotFoundError: PyFlink has no such module.
+        """
+        if fullname.partition(".")[0] != PYFLINK:
             return None
-        if rest.partition(".")[0] in OWN:
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
-        found = find_spec(_here(fullname))
-        if found is None:
-            return None
-        return ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
+        spec = find_spec(_here(fullname)) if fullname in WRITTEN else NamesFinder(PYFLINK).find_spec(_here(fullname))
+        if spec is None:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: PyFlink has none of this name that Penstock knows. {advice(fullname)}.",
+                name=fullname,
+            )
+        return ModuleSpec(fullname, self, is_package=spec.submodule_search_locations is not None)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module, which is loaded under its own name."""
@@ -50,13 +138,17 @@ class PyFlinkFinder(MetaPathFinder, Loader):
 
 def _here(name: str) -> str:
     """Where a module of PyFlink is with us."""
-    here = HERE + name.removeprefix(PYFLINK)
-    return TABLES if here.startswith(f"{TABLES}.") else here
+    return HERE + name.removeprefix(PYFLINK)
+
+
+def _there(name: str) -> str:
+    """The module of PyFlink that one of ours stands for."""
+    return PYFLINK + name.removeprefix(HERE)
 
 
 def installed() -> bool:
     """Whether ``pyflink`` means :mod:`penstock.pyflink` in this process."""
-    return any(isinstance(each, PyFlinkFinder) for each in sys.meta_path)
+    return any(isinstance(finder, PyFlinkFinder) for finder in sys.meta_path)
 
 
 def install() -> None:

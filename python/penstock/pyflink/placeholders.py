@@ -9,6 +9,10 @@ from typing import Any, NoReturn
 
 from penstock.errors import MissingMethodError, UnsupportedError
 from penstock.pyflink.advice import advice
+from penstock.pyflink.names import Name
+
+EXCEPTIONS = frozenset({"Exception", "JavaException", "TableException"})
+"""The bases of classes that are exceptions."""
 
 
 class Placeholder(type):
@@ -31,34 +35,26 @@ class Placeholder(type):
         return f"<placeholder for {cls.pyflinks}>"
 
 
-HOME = "penstock.pyflink.missing"
-"""Where stand-ins can be found again by their name, as pickle does."""
-
-
-def a_class(module: str, name: str, home: str = HOME) -> type[Any]:
-    """The stand-in for a class of PyFlink.
+def placeholder(name: Name) -> Any:
+    """The stand-in for a class, an exception, which ``except`` may name and nothing raises, or a function.
 
     Args:
-        module: where PyFlink has it.
-        name: of the class.
-        home: the module of ours that has it.
+        name: of PyFlink's. Pickle finds the stand-in again in the module that it names.
     """
-    return Placeholder(name, (), {"__module__": home, "pyflinks": f"{module}.{name}"})
+    members = {"__module__": f"penstock.{name.module}", "pyflinks": f"{name.module}.{name.path}"}
+    if name.kind == "function":
+        return _function(name.path, members)
+    if name.parameters in EXCEPTIONS:
+        return type(name.path, (Exception,), members)
+    return Placeholder(name.path, (), members)
 
 
-def an_exception(module: str, name: str) -> type[Exception]:
-    """The stand-in for an exception: nothing raises it, and ``except`` may name it."""
-    return type(name, (Exception,), {"__module__": HOME, "pyflinks": f"{module}.{name}"})
-
-
-def a_function(module: str, name: str) -> Callable[..., NoReturn]:
-    """The stand-in for a function."""
-
+def _function(name: str, members: dict[str, str]) -> Callable[..., NoReturn]:
     def refuse(*_: Any, **__: Any) -> NoReturn:
-        raise UnsupportedError(_sentence(f"{module}.{name}"))
+        raise UnsupportedError(_sentence(members["pyflinks"]))
 
-    refuse.__module__, refuse.__name__, refuse.__qualname__ = HOME, name, name
-    vars(refuse)["pyflinks"] = f"{module}.{name}"
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__module__, vars(refuse)["pyflinks"] = members["__module__"], members["pyflinks"]
     return refuse
 
 

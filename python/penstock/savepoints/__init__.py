@@ -1,7 +1,7 @@
-"""Savepoints as data: read what is in them, make new ones of them, fill one from a table.
+"""Savepoints as data: read what is in them, derive new ones, fill one from a table.
 
-What Flink has its State Processor API for. Nothing here needs the program that wrote a savepoint, and nothing is ever
-changed in place: :class:`SavepointWriter` writes a new one.
+This is what Flink's State Processor API does. It does not need the program that wrote a savepoint, and never changes a
+savepoint in place: :class:`SavepointWriter` writes a new one.
 """
 
 from penstock.savepoints.bootstrap import BootstrapContext, KeyedStateBootstrapFunction

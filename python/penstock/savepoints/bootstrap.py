@@ -1,4 +1,4 @@
-"""State out of a table: rows of any origin through a function that keeps them, as an operator of a job would.
+"""Keyed state from a table: rows go through a function that stores them, as in an operator of a job.
 
 Cost: O(rows), and the state is in the memory of this process.
 """
@@ -8,26 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from penstock.common.row import Row
-from penstock.common.state_descriptor import (
+from penstock.common.checks import moment
+from penstock.common.functions.state_descriptor import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
     MapStateDescriptor,
     ReducingStateDescriptor,
     StateDescriptor,
 )
-from penstock.common.typeinfo import (
-    ListTypeInfo,
-    MapTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.row import Row
+from penstock.common.typeinfo import ListTypeInfo, MapTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.errors import PenstockError, SavepointError
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.sections import StateInfo
-from penstock.runtime.state.serializers import TTL, serializer_class
+from penstock.runtime.state.serializers import TTL
 from penstock.runtime.state.store import KeyedStateStore, handle_of
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.state.type_changes import conversion
@@ -38,7 +32,7 @@ Columns = Mapping[StateDescriptor[Any], str | Callable[[Any], Any]]
 
 
 class BootstrapContext:
-    """What :meth:`KeyedStateBootstrapFunction.process_element` is given: the key, and timers of it."""
+    """The context of :meth:`KeyedStateBootstrapFunction.process_element`: the current key, and its timers."""
 
     def __init__(self, keyed: KeyedState) -> None:
         self._keyed = keyed
@@ -48,46 +42,42 @@ class BootstrapContext:
         return self._keyed.current_key
 
     def timer_service(self) -> BootstrapContext:
-        """Itself, as in a process function."""
+        """This object, for code that is written like a process function."""
         return self
 
     def register_event_time_timer(self, timestamp: int) -> None:
         """Have the job call ``on_timer`` for the current key when its watermark reaches a time in milliseconds."""
-        self._keyed.event_timers.add(timestamp, self._keyed.slot, self._keyed.current_key, None)
+        self._keyed.event_timers.add(
+            moment(timestamp, "register_event_time_timer"), self._keyed.slot, self._keyed.current_key, None
+        )
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Have the job call ``on_timer`` for the current key when the clock reaches a time in milliseconds."""
-        self._keyed.processing_timers.add(timestamp, self._keyed.slot, self._keyed.current_key, None)
+        self._keyed.processing_timers.add(
+            moment(timestamp, "register_processing_time_timer"), self._keyed.slot, self._keyed.current_key, None
+        )
 
 
 class KeyedStateBootstrapFunction:
-    """Makes keyed state and timers out of rows; to be derived from.
+    """Base class of functions that turn rows into keyed state and timers.
 
     Source of the names: ``org.apache.flink.state.api.functions.KeyedStateBootstrapFunction``.
     """
 
     def open(self, runtime_context: Any) -> None:
-        """Called once, before all rows.
-
-        Args:
-            runtime_context: gives states by descriptor, as that of a process function.
-        """
+        """Called once, before the first row. ``runtime_context`` gives states by descriptor, as in a process
+        function."""
 
     def process_element(self, value: Any, ctx: BootstrapContext) -> None:
-        """Called for each row.
-
-        Args:
-            value: the row.
-            ctx: has its key, and registers timers.
-        """
+        """Called for each row; ``ctx`` has its key, and registers timers."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Called once, after all rows."""
+        """Called once, after the last row."""
 
 
 class _Columns(KeyedStateBootstrapFunction):
-    """Takes a column for each state."""
+    """Fills each state from a column."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
@@ -104,10 +94,10 @@ class _Columns(KeyedStateBootstrapFunction):
 
 
 def _filled(handle: Any, descriptor: StateDescriptor[Any]) -> Callable[[Any], Any]:
-    """How a value of a row comes into a state."""
+    """A function that puts a value of a row into a state."""
     if isinstance(descriptor, ListStateDescriptor):
         element = descriptor.elem_type_info
-        return lambda values: handle.add_all([shaped(each, element) for each in values or ()])
+        return lambda values: handle.add_all([shaped(item, element) for item in values or ()])
     if isinstance(descriptor, MapStateDescriptor):
         return lambda entries: handle.put_all(shaped_entries(entries, descriptor))
     if isinstance(descriptor, ReducingStateDescriptor | AggregatingStateDescriptor):
@@ -117,7 +107,7 @@ def _filled(handle: Any, descriptor: StateDescriptor[Any]) -> Callable[[Any], An
 
 
 def shaped_entries(entries: Any, descriptor: MapStateDescriptor[Any, Any]) -> dict[Any, Any]:
-    """The entries of a map state: of a dictionary, or of pairs."""
+    """The entries of a map state, from a dictionary or pairs."""
     key, value = descriptor.key_type_info, descriptor.value_type_info
     return {shaped(k, key): shaped(v, value) for k, v in dict(entries or ()).items()}
 
@@ -129,31 +119,20 @@ def keyed_state(
     function: KeyedStateBootstrapFunction | Columns,
     groups: int,
 ) -> KeyedState:
-    """Keyed state out of rows.
-
-    Args:
-        data: a DataFrame of pandas, polars or Spark, an Arrow table or batches, or any rows.
-        key: of a row: the name of a column, or a function.
-        key_type: as in ``key_by``.
-        function: keeps the rows; or by descriptor the column, or function of a row, whose values become the state.
-        groups: max parallelism.
-
-    Raises:
-        SavepointError: a value is not of the type that its state declares, or a key is none.
-    """
+    """Keyed state from rows."""
     keyed = KeyedState(KeyHash(key_type), groups, Clock())
-    own = function if isinstance(function, KeyedStateBootstrapFunction) else _Columns(function)
+    filler = function if isinstance(function, KeyedStateBootstrapFunction) else _Columns(function)
     get, context = getter(key), BootstrapContext(keyed)
-    own.open(KeyedStateStore(keyed))
+    filler.open(KeyedStateStore(keyed))
     for row in rows_of(data):
-        found = shaped(get(row), key_type)
+        current_key = shaped(get(row), key_type)
         try:
-            keyed.key_hash.hash(found)  # refuses what is no key
-            keyed.enter(found)
+            keyed.key_hash.hash(current_key)  # raises for a value that cannot be a key
+            keyed.enter(current_key)
         except PenstockError as error:
-            raise SavepointError(f"The key {found!r} of the row {row!r} is none: {error}") from error
-        own.process_element(row, context)
-    own.close()
+            raise SavepointError(f"The key {current_key!r} of the row {row!r} cannot be a key: {error}") from error
+        filler.process_element(row, context)
+    filler.close()
     keyed.settle()
     keyed.resume(None, None)
     _check(keyed)
@@ -162,11 +141,7 @@ def keyed_state(
 
 
 def getter(column: Key) -> Callable[[Any], Any]:
-    """What gives the value of a column, or of a function, of a row.
-
-    Args:
-        column: name of the column, or the function.
-    """
+    """A function from a row to the value of a column; a function is returned unchanged."""
     if callable(column):
         return column
 
@@ -175,18 +150,15 @@ def getter(column: Key) -> Callable[[Any], Any]:
             return row[column]
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise SavepointError(
-                f"The row {row!r} has no column {column!r}. Give the name of one that it has, or a function of a row."
+                f"The row {row!r} has no column {column!r}. Give the name of a column that it has, or a function of a "
+                "row."
             ) from error
 
     return get
 
 
 def rows_of(data: Any) -> Iterator[Any]:
-    """The rows of a table, as dictionaries; or of anything else that can be gone through, as they are.
-
-    Args:
-        data: as of :func:`keyed_state`.
-    """
+    """The rows of a table as dictionaries; the items of any other iterable, unchanged."""
     if hasattr(data, "toLocalIterator"):
         return (row.asDict(recursive=True) for row in data.toLocalIterator())
     if hasattr(data, "to_batches"):
@@ -211,51 +183,48 @@ def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def shaped(value: Any, declared: TypeInformation[Any] | None) -> Any:
-    """A value of a table as a program has it: dictionaries as rows or tuples, pairs as maps, where that is declared."""
+    """A table's value as a program has it: where such types are declared, dictionaries become rows or tuples, pairs
+    become maps."""
     if value is None or declared is None:
         return value
     if isinstance(declared, RowTypeInfo | TupleTypeInfo) and isinstance(value, dict):
-        values = [shaped(each, kind) for each, kind in zip(value.values(), declared.field_types, strict=False)]
+        values = [shaped(item, kind) for item, kind in zip(value.values(), declared.field_types, strict=False)]
         if isinstance(declared, TupleTypeInfo):
             return tuple(values)
         names = declared.field_names
         values = [shaped(value.get(name), kind) for name, kind in zip(names, declared.field_types, strict=True)]
         return Row.of_values(values, tuple(names))
     if isinstance(declared, ListTypeInfo) and isinstance(value, list):
-        return [shaped(each, declared.element_type) for each in value]
+        return [shaped(item, declared.element_type) for item in value]
     if isinstance(declared, MapTypeInfo) and isinstance(value, list | dict):
         return {shaped(k, declared.key_type): shaped(v, declared.value_type) for k, v in dict(value).items()}
     return value
 
 
 def _check(keyed: KeyedState) -> None:
-    """All values are of the types that were declared.
-
-    Raises:
-        SavepointError: one is not.
-    """
+    """Check that all values have their declared types."""
     for name, namespaces in keyed.tables():
-        kind, texts = keyed.kinds.get(name, ("", ()))
-        if not texts:
+        info = keyed.infos.get(name)
+        if info is None or not info.types:
             continue
-        alive = TTL in keyed.serializers.get(name, ())
-        checks = [conversion(None, type_of(text)) if text else None for text in texts]
+        alive = TTL in info.serializers
+        checks = [conversion(None, type_of(text)) if text else None for text in info.types]
         for slot, stored in ((slot, stored) for table in namespaces.values() for slot, stored in table.items()):
-            for check, values in zip(checks, _parts(kind, stored, alive), strict=True):
+            for check, values in zip(checks, _parts(info.kind, stored, alive), strict=True):
                 for value in values if check is not None else ():
                     _checked(name, keyed.key_of(slot), value, check)
 
 
 def _parts(kind: str, stored: Any, alive: bool) -> Sequence[Iterable[Any]]:
-    """The values behind each type of a state."""
+    """The values for each type of a state."""
 
     def bare(value: Any) -> Any:
         return value[0] if alive else value
 
     if kind == "ListState":
-        return ([bare(each) for each in stored],)
+        return ([bare(item) for item in stored],)
     if kind == "MapState":
-        return list(stored), [bare(each) for each in stored.values()]
+        return list(stored), [bare(item) for item in stored.values()]
     return ([bare(stored)],)
 
 
@@ -269,46 +238,20 @@ def _checked(name: str, key: Any, value: Any, check: Any) -> None:
 
 
 def broadcast_entries(descriptor: MapStateDescriptor[Any, Any], entries: Any) -> dict[Any, Any]:
-    """The entries of a broadcast state.
-
-    Args:
-        descriptor: of the state.
-        entries: a dictionary, or pairs.
-
-    Raises:
-        SavepointError: one is not of the declared types.
-    """
-    found = shaped_entries(entries, descriptor)
-    for declared, values in (
-        (descriptor.key_type_info, found),
-        (descriptor.value_type_info, found.values()),
-    ):
+    """The checked entries of a broadcast state."""
+    shaped_map = shaped_entries(entries, descriptor)
+    for declared, values in ((descriptor.key_type_info, shaped_map), (descriptor.value_type_info, shaped_map.values())):
         check = None if declared is None else conversion(None, declared)
         for value in values if check is not None else ():
             _checked(descriptor.name, None, value, check)
-    return found
+    return shaped_map
 
 
 def list_elements(descriptor: ListStateDescriptor[Any], elements: Iterable[Any]) -> list[Any]:
-    """The elements of a list that belongs to no key.
-
-    Args:
-        descriptor: of the state.
-        elements: as of a table.
-
-    Raises:
-        SavepointError: one is not of the declared type.
-    """
+    """The checked elements of a list state."""
     declared = descriptor.elem_type_info
-    found = [shaped(each, declared) for each in elements]
+    shaped_elements = [shaped(element, declared) for element in elements]
     check = None if declared is None else conversion(None, declared)
-    for value in found if check is not None else ():
+    for value in shaped_elements if check is not None else ():
         _checked(descriptor.name, None, value, check)
-    return found
-
-
-def broadcast_form(descriptor: MapStateDescriptor[Any, Any]) -> StateInfo:
-    """What a state file says of a broadcast state."""
-    declared = descriptor.key_type_info, descriptor.value_type_info
-    texts = tuple("" if each is None else repr(each) for each in declared)
-    return StateInfo(descriptor.name, "MapState", tuple(map(serializer_class, declared)), texts, descriptor.version)
+    return shaped_elements

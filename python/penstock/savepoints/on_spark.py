@@ -1,12 +1,12 @@
-"""State that Spark's executors make of a DataFrame, and read as one: no process has all of it.
+"""State that Spark's executors make of a DataFrame, or read as one: no process holds all of it.
 
-**Writing.** Each row goes to the subtask whose key group its key is in; a task per subtask makes the state and writes
-its file, and tells the driver the name, which alone counts. Rows of a key come in the order of the DataFrame's
-partitions and of the rows in these, however often a task is run.
+**Writing.** Each row goes to the subtask that owns its key group. One task per subtask makes the state, writes its
+file, and returns the name; only returned names count. The rows of a key keep the order of the DataFrame's partitions
+and of the rows in them, however often a task is run.
 
-**Reading.** A task per subtask reads its files.
+**Reading.** One task per subtask reads its files.
 
-pyspark is imported by who has made the DataFrame or the session.
+pyspark is not imported here at import time: whoever has a DataFrame or session has imported it.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.common.typeinfo import TypeInformation, Types
+from penstock.connectors.spark.spark_types import data_type, schema_of
 from penstock.errors import PenstockError, SavepointError
 from penstock.job.folder.manifest import OperatorState
 from penstock.runtime.config.tasks import StateFile
-from penstock.runtime.io.spark_types import schema_of
-from penstock.runtime.io.stores import configured, options_now, storage_of
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash
 from penstock.savepoints.bootstrap import Columns, Key, KeyedStateBootstrapFunction, getter, keyed_state, shaped
-from penstock.savepoints.files import abouts, written
-from penstock.savepoints.loading import Subtask
+from penstock.savepoints.files import descriptions_of, write_state
+from penstock.savepoints.operator_state import Subtask
 from penstock.savepoints.table import StateTable
+from penstock.storage.stores import configured, options_now, storage_of
 
 _Options = Mapping[str, Mapping[str, Any]]
 _BATCH = 10_000
@@ -36,12 +37,7 @@ _BATCH = 10_000
 
 @dataclass(frozen=True)
 class Filling:
-    """Keyed state that is to be made of a DataFrame.
-
-    Attributes:
-        frame: of Spark.
-        key, key_type, function: as of :func:`penstock.savepoints.bootstrap.keyed_state`.
-    """
+    """Keyed state to be made of a DataFrame."""
 
     frame: Any
     key: Key
@@ -51,76 +47,55 @@ class Filling:
 
 @dataclass(frozen=True)
 class _Refused:
-    """Why there is no state."""
+    """The reason why there is no state."""
 
     reason: str
 
 
 def is_distributed(data: Any) -> bool:
-    """Whether something is a DataFrame of a Spark whose executors can be given functions of rows; Spark Connect has
-    none that could."""
+    """Whether something is a Spark DataFrame whose executors can run functions of rows, which Spark Connect cannot."""
     return hasattr(data, "toLocalIterator") and hasattr(data, "rdd") and ".connect." not in type(data).__module__
 
 
 def usual_parallelism(frame: Any) -> int:
-    """How many tasks of a DataFrame's Spark run at a time."""
+    """The number of tasks that the DataFrame's Spark runs at a time."""
     return max(1, int(frame.sparkSession.sparkContext.defaultParallelism))
 
 
-def made_on_spark(
+def write_on_spark(
     filling: Filling, folder: str, operator_id: str, state: OperatorState, subtask: Subtask, version: int
 ) -> Any:
     """Have executors write the files of an operator.
 
-    Args:
-        filling: of what.
-        folder: for state files.
-        operator_id: of the operator.
-        state: what is said of it; without its files.
-        subtask: what each subtask has besides.
-        version: of the job's state.
-
-    Returns:
-        What is said of it, with its files.
-
-    Raises:
-        SavepointError: a key is none, or a value is not of its declared type; or a task has failed; or its file cannot
-            be seen here.
-
-    Cost: a shuffle of the rows; the state of a subtask is in the memory of a task.
+    Cost: a shuffle of the rows; a subtask's state is in the memory of a task.
     """
     session = filling.frame.sparkSession
     _equip(session)
-    sizes, own = (state.parallelism, state.max_parallelism), _travelling(filling)
-    write = partial(_write, own, folder, (operator_id, state, version), subtask, options_now())
+    sizes, sent = (state.parallelism, state.max_parallelism), replace(filling, frame=None)  # a DataFrame cannot be sent
+    write = partial(_write, sent, folder, (operator_id, state, version), subtask, options_now())
     try:
-        rows = filling.frame.rdd.mapPartitionsWithIndex(partial(_dealt, own, sizes))
-        parts = rows.repartitionAndSortWithinPartitions(state.parallelism, partitionFunc=_target)
-        found: dict[int, Any] = dict(parts.mapPartitionsWithIndex(write).collect())
+        rows = filling.frame.rdd.mapPartitionsWithIndex(partial(_rows_by_subtask, sent, sizes))
+        parts = rows.repartitionAndSortWithinPartitions(state.parallelism, partitionFunc=itemgetter(0))
+        chains_by_subtask: dict[int, Any] = dict(parts.mapPartitionsWithIndex(write).collect())
     except Exception as error:
         raise SavepointError(f"The state of {state.name!r} could not be made on Spark: {error}") from error
-    for _, chain in sorted(found.items()):
+    for _, chain in sorted(chains_by_subtask.items()):
         if isinstance(chain, _Refused):
             raise SavepointError(chain.reason)
-    chains = tuple(found[each] for each in range(state.parallelism))
-    _look(folder, operator_id, chains)
+    chains = tuple(chains_by_subtask[index] for index in range(state.parallelism))
+    _check_files(folder, operator_id, chains)
     return replace(state, subtasks=chains)
 
 
-def _travelling(filling: Filling) -> Filling:
-    """A filling as it travels: without the DataFrame."""
-    return replace(filling, frame=None)
-
-
 def _equip(session: Any) -> None:
-    """Have executors import this package, as for a job."""
-    from penstock.spark.shipping import equip
+    """Let executors import this package, as for a job."""
+    from penstock.spark.shipped_code import equip
 
     equip(session, session, JobControl("savepoint"))
 
 
-def _dealt(filling: Filling, sizes: tuple[int, int], index: int, rows: Iterable[Any]) -> Iterator[Any]:
-    """Rows by subtask, partition and number."""
+def _rows_by_subtask(filling: Filling, sizes: tuple[int, int], index: int, rows: Iterable[Any]) -> Iterator[Any]:
+    """Rows with their subtask, partition and number."""
     parallelism, groups = sizes
     get, hashed = getter(filling.key), KeyHash(filling.key_type).hash
     for number, row in enumerate(rows):
@@ -134,26 +109,22 @@ def _dealt(filling: Filling, sizes: tuple[int, int], index: int, rows: Iterable[
         yield (group * parallelism // groups, index, number), value
 
 
-def _target(place: tuple[int, int, int]) -> int:
-    return place[0]
-
-
 def _write(
     filling: Filling,
     folder: str,
-    said: tuple[str, OperatorState, int],
+    target: tuple[str, OperatorState, int],
     subtask: Subtask,
     options: _Options,
     index: int,
     rows: Iterable[tuple[Any, Any]],
 ) -> Iterator[tuple[int, tuple[StateFile, ...] | _Refused]]:
-    """The state of a subtask, as a file."""
-    taken, (operator_id, state, version) = _values(rows), said
+    """Write the state of a subtask as a file."""
+    taken, (operator_id, state, version) = _values(rows), target
     try:
         keyed = keyed_state(taken, filling.key, filling.key_type, filling.function, state.max_parallelism)
         with configured(options):
-            about = abouts(operator_id, state)[index]
-            yield index, written(folder, about, replace(subtask, keyed=keyed), version)
+            about = descriptions_of(operator_id, state)[index]
+            yield index, write_state(folder, about, replace(subtask, keyed=keyed), version)
     except _Stopped as stopped:
         yield index, stopped.refused
     except PenstockError as error:
@@ -172,47 +143,40 @@ def _values(rows: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
         yield value
 
 
-def _look(folder: str, operator_id: str, chains: Sequence[tuple[StateFile, ...]]) -> None:
-    """All files are where this process sees them, and those of tasks that were run twice go."""
+def _check_files(folder: str, operator_id: str, chains: Sequence[tuple[StateFile, ...]]) -> None:
+    """Check that this process sees all files, and delete those of repeated tasks."""
     storage = storage_of(folder)
-    there = {entry.path.rpartition("/")[2]: entry for entry in storage.list(folder)}
+    entries = {entry.path.rpartition("/")[2]: entry for entry in storage.list(folder)}
     named = {file.name: file for chain in chains for file in chain}
     for name, file in named.items():
-        if name not in there or there[name].size != file.bytes:
+        if name not in entries or entries[name].size != file.bytes:
             raise SavepointError(
                 f"An executor has written the state file {name!r} to {folder!r}, and it cannot be seen here. Choose a "
                 "place that this process and all executors share: a mounted folder, or a store."
             )
-    own = f"{operator_id}-"
-    storage.delete([entry.path for name, entry in there.items() if name.startswith(own) and name not in named])
+    prefix = f"{operator_id}-"
+    storage.delete([entry.path for name, entry in entries.items() if name.startswith(prefix) and name not in named])
 
 
 def frame_of(
     spark: Any, columns: Sequence[tuple[str, TypeInformation[Any]]], subtasks: int, read: Callable[[int], StateTable]
 ) -> Any:
-    """A DataFrame of what executors read of a savepoint.
-
-    Args:
-        spark: the session.
-        columns: name and type of each.
-        subtasks: how many there are.
-        read: what a subtask has; travels.
-
-    Raises:
-        SavepointError: Spark has no type for a column.
-    """
+    """A DataFrame that executors fill from a savepoint."""
     names, types = [name for name, _ in columns], [declared for _, declared in columns]
     schema = schema_of(Types.ROW_NAMED(names, types))
     if schema is None:
         raise SavepointError(
             f"Not all of {types} are types of Spark's columns. Read the state here, read(…).to_spark(spark), which "
-            "finds types by what is there."
+            "infers the types."
         )
     from pyspark.sql.types import StructType
 
+    from penstock.spark.inside_pyspark import without_pandas
+
     _equip(spark)
-    task = partial(_read, read, tuple(names), [each["type"] for each in schema["fields"]], options_now())
-    return spark.range(0, subtasks, 1, subtasks).mapInArrow(task, StructType.fromJson(dict(schema)))
+    task = partial(_read, read, tuple(names), [field["type"] for field in schema["fields"]], options_now())
+    with without_pandas():
+        return spark.range(0, subtasks, 1, subtasks).mapInArrow(task, StructType.fromJson(dict(schema)))
 
 
 def _read(
@@ -222,12 +186,13 @@ def _read(
     options: _Options,
     batches: Iterable[Any],
 ) -> Iterator[Any]:
-    """What the subtasks have whose numbers come."""
+    """Read the subtasks whose numbers are in the batches."""
     import pyarrow as pa
 
-    from penstock.runtime.io.arrow_rows import arrow_type
+    from penstock.connectors.formats.arrow import SPARK, arrow_type
 
-    schema = pa.schema([pa.field(name, arrow_type(each)) for name, each in zip(names, types, strict=True)])
+    columns = zip(names, map(data_type, types), strict=True)
+    schema = pa.schema([pa.field(name, arrow_type(column, SPARK)) for name, column in columns])
     for batch in batches:
         for index in batch.column(0).to_pylist():
             with configured(options):

@@ -1,4 +1,4 @@
-"""A savepoint that is read: its operators, their states and timers, positions of sources."""
+"""A savepoint as tables: its operators, their states and timers, and positions of sources."""
 
 from __future__ import annotations
 
@@ -13,17 +13,25 @@ from penstock.errors import SavepointError
 from penstock.job.folder.manifest import Pickled, decoded_position
 from penstock.job.savepoint.contents import OperatorContent, SourceContent, content_of
 from penstock.job.savepoint.format import AboutSavepoint
-from penstock.job.savepoint.format import Savepoint as Place
-from penstock.job.savepoint.taking import read_savepoint
+from penstock.job.savepoint.format import Savepoint as StoredSavepoint
+from penstock.job.savepoint.store import read_savepoint
 from penstock.runtime.state.evolution import ELEMENTS, HELD, REDUCTIONS, TIMED
+from penstock.runtime.state.keyed import StateInfo
 from penstock.runtime.state.redistribution import BROADCAST
-from penstock.runtime.state.sections import DOMAINS, StateInfo
+from penstock.runtime.state.sections import DOMAINS
 from penstock.runtime.state.serializers import TTL
 from penstock.runtime.state.type_texts import type_of
 from penstock.runtime.windows.time_window import CountWindow, TimeWindow
-from penstock.savepoints.loading import Subtask, alone, found_in, key_type, operator_named, subtasks
 from penstock.savepoints.on_spark import frame_of
-from penstock.savepoints.pickles import refused, unmade_in
+from penstock.savepoints.operator_state import (
+    Subtask,
+    find_operator_id,
+    key_type,
+    only_operator,
+    operator_id_of,
+    subtasks,
+)
+from penstock.savepoints.pickles import unmade_in, unread_error
 from penstock.savepoints.table import StateTable
 
 Type = TypeInformation[Any] | None
@@ -32,15 +40,16 @@ _WINDOW = Types.ROW_NAMED(["start", "end"], [Types.LONG(), Types.LONG()])
 
 
 class Savepoint:
-    """A savepoint to look into.
+    """An existing savepoint, for reading.
 
     Args:
-        place: its folder, a path or URL; or a job folder for its newest version, or ``JOB@VERSION``.
-        unpickle: whether objects of any class are made, which can run any code: only for places that you trust. Else
-            there are texts, numbers, dates, rows, tuples, lists, maps, windows, and other objects are refused.
+        place: its folder, a path or URL; or a checkpoint directory for its newest checkpoint, or ``DIRECTORY@VERSION``.
+        unpickle: whether to create objects of any class, which can run any code: only for places that you trust.
+            Without it strings, numbers, dates, rows, tuples, lists, maps and windows are read, and other objects are
+            refused.
 
     Raises:
-        SavepointError: there is none, or it is damaged.
+        SavepointError: there is no savepoint, or it is damaged.
     """
 
     def __init__(self, place: str | Path, *, unpickle: bool = False) -> None:
@@ -52,21 +61,21 @@ class Savepoint:
 
     @property
     def place(self) -> str:
-        """Where it is."""
+        """Its path or URL."""
         return self._read.place
 
     @property
     def about(self) -> AboutSavepoint:
-        """What it says of itself."""
+        """Its description of itself."""
         return self._read.about
 
     @property
     def unpickle(self) -> bool:
-        """Whether objects of any class are made."""
+        """Whether objects of any class are created."""
         return self._unpickle
 
     def operators(self) -> list[OperatorContent]:
-        """The operators with state, and which states they have. Nothing is unpickled. A request per file."""
+        """The operators with state, and their states. Nothing is unpickled. A request per file."""
         return list(content_of(self._read).operators)
 
     def sources(self) -> list[SourceContent]:
@@ -74,84 +83,85 @@ class Savepoint:
         return list(content_of(self._read).sources)
 
     def read(self, operator: str, state: str) -> StateTable:
-        """A state: keyed, a list, a union list or a broadcast state.
+        """Read a state: keyed, a list, a union list or a broadcast state.
 
         Args:
             operator: its uid or OperatorID.
-            state: name of the state, as :meth:`operators` has it.
+            state: the name of the state, as in :meth:`operators`.
 
         Returns:
-            Of keyed state ``key``, ``namespace`` (where there are windows), ``value``, and ``last_access`` in
-            milliseconds where there is a time to live; of lists ``subtask`` and ``value``; of a broadcast state ``key``
+            For keyed state ``key``, ``namespace`` (if there are windows), ``value``, and ``last_access`` in
+            milliseconds if there is a time to live; for lists ``subtask`` and ``value``; for a broadcast state ``key``
             and ``value``.
 
         Raises:
-            SavepointError: there is none, or it is damaged, or has objects and ``unpickle`` was not given.
+            SavepointError: the state does not exist or is damaged, or it has objects and ``unpickle`` was not set.
 
         Cost: O(state of the operator).
         """
-        found = list(self._subtasks(operator))
+        parts = list(self._subtasks(operator))
         try:
-            return self._checked(self._table(found, operator, state), operator, found)
+            return self._checked(self._table(parts, operator, state), operator, parts)
         except (AttributeError, IndexError, TypeError, ValueError, pickle.UnpicklingError) as error:
             raise SavepointError(
-                f"The state {state!r} of {operator!r} is not of the form that its header says: {error!r}. "
-                f"{self.place!r} is damaged, or no Penstock has written it."
+                f"The state {state!r} of {operator!r} does not have the form that its header says: {error!r}. "
+                f"{self.place!r} is damaged, or was not written by Penstock."
             ) from error
 
-    def _table(self, found: list[Subtask], operator: str, state: str) -> StateTable:
-        kinds = {kind for each in found for kind, name in each.places if name == state}
-        if not any(each.keyed is not None and _has(each, state) for each in found):
+    def _table(self, parts: list[Subtask], operator: str, state: str) -> StateTable:
+        kinds = {kind for part in parts for kind, name in part.places if name == state}
+        if not any(part.keyed is not None and _has(part, state) for part in parts):
             if kinds == {BROADCAST}:
-                return _broadcast(found, state)
+                return _broadcast(parts, state)
             if kinds:
-                return _lists(found, state)
-            raise self._no_state(operator, state, found)
-        return _keyed(found, state)
+                return _lists(parts, state)
+            raise self._no_state(operator, state, parts)
+        return _keyed(parts, state)
 
     def to_spark(self, spark: Any, operator: str, state: str) -> Any:
-        """Keyed state as a DataFrame, which executors read when it is computed, a partition for each subtask.
+        """Keyed state as a DataFrame, which executors read lazily, one partition per subtask.
 
         Args:
             spark: a session.
             operator: its uid or OperatorID.
-            state: name of the state. Of windows, of states without declared types, of lists and broadcast state:
+            state: the name of the state. For windows, states without declared types, lists and broadcast state, use
                 ``read(operator, state).to_spark(spark)``.
 
         Returns:
-            Columns as of :meth:`read`.
+            Columns as in :meth:`read`.
 
         Raises:
-            SavepointError: there is none, or it has no types. What is damaged is said when it is computed.
+            SavepointError: the state does not exist, or has no declared types. Damage is reported when the DataFrame is
+                computed.
 
         Cost: a request per file here; a subtask's state is in the memory of a task.
         """
-        found, types = operator_named(self._read, operator), self._types(operator, state)
+        operator_id, types = operator_id_of(self._read, operator), self._types(operator, state)
         columns = list(types.items())
-        part = partial(_part, alone(self._read, found), found, state, self._unpickle, tuple(types))
-        return frame_of(spark, columns, self._read.manifest.operators[found].parallelism, part)
+        part = partial(_part, only_operator(self._read, operator_id), operator_id, state, self._unpickle, tuple(types))
+        return frame_of(spark, columns, self._read.manifest.operators[operator_id].parallelism, part)
 
     def _types(self, operator: str, state: str) -> dict[str, TypeInformation[Any]]:
-        """The columns of keyed state, by what headers say."""
-        found = operator_named(self._read, operator)
-        [content] = [each for each in self.operators() if each.operator_id == found]
-        said = {each.name: each for each in content.states}.get(state)
-        if content.key is None or said is None:
+        """The columns of keyed state, from headers."""
+        operator_id = operator_id_of(self._read, operator)
+        [content] = [item for item in self.operators() if item.operator_id == operator_id]
+        declared = {item.name: item for item in content.states}.get(state)
+        if content.key is None or declared is None:
             raise SavepointError(
                 f"The operator {operator!r} of {self.place!r} has no keyed state {state!r}. It has "
-                f"{sorted(each.name for each in content.states) or 'none'}; lists and broadcast state are read by "
+                f"{sorted(item.name for item in content.states) or 'none'}; lists and broadcast state are read by "
                 "read(…)."
             )
-        info = StateInfo(said.name, said.kind, said.serializers, said.types)
+        info = StateInfo(declared.name, declared.kind, declared.serializers, declared.types)
         keys, value = _declared(key_type(content.key[1], content.key[0])), _value_type(info)
         if keys is None or value is None:
             raise SavepointError(
-                f"The savepoint {self.place!r} does not say of which types the keys and values of {state!r} are. Read "
-                "the state here, read(…).to_spark(spark), which finds types by what is there."
+                f"The savepoint {self.place!r} does not record the types of the keys and values of {state!r}. Read "
+                "the state here, read(…).to_spark(spark), which infers the types."
             )
         found_types = {"key": keys, "value": value}
         if TTL in info.serializers:
-            single = said.kind not in ("ListState", "MapState")
+            single = declared.kind not in ("ListState", "MapState")
             found_types["last_access"] = Types.LONG() if single else Types.LIST(Types.LONG())
         return found_types
 
@@ -162,22 +172,22 @@ class Savepoint:
             operator: its uid or OperatorID.
 
         Returns:
-            ``domain`` (event or processing), ``time`` in milliseconds, ``key``, ``namespace`` where there are windows.
+            ``domain`` (event or processing), ``time`` in milliseconds, ``key``, and ``namespace`` if there are windows.
 
         Raises:
             SavepointError: as for :meth:`read`.
         """
         rows: list[tuple[Any, ...]] = []
         keys: Type = None
-        found = list(self._subtasks(operator))
-        for each in found:
-            if each.keyed is not None:
-                keys = _declared(each.keyed.key_hash.key_type)
-                for domain, (_, queue) in zip(DOMAINS, each.keyed.queues(), strict=True):
+        parts = list(self._subtasks(operator))
+        for part in parts:
+            if part.keyed is not None:
+                keys = _declared(part.keyed.key_hash.key_type)
+                for domain, (_, queue) in zip(DOMAINS, part.keyed.queues(), strict=True):
                     rows += ((domain, timer.time, timer.key, timer.namespace) for timer in queue)
         rows.sort(key=lambda row: row[:2])
         columns = ("domain", "time", "key", "namespace"), (Types.STRING(), Types.LONG(), keys, None)
-        return self._checked(_spaced(*columns, rows, 3), operator, found)
+        return self._checked(_spaced(*columns, rows, 3), operator, parts)
 
     def positions(self, source: str) -> StateTable:
         """How far a source has been read.
@@ -186,36 +196,38 @@ class Savepoint:
             source: its uid or OperatorID.
 
         Returns:
-            ``split``, ``subtask``, ``position`` of splits that have been begun and not been read to their end.
+            ``split``, ``subtask`` and ``position`` of splits that were started and not read to their end.
 
         Raises:
-            SavepointError: there is no such source; or a position is an object, and ``unpickle`` was not given.
+            SavepointError: there is no such source; or a position is an object, and ``unpickle`` was not set.
         """
         sources = self._read.manifest.sources
-        found = sources[found_in(sources, source, f"The savepoint {self.place!r}")]
+        state = sources[find_operator_id(sources, source, f"The savepoint {self.place!r}")]
         rows: list[tuple[Any, ...]] = []
-        for split, at in sorted(found.positions.items()):
+        for split, at in sorted(state.positions.items()):
             if type(at) is Pickled:
                 if not self._unpickle:
-                    raise refused(f"The position of the split {split!r}", "pickle")
+                    raise unread_error(f"The position of the split {split!r}", "pickle")
                 at = decoded_position({"pickle": at.data})
             rows.append((split, *at))
         return StateTable(("split", "subtask", "position"), (Types.STRING(), Types.INT(), None), rows)
 
     def _subtasks(self, operator: str) -> Iterator[Subtask]:
-        return subtasks(self._read, operator_named(self._read, operator), unpickle=self._unpickle)
+        return subtasks(self._read, operator_id_of(self._read, operator), unpickle=self._unpickle)
 
-    def _checked(self, table: StateTable, operator: str, found: list[Subtask]) -> StateTable:
-        """Nothing in it is a stand-in."""
-        if any(each.unmade for each in found):
+    def _checked(self, table: StateTable, operator: str, parts: list[Subtask]) -> StateTable:
+        """Refuse a table that contains stand-ins."""
+        if any(part.unmade for part in parts):
             for row in table.rows:
                 if (name := unmade_in(row)) is not None:
-                    raise refused(f"What was asked for of the operator {operator!r}", name)
+                    raise unread_error(
+                        f"The requested state of the operator {operator!r}", name, unpickle=self._unpickle
+                    )
         return table
 
-    def _no_state(self, operator: str, state: str, found: list[Subtask]) -> SavepointError:
-        known = {name for each in found for _, name in each.places}
-        known |= {name for each in found if each.keyed is not None for name, _ in each.keyed.tables()}
+    def _no_state(self, operator: str, state: str, parts: list[Subtask]) -> SavepointError:
+        known = {name for part in parts for _, name in part.places}
+        known |= {name for part in parts if part.keyed is not None for name, _ in part.keyed.tables()}
         return SavepointError(
             f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has {sorted(known) or 'none'}; "
             "timers are read by timers(), --timers."
@@ -223,17 +235,17 @@ class Savepoint:
 
 
 def _part(
-    place: Place, operator_id: str, state: str, unpickle: bool, columns: tuple[str, ...], subtask: int
+    place: StoredSavepoint, operator_id: str, state: str, unpickle: bool, columns: tuple[str, ...], subtask: int
 ) -> StateTable:
-    """What a subtask has of keyed state; for executors."""
-    found = list(subtasks(place, operator_id, unpickle=unpickle, which=subtask))
-    there = [each for each in found if each.keyed is not None and _has(each, state)]
-    table = _keyed(there, state) if there else StateTable(columns, (None,) * len(columns), ())
+    """The rows of a subtask; runs on executors."""
+    parts = list(subtasks(place, operator_id, unpickle=unpickle, which=subtask))
+    with_state = [part for part in parts if part.keyed is not None and _has(part, state)]
+    table = _keyed(with_state, state) if with_state else StateTable(columns, (None,) * len(columns), ())
     if not len(table):
         return StateTable(columns, (None,) * len(columns), ())
-    for row in table.rows if any(each.unmade for each in found) else ():
+    for row in table.rows if any(part.unmade for part in parts) else ():
         if (name := unmade_in(row)) is not None:
-            raise refused(f"The state {state!r}", name)
+            raise unread_error(f"The state {state!r}", name, unpickle=unpickle)
     if table.columns != columns:
         raise SavepointError(
             f"The state {state!r} of {place.place!r} has the columns {table.columns}, and {columns} were expected: it "
@@ -242,27 +254,26 @@ def _part(
     return table
 
 
-def place_of(savepoint: Savepoint) -> Place:
-    """What a savepoint says in its file."""
+def place_of(savepoint: Savepoint) -> StoredSavepoint:
+    """The stored savepoint behind a :class:`Savepoint`."""
     return savepoint._read  # pyright: ignore[reportPrivateUsage]
 
 
 def _has(subtask: Subtask, state: str) -> bool:
     assert subtask.keyed is not None
-    return state in subtask.keyed.kinds or any(name == state for name, _ in subtask.keyed.tables())
+    return state in subtask.keyed.infos or any(name == state for name, _ in subtask.keyed.tables())
 
 
-def _keyed(found: list[Subtask], state: str) -> StateTable:
+def _keyed(parts: list[Subtask], state: str) -> StateTable:
     rows: list[tuple[Any, ...]] = []
     keys: Type = None
     value: Type = None
     alive = False
-    for each in found:
-        keyed = each.keyed
-        if keyed is None or not _has(each, state):
+    for part in parts:
+        keyed = part.keyed
+        if keyed is None or not _has(part, state):
             continue
-        kind, texts = keyed.kinds.get(state, ("table", ()))
-        info = StateInfo(state, kind, keyed.serializers.get(state, ()), texts)
+        info = keyed.infos.get(state) or StateInfo(state, "table", (), ())
         keys, value, shown = _declared(keyed.key_hash.key_type), _value_type(info), _shown(info)
         alive = alive or TTL in info.serializers
         for name, namespaces in keyed.tables():
@@ -275,7 +286,7 @@ def _keyed(found: list[Subtask], state: str) -> StateTable:
 
 
 def _spaced(columns: tuple[str, ...], types: tuple[Type, ...], rows: list[tuple[Any, ...]], at: int) -> StateTable:
-    """A table whose column of namespaces is there if there are any."""
+    """A table that has the column of namespaces only if there are any."""
     spaces = {type(row[at]) for row in rows}
     if spaces <= {type(None)}:
         rows = [(*row[:at], *row[at + 1 :]) for row in rows]
@@ -287,11 +298,11 @@ def _spaced(columns: tuple[str, ...], types: tuple[Type, ...], rows: list[tuple[
 
 
 def _shown(info: StateInfo) -> Callable[[Any], tuple[Any, ...]]:
-    """What a row has of a stored value."""
+    """A function from a stored value to the columns of its row."""
     if info.kind == TIMED:
         return lambda stored: (list(stored),)
     if info.kind == HELD:
-        return lambda stored: ([(each.value, each.timestamp) for each in stored],)
+        return lambda stored: ([(item.value, item.timestamp) for item in stored],)
     if TTL not in info.serializers:
         return lambda stored: (stored,)
     if info.kind == "ListState":
@@ -302,8 +313,8 @@ def _shown(info: StateInfo) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _value_type(info: StateInfo) -> Type:
-    """The type of what a row has of a state."""
-    types = [_type(each) for each in info.types]
+    """The type of the column ``value``."""
+    types = [_type(text) for text in info.types]
     if info.kind == "MapState":
         key, value = types if len(types) == 2 else (None, None)
         return Types.MAP(key or Types.PICKLED_BYTE_ARRAY(), value or Types.PICKLED_BYTE_ARRAY())
@@ -326,21 +337,21 @@ def _declared(key_type: Type) -> Type:
     return inner if type(key_type).__name__ == "InRow" else key_type
 
 
-def _lists(found: list[Subtask], state: str) -> StateTable:
+def _lists(parts: list[Subtask], state: str) -> StateTable:
     rows: list[tuple[Any, ...]] = []
-    for subtask, each in enumerate(found):
-        for (kind, name), data in each.places.items():
+    for subtask, part in enumerate(parts):
+        for (kind, name), data in part.places.items():
             if name == state and kind != BROADCAST:
-                rows += ((subtask, value) for value in each.loads(data))
+                rows += ((subtask, value) for value in part.loads(data))
     return StateTable(("subtask", "value"), (Types.INT(), None), rows)
 
 
-def _broadcast(found: list[Subtask], state: str) -> StateTable:
-    """Of the first subtask that has it: all have the same."""
-    for each in found:
-        data = each.places.get((BROADCAST, state))
+def _broadcast(parts: list[Subtask], state: str) -> StateTable:
+    """Broadcast state, of the first subtask that has it: all have the same."""
+    for part in parts:
+        data = part.places.get((BROADCAST, state))
         if data is not None:
-            types = each.broadcast[state].types if state in each.broadcast else ("", "")
+            types = part.broadcast[state].types if state in part.broadcast else ("", "")
             key, value = map(_type, types if len(types) == 2 else ("", ""))
-            return StateTable(("key", "value"), (key, value), list(each.loads(data).items()))
+            return StateTable(("key", "value"), (key, value), list(part.loads(data).items()))
     return StateTable(("key", "value"), (None, None), [])

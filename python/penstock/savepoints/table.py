@@ -1,17 +1,17 @@
-"""What was read of a savepoint, as rows and in the forms of other tools."""
+"""The rows that were read from a savepoint, and their conversion to other tools' tables."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
+from penstock.common.column_types import data_type_of
 from penstock.common.row import Row, names_of
-from penstock.common.typeinfo import MapTypeInfo, TypeInformation, Types
-from penstock.errors import SavepointError, TypeInfoError
-from penstock.runtime.io.arrow_rows import arrow_type, writer
-from penstock.runtime.io.spark_types import schema_of
+from penstock.common.typeinfo import MapTypeInfo, TypeInformation
+from penstock.errors import SavepointError, UnsupportedError
 from penstock.runtime.windows.time_window import CountWindow, TimeWindow
 
 
@@ -21,8 +21,8 @@ class StateTable:
 
     Attributes:
         columns: their names.
-        types: of the columns, as declared; None where nothing was.
-        rows: a tuple for each, with the objects as the program has them.
+        types: the declared types of the columns; None where no type was declared.
+        rows: a tuple per row, with the program's own objects.
     """
 
     columns: tuple[str, ...]
@@ -36,27 +36,27 @@ class StateTable:
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
     def to_list(self) -> list[dict[str, Any]]:
-        """A dictionary for each row. O(rows)."""
+        """A dictionary per row. O(rows)."""
         return list(self)
 
     def to_arrow(self) -> Any:
-        """A ``pyarrow.Table``. Rows, tuples, named tuples and dataclasses are structs; lists and maps are Arrow's, by
-        the declared types where there are such, else by what is there. O(rows).
+        """A ``pyarrow.Table``. Rows, tuples, named tuples and dataclasses become structs; lists and maps become
+        Arrow's, by declared type, or else inferred from the values. O(rows).
 
         Raises:
-            SavepointError: a column has values that Arrow has no common type for.
+            SavepointError: Arrow has no common type for the values of a column.
         """
         import pyarrow as pa
 
-        made = [self._array(index) for index in range(len(self.columns))]
-        return pa.table(dict(zip(self.columns, made, strict=True)))
+        arrays = [self._array(index) for index in range(len(self.columns))]
+        return pa.table(dict(zip(self.columns, arrays, strict=True)))
 
     def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame``, by way of Arrow. Raises as :meth:`to_arrow`."""
+        """A ``pandas.DataFrame``, through Arrow. Raises as :meth:`to_arrow`."""
         return self.to_arrow().to_pandas()
 
     def to_spark(self, spark: Any) -> Any:
-        """A DataFrame of a Spark session, by way of Arrow; Spark 4. Raises as :meth:`to_arrow`.
+        """A DataFrame of a Spark session, through Arrow; Spark 4. Raises as :meth:`to_arrow`.
 
         Args:
             spark: the session.
@@ -66,24 +66,21 @@ class StateTable:
     def _array(self, index: int) -> Any:
         import pyarrow as pa
 
+        from penstock.connectors.formats.arrow import SPARK, Misfit, arrow_type, column_of
+
         name, declared = self.columns[index], self.types[index]
         values = [row[index] for row in self.rows]
-        schema = None if declared is None else schema_of(Types.ROW_NAMED([name], [declared]))
-        if schema is not None:
-            [column] = schema["fields"]
-            convert = writer(column["type"])
-            try:
-                converted = [None if each is None else convert(each) for each in values]
-                return pa.array(converted, arrow_type(column["type"]))
-            except (pa.ArrowException, OverflowError, TypeError, ValueError, TypeInfoError):
-                pass  # they are not what was declared: nothing has checked that
+        if declared is not None:
+            with contextlib.suppress(UnsupportedError, Misfit):  # nothing has checked that the values are as declared
+                column = data_type_of(declared)
+                return column_of(values, column, arrow_type(column, SPARK), SPARK)
         try:
-            if isinstance(declared, MapTypeInfo) and all(isinstance(each, dict) for each in values):
+            if isinstance(declared, MapTypeInfo) and all(isinstance(value, dict) for value in values):
                 return _maps(values)
             return pa.array(list(map(plain, values)))
-        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        except (pa.ArrowException, OverflowError, RecursionError, TypeError, ValueError) as error:
             raise SavepointError(
-                f"The column {name!r} cannot be one of Arrow: {error}. Take the rows as they are: table.rows, "
+                f"The column {name!r} cannot be converted to Arrow: {error}. Use the rows unchanged: table.rows, "
                 "table.to_list(), or --format json."
             ) from error
 
@@ -92,15 +89,15 @@ def _maps(values: Sequence[Mapping[Any, Any]]) -> Any:
     import pyarrow as pa
 
     offsets = [0]
-    for each in values:
-        offsets.append(offsets[-1] + len(each))
-    keys = pa.array([plain(key) for each in values for key in each])
-    items = pa.array([plain(item) for each in values for item in each.values()])
+    for value in values:
+        offsets.append(offsets[-1] + len(value))
+    keys = pa.array([plain(key) for value in values for key in value])
+    items = pa.array([plain(item) for value in values for item in value.values()])
     return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), keys, items)
 
 
 def plain(value: Any) -> Any:
-    """A value made of what Arrow and JSON know: rows, tuples and objects with fields are dictionaries."""
+    """A value made of types that Arrow and JSON know: rows, tuples and objects with fields become dictionaries."""
     if value is None or type(value) in (bool, int, float, str, bytes):
         return value
     if isinstance(value, TimeWindow | CountWindow):
@@ -109,14 +106,14 @@ def plain(value: Any) -> Any:
         return value.name
     if isinstance(value, Row):
         names = names_of(value) or [f"f{index}" for index in range(len(value))]
-        return {name: plain(each) for name, each in zip(names, value, strict=True)}
+        return {name: plain(item) for name, item in zip(names, value, strict=True)}
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or [f"f{index}" for index in range(len(value))]
-        return {name: plain(each) for name, each in zip(names, value, strict=True)}
+        return {name: plain(item) for name, item in zip(names, value, strict=True)}
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else repr(key): plain(each) for key, each in value.items()}
+        return {key if isinstance(key, str) else repr(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | set | frozenset):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     return value

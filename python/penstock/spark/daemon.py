@@ -2,7 +2,7 @@
 
 Spark starts it where ``spark.python.daemon.module`` names it, in the place of its own, which loads nothing, so that
 each worker imports pyarrow and PySpark by itself. PySpark moreover comes out of ``pyspark.zip`` there: Python compiles
-it anew in every worker, and before every task reads the directories of all archives on its path again. Here both are
+it again in every worker, and before every task reads the directories of all archives on its path again. Here both are
 taken from where they are installed.
 """
 

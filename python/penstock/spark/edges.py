@@ -23,19 +23,8 @@ PIECES_PER_TASK = 4
 def execution_edges(
     execution_graph: ExecutionGraph, spark: SparkSession, *, edges_per_task: int = EDGES_PER_TASK
 ) -> DataFrame:
-    """All ExecutionEdges as a DataFrame that the executors expand.
-
-    Args:
-        execution_graph: whose connections are wanted.
-        spark: a SparkSession, classic or Connect.
-        edges_per_task: rows of a partition of the DataFrame, approximately.
-
-    Returns:
-        The columns and rows of ``execution_graph.execution_edges()``, in no order. O(P + Q) on the driver.
-
-    Raises:
-        ValueError: ``edges_per_task`` is not positive.
-    """
+    """All ExecutionEdges as a DataFrame that the executors expand. Returns the columns and rows of
+    ``execution_graph.execution_edges()``, in no order. O(P + Q) on the driver."""
     import pyarrow
     from pyspark.sql import functions as F
 

@@ -1,28 +1,21 @@
-"""SparkExecutor: a bounded program as one Spark job."""
+"""The executor ``spark``: opens a session, ships the program, and runs its steps as Spark jobs."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from penstock.common.job import JobExecutionResult
-from penstock.common.job_control import JobControl
-from penstock.common.settings import Settings, sparks
+from penstock.common.jobs.job import JobExecutionResult
+from penstock.common.jobs.job_control import JobControl
+from penstock.common.settings.settings import sparks
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.job.deployment import Deployment, deploy, runs_in_steps
-from penstock.job.locations import refuse_local
-from penstock.job.results import JobOutput
-from penstock.job.running import JobRun
+from penstock.job.deployment import Deployment, runs_in_steps
+from penstock.job.run import JobRun, deploy_restored
 from penstock.job.steps.loop import StepLoop
-from penstock.job.steps.stopwatch import Stopwatch
 from penstock.runtime.config.tasks import TaskReport
-from penstock.runtime.exchange.gate import TABLE
-from penstock.spark.counting import counting
-from penstock.spark.frames import is_connect, only, waiting, write_step, write_tables
-from penstock.spark.offering import offered
-from penstock.spark.running import driver_rows
+from penstock.spark.frames import is_connect, only, write_step
+from penstock.spark.one_step import SparkOneStep
 from penstock.spark.session import (
     DEFAULT_MASTER,
     check_python,
@@ -32,7 +25,7 @@ from penstock.spark.session import (
     open_session,
     session_of,
 )
-from penstock.spark.shipping import ending, equip, ship
+from penstock.spark.shipped_code import check_places, context_of, ending, equip, ship
 from penstock.spark.steps import SparkSteps
 from penstock.spark.streams import FramePlans
 
@@ -40,6 +33,25 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.plan import Pipeline
+
+
+def offered(session: Any) -> int:
+    """Tasks that can run at the same time now: the cores of all executors that have come, by those of a task; or what
+    ``spark.default.parallelism`` says. One call of Spark, about a millisecond.
+
+    Args:
+        session: the job's.
+
+    Raises:
+        UnsupportedError: the session is one of Spark Connect.
+    """
+    spark = context_of(session)
+    if spark is None:
+        raise UnsupportedError(
+            "scheduler-mode is reactive (--reactive), and Spark Connect does not report the number of cores. Set the "
+            "parallelism, by parallelism.default or --parallelism, or run the program in a session of its own."
+        )
+    return max(1, spark.defaultParallelism // int(spark.getConf().get("spark.task.cpus", "1")))
 
 
 class SparkExecutor:
@@ -106,14 +118,13 @@ class SparkExecutor:
         """
         job = JobRun(pipeline, control)
         deployment = job.deployment
-        if not deployment.steps:
-            _refuse_restarts(pipeline.settings)
 
         def run() -> JobExecutionResult:
-            own, session = self._sessions_of(deployment, pipeline.settings)
+            job.progress.waiting("Spark to start")
+            own, session = self._sessions_of(deployment)
+            job.progress.waiting("Spark to plan the job")
             with ending(session):
                 result = job.go(
-                    partial(self._once, session, own, job),
                     partial(self._loop, session, own, job),
                     partial(_equipped, session, own, deployment, control),
                     partial(offered, session),
@@ -124,7 +135,10 @@ class SparkExecutor:
         return run
 
     def _loop(self, session: Any, own: Any, job: JobRun) -> StepLoop:
-        """The loop of a job that has no end, or that keeps its state."""
+        if not job.deployment.steps:
+            control, seen = job.control, job.progress
+            once = partial(SparkOneStep, session, own, control=control, seen=seen, line=self._progress)
+            return StepLoop(job.deployment, control, once, seen)
         frames = FramePlans(job.deployment, session)
 
         def made(deployment: Deployment) -> SparkSteps:
@@ -145,14 +159,15 @@ class SparkExecutor:
         """
         from penstock.spark.lowering import lower
 
-        _refuse_endless(pipeline)
-        _refuse_restarts(pipeline.settings)
-        deployment = deploy(pipeline)
-        own, _ = self._sessions_of(deployment, pipeline.settings)
-        _equipped(own, own, deployment, JobControl(pipeline.name))
-        return lower(own, deployment, only(deployment))
+        _refuse_steps(pipeline)
+        deployment = deploy_restored(pipeline)
+        own, session = self._sessions_of(deployment)
+        with ending(session):  # it was there to look at the settings
+            _equipped(own, own, deployment, JobControl(pipeline.name))
+            return lower(own, deployment, only(deployment))
 
-    def _sessions_of(self, deployment: Deployment, settings: Settings) -> Any:
+    def _sessions_of(self, deployment: Deployment) -> Any:
+        settings = deployment.job.settings
         frames = list(deployment.frames.values())
         return self._sessions(settings.spark, settings.python_executable, frames, writes=bool(deployment.tables))
 
@@ -175,51 +190,31 @@ class SparkExecutor:
         like = own if writes and is_connect(own) else None
         return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), like))
 
-    def _once(self, session: Any, own: Any, job: JobRun, output: JobOutput) -> Stopwatch:
-        """Run the job, and commit it."""
-        from penstock.spark.lowering import lower
-
-        deployment, control, seen = job.deployment, job.control, job.progress
-        watch = job.begin()
-        with watch.part("run"), counting(session, seen) as counts:
-            frame = lower(session, deployment, counts=counts)
-            if not deployment.tables:
-                output.commit(driver_rows(session, frame, deployment, control, seen, line=self._progress))
-                return watch
-            with waiting(frame):
-                reports = frame.where(f"edge > {TABLE}")
-                rows = driver_rows(session, reports, deployment, control, seen, line=self._progress)
-                output.commit(rows, lambda: write_tables(frame, deployment, own))
-        return watch
-
 
 def _equipped(session: Any, own: Any, deployment: Deployment, control: JobControl) -> None:
     """Have the tasks of a session find what they need: this package, the program's files, those that it reads."""
-    hosts, settings = equip(session, own, control), deployment.job.settings
-    locations = deployment.locations
-    if deployment.steps:
-        locations = (*locations, ("job folder", settings.job_folder or tempfile.gettempdir()))
-    refuse_local(locations, hosts, settings.shared_folders)
+    check_places(session, deployment, equip(session, own, control))
     ship(session, deployment.archive)
 
 
-def _refuse_endless(pipeline: Pipeline) -> None:
+def _refuse_steps(pipeline: Pipeline) -> None:
     if pipeline.unbounded:
         raise UnsupportedError(
             f"to_spark() makes a DataFrame that ends, and the source {pipeline.unbounded[0]!r} never does. Write the "
             "stream step by step, sink_to(SparkSink(…)), and read what has been written; or give a source that ends."
         )
+    if pipeline.iterates:
+        raise UnsupportedError(
+            "to_spark() makes a DataFrame, in which no record can be led back, and the program has an iteration, "
+            "iterate(). Write its records, sink_to(SparkSink(…)), or unroll the loop."
+        )
     if runs_in_steps(pipeline):
         raise UnsupportedError(
             "to_spark() makes a DataFrame that runs whenever it is computed, and the program runs in steps, each once. "
-            "Leave penstock.job.folder out of a program that is to become a DataFrame."
+            "Leave execution.checkpointing.dir out of a program that is to become a DataFrame."
         )
-
-
-def _refuse_restarts(settings: Settings) -> None:
-    if settings.restart.restarts:
+    if pipeline.settings.restart.restarts:
         raise UnsupportedError(
-            "A restart strategy has no effect on Spark, which retries tasks, not jobs. Leave set_restart_strategy() or "
-            "the setting restart-strategy out, and say how often a task may be tried by the master, local[4,3], or by "
-            "spark.task.maxFailures."
+            "A restart strategy has no effect on a DataFrame: whoever computes it runs it. Leave "
+            "set_restart_strategy(), or the setting restart-strategy, out of a program that is to become one."
         )

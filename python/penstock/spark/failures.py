@@ -1,43 +1,40 @@
 """Failures on their way from an executor to the driver.
 
-Spark hands over the text of an exception and nothing else. So the executor puts the whole error, pickled, between two
-marks in the text, and the driver takes it out again, with its causes (``raise … from``), which pickle leaves out. An
-exception that cannot be pickled arrives as text only.
+Spark hands over the text of an exception and nothing else, and that text quotes what a stranger may have written: a
+line of a file, a message. So the executor puts the error into its own text as JSON, behind a mark that the driver has
+chosen at random for the job and that no input can know. The driver makes it again from these plain data
+(:mod:`.plain_errors`), with its causes; nothing is unpickled.
 """
 
 from __future__ import annotations
 
-import base64
-import pickle
-import re
+import json
 import sys
 
 from penstock.errors import JobExecutionError, PenstockError
+from penstock.spark.plain_errors import as_data, from_data
 
-_BEGIN, _END = "[penstock-failure ", "]"
-_PATTERN = re.compile(re.escape(_BEGIN) + r"([A-Za-z0-9+/=]+)" + re.escape(_END))
-_MAX_BYTES = 256 << 10
+_MAX_CAUSES = 20
+_MAX_CHARACTERS = 256 << 10
 
 
 class RemoteFailure(Exception):
     """What the executor raises: the message for logs, and the error itself for the driver."""
 
 
-def remote_failure(error: PenstockError) -> RemoteFailure:
-    """The exception to raise on an executor."""
-    import cloudpickle
-
-    causes = _causes(error)
-    for travelling in (causes, causes[:1], []):  # an innermost cause must not keep the user's exception back
-        try:
-            data = cloudpickle.dumps((error, travelling), 5)
-            pickle.loads(data)  # some exceptions pickle and then cannot be built again
-        except Exception:
-            continue
-        if len(data) <= _MAX_BYTES:
-            break
-    text = base64.b64encode(data).decode()
-    return RemoteFailure(f"{error}\n{_BEGIN}{text}{_END}")
+def remote_failure(error: PenstockError, mark: str | None) -> RemoteFailure | JobExecutionError:
+    """The exception to raise on an executor, from nothing: its text is all that Spark takes along, and Spark would add
+    those of its causes, whole records among them. ``mark`` is that of the job; None where only a person reads the text.
+    """
+    text = str(error).encode("utf-8", "backslashreplace").decode("utf-8")  # PySpark loses what it cannot encode
+    if mark is None:
+        return JobExecutionError(text)
+    failure, *causes = map(as_data, [error, *_causes(error)[:_MAX_CAUSES]])
+    details = json.dumps({"failure": failure, "causes": causes})
+    while causes and len(details) > _MAX_CHARACTERS:  # the innermost cause must not keep the others back
+        causes.pop()
+        details = json.dumps({"failure": failure, "causes": causes})
+    return RemoteFailure(f"{text}\nDetails for the driver: {mark} {details}")
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -50,30 +47,51 @@ def _causes(error: BaseException) -> list[BaseException]:
     return found
 
 
-def local_failure(error: BaseException) -> PenstockError:
-    """The error to raise on the driver for what Spark raised there."""
+def local_failure(error: BaseException, mark: str) -> PenstockError:
+    """The error to raise on the driver for what Spark raised there, with its cause."""
     text = str(error)
-    found = _PATTERN.search(text)
-    if found is None and "spark.driver.maxResultSize" in text:
-        return JobExecutionError(
+    _, found, details = text.partition(f"{mark} ")
+    try:
+        return _read(details) if found else _by_spark(error, text)
+    except Exception:  # cut off on its way, say
+        return _from(error, JobExecutionError(text.partition("\nDetails for the driver: ")[0].strip()))
+
+
+def _read(details: str) -> PenstockError:
+    data, _ = json.JSONDecoder().raw_decode(details)
+    errors = [from_data(each) for each in (data["failure"], *data["causes"])]
+    for effect, cause in zip(errors, [*errors[1:], None], strict=True):
+        effect.__cause__ = cause
+    failure = errors[0]
+    assert isinstance(failure, PenstockError)
+    return failure
+
+
+def _by_spark(error: BaseException, text: str) -> JobExecutionError:
+    """The error for what no task of ours has raised."""
+    if "spark.driver.maxResultSize" in text:
+        message = (
             "The job prints or collects more than Spark's driver has memory for. Write to files instead, or set "
             "spark.driver.memory to six times as much as the job prints and collects (spark.driver.maxResultSize is a "
             "fifth of it, unless you set that too)."
         )
-    if found is None:
+    else:
         what = " ".join(filter(None, [advice(text), f"{type(error).__name__}: {text.strip()}"]))
-        return JobExecutionError(f"Spark could not run the job: {what}")
-    try:
-        failure, causes = pickle.loads(base64.b64decode(found.group(1)))
-    except Exception:  # its class exists on the executors only, say
-        return JobExecutionError(_PATTERN.sub("", text).strip())
-    if not causes and isinstance(failure, JobExecutionError):
-        causes = [
-            RuntimeError("the user's exception could not be pickled; its text is in the message of the job's failure")
-        ]
-    for effect, cause in zip([failure, *causes], causes, strict=False):
-        effect.__cause__ = cause
+        message = f"Spark could not run the job: {what}"
+    return _from(error, JobExecutionError(message))
+
+
+def _from(error: BaseException, failure: JobExecutionError) -> JobExecutionError:
+    failure.__cause__ = error
     return failure
+
+
+def is_sparks(error: BaseException | None) -> bool:
+    """Whether an exception is one that Spark has raised on the driver."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return isinstance(error, PySparkException | Py4JJavaError)
 
 
 _NEEDS: dict[tuple[str, ...], str] = {
@@ -88,11 +106,11 @@ _NEEDS: dict[tuple[str, ...], str] = {
     ("PYTHON_VERSION_MISMATCH",): (
         "the Python of its workers has another version than that of this program, "
         f"{sys.version_info.major}.{sys.version_info.minor}. Set PYSPARK_PYTHON (or spark.pyspark.python) to one with "
-        "the same, as they name it there."
+        "the same version on the workers."
     ),
     ("Cannot run program",): (
-        "its workers have no such Python as they were told to run. Set PYSPARK_PYTHON (or spark.pyspark.python) to the "
-        "path of one as they name it."
+        "its workers do not have the Python that they were told to run. Set PYSPARK_PYTHON (or spark.pyspark.python) "
+        "to the path of one on the workers."
     ),
 }
 """What to do, by what stands in Spark's text."""
@@ -100,9 +118,5 @@ _NEEDS: dict[tuple[str, ...], str] = {
 
 def advice(text: str) -> str:
     """What to do about a Python that Spark's workers cannot run tasks with; nothing where the text is of something
-    else.
-
-    Args:
-        text: of Spark's exception.
-    """
+    else."""
     return next((needs for signs, needs in _NEEDS.items() if any(sign in text for sign in signs)), "")

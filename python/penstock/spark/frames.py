@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from penstock.connectors.spark.frames import staged
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.exchange.gate import TABLE
-from penstock.runtime.io.arrow_rows import arrow_schema
-from penstock.runtime.io.frames import staged
-from penstock.runtime.io.stores import configure
-from penstock.spark.inside_pyspark import rebound, without_pandas
+from penstock.spark.inside_pyspark import empty_frame, rebound, scans_files, without_pandas
+from penstock.storage.stores import configure
 
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, Table
@@ -29,17 +28,12 @@ Run = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def moved(frame: Any, session: Any) -> Any:
-    """A DataFrame in a session, by whose settings it is executed: that of the left side of a union.
-
-    Args:
-        frame: of any session of the same Spark.
-        session: it becomes one of.
-    """
+    """A DataFrame in a session, by whose settings it is executed: that of the left side of a union."""
     if frame.sparkSession is session:
         return frame
     if is_connect(session):
         return rebound(frame, session)
-    return session.createDataFrame([], frame.schema).where("false").union(frame)
+    return empty_frame(session, frame.schema).union(frame)
 
 
 def is_connect(session: Any) -> bool:
@@ -48,25 +42,15 @@ def is_connect(session: Any) -> bool:
 
 
 def read(session: Any, deployment: Deployment, run: Run, schema: str, frames: Mapping[int, Any]) -> Any:
-    """The first level of a job: a partition for each slot, in order.
-
-    Args:
-        session: the job's.
-        deployment: what to run.
-        run: the level.
-        schema: of what it gives.
-        frames: the DataFrames that are read, by index of the vertex.
-
-    Raises:
-        JobExecutionError: a DataFrame cannot be read.
-    """
+    """The first level of a job: a partition for each slot, in order."""
     pieces: list[tuple[Any, Run]] = []
     empty, numbers = 0, _without_rows(run)
     for vertex in deployment.levels[0]:
         empty += vertex.parallelism
         if vertex.index in frames:
             try:
-                frame, partitions = _partitioned(frames[vertex.index], session, vertex.parallelism)
+                source = deployment.sources[vertex.index]
+                frame, partitions = _in_order(frames[vertex.index], session, vertex.parallelism, source)
             except Exception as error:
                 raise JobExecutionError(
                     f"The DataFrame of the operator {vertex.operators[0].name!r} cannot be read: {told(error)}."
@@ -76,6 +60,35 @@ def read(session: Any, deployment: Deployment, run: Run, schema: str, frames: Ma
             empty = vertex.parallelism - partitions
     pieces += [(each, numbers) for each in _numbers(session, empty)]
     return reduce(lambda left, right: left.union(right), [frame.mapInArrow(task, schema) for frame, task in pieces])
+
+
+def _in_order(frame: Any, session: Any, parallelism: int, source: Any) -> tuple[Any, int]:
+    """A DataFrame as of :func:`_partitioned`, each partition in the order that its source asks for."""
+    if source.order is not None:
+        frame, partitions = _partitioned(frame, session, parallelism)
+        return frame.sortWithinPartitions(_quoted(source.order)), partitions
+    if not source.by_file or is_connect(session) or not scans_files(frame):
+        return _partitioned(frame, session, parallelism)
+    frame, partitions = _partitioned(_with_places(frame), session, parallelism)
+    return frame.sortWithinPartitions(*_PLACE).drop(*_PLACE), partitions
+
+
+_PLACE = ("__penstock_file", "__penstock_row")
+"""Columns that rows of files have on the way: the file, and a number that grows within it."""
+
+
+def _with_places(frame: Any) -> Any:
+    """A DataFrame of several files with the place of each row. Of one that has been shuffled Spark does not know the
+    file, and rows stay as they come."""
+    from pyspark.sql import functions as F
+
+    file, row = _PLACE
+    return frame.select("*", F.input_file_name().alias(file), F.monotonically_increasing_id().alias(row))
+
+
+def _quoted(column: str) -> str:
+    """The name of a column as Spark's expressions have it, whatever is in it."""
+    return f"`{column.replace('`', '``')}`"
 
 
 def _numbers(session: Any, slots: int) -> list[Any]:
@@ -122,12 +135,8 @@ def spark_schema(table: Table) -> Any:
 
 
 def unpacking(table: Table, rows: Run | None = None) -> Run:
-    """The function by which ``mapInArrow`` gives the rows of a table; Spark shows its name.
-
-    Args:
-        table: whose rows.
-        rows: makes the batches, of rows of the exchange; None: they are what it is given.
-    """
+    """The function by which ``mapInArrow`` gives the rows of a table; Spark shows its name. ``rows`` makes the batches,
+    of rows of the exchange; None: they are what it is given."""
     number, schema = TABLE - table.sink.number, table.sink.schema
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
@@ -138,14 +147,10 @@ def unpacking(table: Table, rows: Run | None = None) -> Run:
 
 
 def unpacked(batches: Iterable[Any], number: int, schema: Any) -> Iterator[Any]:
-    """The Arrow batches that rows of the exchange carry.
-
-    Args:
-        batches: rows of the exchange.
-        number: what those of the table are.
-        schema: of the table.
-    """
+    """The Arrow batches that rows of the exchange carry."""
     import pyarrow as pa
+
+    from penstock.connectors.spark.arrow_rows import arrow_schema
 
     own = arrow_schema(schema)
     for batch in batches:
@@ -167,17 +172,9 @@ def waiting(frame: Any) -> Iterator[None]:
 
 
 def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
-    """Write all tables of a job, one after the other, each as its sink says.
-
-    Args:
-        frame: what the levels of the job have given; it waits.
-        deployment: the job.
-        session: the user's, in which tables are written. Not so over Connect: there neither this package nor the rows
-            that wait are of another session than the job's.
-
-    Raises:
-        JobExecutionError: one could not be written.
-    """
+    """Write all tables of a job, one after the other, each as its sink says. ``session`` is the user's, in which tables
+    are written. Not so over Connect: there neither this package nor the rows that wait are of another session than the
+    job's."""
     written: list[str] = []
     for table in deployment.tables:
         rows = frame.where(f"edge = {TABLE - table.sink.number}").select("edge", "data")
@@ -193,19 +190,7 @@ def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
 def write_step(
     session: Any, options: Mapping[str, Mapping[str, Any]], table: Table, files: Sequence[str], version: int, owner: str
 ) -> None:
-    """Write a table's rows of one step, which wait in files, as its sink says.
-
-    Args:
-        session: in which it is written.
-        options: of storages, for the executors.
-        table: which.
-        files: Arrow streams, in order; one partition each.
-        version: that the step has made.
-        owner: id of the job folder.
-
-    Raises:
-        JobExecutionError: it could not be written. The files wait.
-    """
+    """Write a table's rows of one step, which wait in files, as its sink says."""
 
     def read(batches: Iterable[Any]) -> Iterator[Any]:
         configure(options)
@@ -222,7 +207,7 @@ def write_step(
     except Exception as error:
         raise JobExecutionError(
             f"The sink {table.name!r} could not write version {version} to {table.sink.what}: {told(error)}. The step "
-            f"counts, and its rows wait in the job folder; what stands in the way removed, run the program again."
+            "is committed, and its rows wait in the checkpoint directory. Remove the cause, and run the program again."
         ) from error
 
 

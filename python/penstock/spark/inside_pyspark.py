@@ -7,8 +7,11 @@ where it is needed; nothing here imports pyspark before it is asked to.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
+import os
 import threading
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +35,9 @@ WORKER = "pyspark.worker"
 ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
 """How the names of the archives begin that Spark puts on the path of its workers; the last has no Python in it.
 Elsewhere they stay on the path, which costs time only. Checked against 4.3.0."""
+
+LOOKS_FOR_PANDAS = "pyspark.testing.utils"
+"""The module that pyspark's converters for the JVM import at its first call, and that looks for pandas."""
 
 _PANDAS = threading.Lock()
 """Jobs of several threads take turns without the check; otherwise one could put back what another has set."""
@@ -58,15 +64,41 @@ def without_pandas() -> Iterator[None]:
             functions.require_minimum_pandas_version = check  # type: ignore[attr-defined]
 
 
+def import_quietly(*modules: str) -> None:
+    """Import modules of pyspark, which say that pandas is too new when they are imported; nobody has asked for pandas.
+    Who does, as by ``toPandas()``, is told then. A module that is not there, or cannot be imported, is left out: who
+    needs it says why. Checked against 4.3.0."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        for module in modules:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(module)
+
+
 def rebound(frame: Any, session: Any) -> Any:
     """A DataFrame of Spark Connect, which is a plan without results, in another session of the same server.
-    Checked against 4.3.0.
 
-    Args:
-        frame: the DataFrame.
-        session: a clone of its own, where its views and functions are too.
-    """
+    Checked against 4.3.0. ``session`` is a clone of its own, where its views and functions are too."""
     return type(frame)(frame._plan, session)
+
+
+def empty_frame(session: Any, schema: Any) -> Any:
+    """A DataFrame without rows. The public ``createDataFrame`` also makes the session the active one, and it is the
+    user who decides which that is. Checked against 4.3.0."""
+    from pyspark.sql import DataFrame
+
+    classic = session._jsparkSession
+    return DataFrame(
+        classic.createDataFrame(session._jvm.java.util.ArrayList(), classic.parseDataType(schema.json())), session
+    )
+
+
+def scans_files(frame: Any) -> bool:
+    """Whether a DataFrame is made of several files of one folder, or list of paths, and of nothing else: only then
+    Spark can say from which one a row is. The public ``inputFiles`` fetches each path by a call of its own, and nothing
+    public says whether there is a join. Checked against 4.3.0."""
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves().size()
+    return leaves == 1 and len(frame._jdf.inputFiles()) > 1
 
 
 def runs_here() -> bool:
@@ -77,25 +109,20 @@ def runs_here() -> bool:
     return SparkContext._active_spark_context is not None
 
 
+def submitted() -> bool:
+    """Whether spark-submit has started this program: the JVM runs, and has the master and all settings. Where Spark
+    names the variable otherwise, a Spark of our own is started. Checked against 4.3.0."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
 def core_settings(session: Any) -> Any:
     """Spark's own settings as the JVM holds them: the public ones are a copy, and reading ``spark.conf`` mixes in
-    defaults. Checked against 4.3.0.
-
-    Args:
-        session: a classic SparkSession.
-
-    Returns:
-        The ``org.apache.spark.SparkConf``.
-    """
+    defaults. Checked against 4.3.0."""
     return session.sparkContext._jsc.sc().conf()
 
 
 def driver_memory(session: Any) -> int:
-    """Bytes of memory that the JVM of the driver may have, whatever has set them. Checked against 4.3.0.
-
-    Args:
-        session: a classic SparkSession.
-    """
+    """Bytes of memory that the JVM of the driver may have, whatever has set them. Checked against 4.3.0."""
     return session._jvm.java.lang.Runtime.getRuntime().maxMemory()
 
 
@@ -106,22 +133,13 @@ def one_machine(master: str) -> bool:
 
 
 def executor_hosts(session: Any) -> frozenset[str]:
-    """The hosts of Spark's executors and of its driver. PySpark's status tracker does not say. Checked against 4.3.0.
-
-    Args:
-        session: a classic SparkSession.
-    """
+    """The hosts of Spark's executors and driver, which PySpark's status tracker does not say. Checked against 4.3.0."""
     tracker = session.sparkContext._jsc.sc().statusTracker()
     return frozenset(info.host() for info in tracker.getExecutorInfos())
 
 
 def jobs_of(context: Any, tag: str) -> list[int]:
-    """The jobs of Spark with a tag, by PySpark's status tracker unknown. Checked against 4.3.0.
-
-    Args:
-        context: a SparkContext.
-        tag: of the jobs.
-    """
+    """The jobs of Spark with a tag, by PySpark's status tracker unknown. Checked against 4.3.0."""
     return list(context._jsc.sc().statusTracker().getJobIdsForTag(tag))
 
 
@@ -133,12 +151,7 @@ def stages_of(context: Any, job: int) -> list[int]:
 
 def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
     """The status of a stage, how often it was tried before, and its tasks as Spark's own REST interface gives them, in
-    one call; the store is there with Spark's pages switched off too. Checked against 4.3.0.
-
-    Args:
-        context: a SparkContext.
-        stage: its number.
-    """
+    one call; the store is there with Spark's pages switched off too. Checked against 4.3.0."""
     store = context._jsc.sc().statusStore()
     last = store.lastStageAttempt(stage)
     status, tries = last.status().toString(), last.attemptId()
@@ -159,8 +172,8 @@ def ran_again(context: Any, tag: str) -> bool:
 
 def release(session: Any) -> None:
     """End a session of Spark Connect that is not the user's, with all that was sent to it. Its public ``stop`` would
-    also end a server that this process has started. Where a version has it elsewhere, the session ends when the server
-    thinks it is idle. Checked against 4.3.0."""
+    also end a server that this process has started. Where a version has it elsewhere, the session ends when the
+    server thinks it is idle. Checked against 4.3.0."""
     with contextlib.suppress(Exception):
         session.client.release_session()
         session.client.close()
@@ -168,11 +181,7 @@ def release(session: Any) -> None:
 
 def end_jvm(seconds: float) -> None:
     """End the JVM of this process, and wait until it has: it takes the end of its standard input for its own. Only
-    stopping Spark would let it live as long as Python. Checked against 4.3.0.
-
-    Args:
-        seconds: to wait at most.
-    """
+    stopping Spark would let it live as long as Python. Checked against 4.3.0."""
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway
@@ -196,24 +205,21 @@ _LOST = (
 )
 """What stands in the text of a job of Spark 4.3 that failed because processes or shuffle files were lost."""
 
+_NO_WORKER = "PythonWorkerFactory.create("
+"""The call in Spark's stack that gets a worker from the Python daemon. It fails where the daemon, or the worker that it
+has forked, dies before the two know each other: by an EOFException without a word, or by one that was reading the port
+number. Where there is no such Python at all it fails, too, for good."""
+
 
 def lost_tasks(text: str) -> bool:
-    """Whether a job of Spark has failed by what was lost, and not by what its tasks did. Checked against 4.3.0.
-
-    Args:
-        text: of the failure.
-    """
-    return any(sign in text for sign in _LOST)
+    """Whether a job of Spark has failed by what was lost, and not by what its tasks did. Checked against 4.3.0."""
+    return any(sign in text for sign in (*_LOST, _NO_WORKER))
 
 
 def lost(text: str) -> str:
-    """A line for such a failure, without Java's stack, which the cause of the error has. Checked against 4.3.0.
-
-    Args:
-        text: of the failure.
-    """
+    """A line for such a failure, without Java's stack, which the cause of the error has. Checked against 4.3.0."""
     lines = (line.strip() for line in text.splitlines())
     found = next((line for line in lines if any(sign in line for sign in _LOST)), "")
     where = min((at for at in map(found.find, _LOST) if at >= 0), default=0)
-    why = found[where : where + 200].rstrip(" .:")
-    return f"Spark has lost a process that ran tasks, or what they had sent ({why}). The step begins anew."
+    why = found[where : where + 200].rstrip(" .:") or "Python's daemon, or a worker of it, ended while it started"
+    return f"Spark has lost a process that ran tasks, or what they had sent ({why})."

@@ -20,15 +20,16 @@ import pyarrow as pa
 
 from penstock.errors import InvalidProgramError, JobExecutionError, StateError
 from penstock.runtime.buffers.row import Row
+from penstock.runtime.config.steps import ONLY_STEP
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.task.batch_task import task_of
+from penstock.runtime.usercode.interpreter import fewer_collections
 from penstock.runtime.usercode.shipped import shipped
-from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
 from penstock.spark.frames import read, spark_schema, unpacking
 from penstock.spark.inside_pyspark import without_pandas
-from penstock.spark.naming import shortened
+from penstock.spark.names import shortened
 from penstock.spark.step_level import keep, step_task
 
 if TYPE_CHECKING:
@@ -48,19 +49,13 @@ def lower(
     counts: Any = None,
     frames: Mapping[int, Any] | None = None,
 ) -> Any:
-    """The DataFrame whose rows are those for the driver, and of tables.
-
-    Args:
-        session: the job's SparkSession.
-        deployment: what to run.
-        table: makes it a DataFrame of the rows of this table alone, typed.
-        counts: the accumulator of :mod:`penstock.spark.counting`, which tasks add to; None for none.
-        frames: the DataFrames that sources read, by index of their vertex; None for the deployment's.
-    """
+    """The DataFrame whose rows are those for the driver, and of tables. ``table`` makes it a DataFrame of the rows of
+    this table alone, typed. ``frames`` are the DataFrames that sources read, by index of their vertex; None for the
+    deployment's."""
     frames = deployment.frames if frames is None else frames
     frame: Any = None
     for index, vertices in enumerate(deployment.levels):
-        run, schema = level_function(_level(deployment, index, counts, told=table is None)), ROW
+        run, schema = level_function(_level(deployment, index, counts, marked=table is None)), ROW
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
         if index > 0:
@@ -74,43 +69,35 @@ def lower(
 
 @dataclass(frozen=True)
 class Level:
-    """One level, as it travels to the executors.
+    """One level, as it travels to the executors. ``mark`` is what a failure is written behind for the driver; None
+    where the user of the DataFrame reads it."""
 
-    Attributes:
-        index: of the level.
-        vertices: that run in it, in order of their slots.
-        following: slots of the next level, 1 after the last.
-        job: what all tasks share.
-        path: the driver's module path, for functions in modules beside the program.
-        steps: whether the job runs in steps.
-        counts: the accumulator that its tasks add to what they have counted, if there is one.
-        told: whether Penstock reads on the driver what has failed; otherwise whoever uses the DataFrame does.
-    """
-
-    index: int
-    vertices: tuple[VertexConfig, ...]
-    following: int
-    job: JobConfig
-    path: tuple[str, ...]
-    steps: bool = False
-    counts: Any = None
-    told: bool = True
+    index: int  # of the level
+    vertices: tuple[VertexConfig, ...]  # that run in it, in order of their slots
+    following: int  # slots of the next level, 1 after the last
+    job: JobConfig  # what all tasks share
+    path: tuple[str, ...]  # the driver's module path, for functions in modules beside the program
+    steps: bool = False  # whether the job runs in steps
+    counts: Any = None  # the accumulator that its tasks add to what they have counted, if there is one
+    mark: str | None = None
 
 
-def _level(deployment: Deployment, index: int, counts: Any = None, *, told: bool = True) -> Level:
+def _level(deployment: Deployment, index: int, counts: Any = None, *, marked: bool = True) -> Level:
     following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
     path = tuple(os.path.abspath(entry) for entry in sys.path)
-    job, steps = deployment.job, deployment.steps
-    return Level(index, deployment.levels[index], following, job, path, steps, counts, told)
+    job, steps, mark = deployment.job, deployment.steps, deployment.mark if marked else None
+    return Level(index, deployment.levels[index], following, job, path, steps, counts, mark)
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """The function that ``mapInArrow`` runs in each partition; Spark shows its name."""
+    """The function that ``mapInArrow`` runs in each partition; Spark shows its name. In a DataFrame, whose jobs
+    have the names that its user gives them, the name of the program is in it."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         return run_level(level, batches)
 
-    run.__name__ = shortened([vertex.name for vertex in level.vertices])
+    names = shortened([vertex.name for vertex in level.vertices])
+    run.__name__ = names if level.mark is not None else shortened([f"{level.job.name}: {names}"])
     return run
 
 
@@ -131,6 +118,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
                 task = step_task(vertex, subtask, context, level.job)
             else:
                 task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
+                task.begin(ONLY_STEP)
             with _listening(task, level):
                 yield from _run_task(task, level, slot, batches)
             if level.counts is not None and not level.steps:
@@ -138,13 +126,13 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
             if level.steps:
                 keep(task, vertex, subtask, level.job)
     except (JobExecutionError, InvalidProgramError, StateError) as error:
-        raise (remote_failure(error) if level.told else error) from error.__cause__
+        raise remote_failure(error, level.mark) from None
 
 
 def _listening(task: Any, level: Level) -> AbstractContextManager[None]:
     """Within the block what user code prints goes to the driver, if the program wants that."""
     spoken = getattr(task, "spoken", None)
-    return spoken.listening() if spoken is not None and level.job.settings.pyflink_prints else nullcontext()
+    return spoken.listening() if spoken is not None and level.job.settings.pyflink else nullcontext()
 
 
 def _archive(name: str | None) -> str | None:

@@ -17,8 +17,8 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from penstock.errors import ConfigurationError
-from penstock.job.shipping import archives
-from penstock.spark.probe import sources_of
+from penstock.job.shipped_files import archives
+from penstock.spark.worker_probe import sources_of
 
 PACKAGES = ("penstock", "cloudpickle")
 """What travels: this package, and the one that user functions are unpickled with. PyArrow is large and not pure
@@ -34,7 +34,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 @cache
 def own_sources() -> str:
-    """What the Python files of this Penstock are, as :func:`penstock.spark.probe.sources_of` says it."""
+    """What the Python files of this Penstock are, as :func:`penstock.spark.worker_probe.sources_of` says it."""
     return sources_of()(str(_folder_of("penstock")))
 
 
@@ -45,15 +45,7 @@ def has_native() -> bool:
 
 @cache
 def archive_of(package: str, native: bool) -> Path:
-    """The archive of a package, made once per process. About half a second with native code, 5 MB.
-
-    Args:
-        package: one of :data:`PACKAGES`.
-        native: whether its native code is to be in it.
-
-    Raises:
-        ConfigurationError: the package is no folder of files.
-    """
+    """The archive of a package, made once per process. About half a second with native code, 5 MB."""
     contents = _contents(_folder_of(package), native)
     if package == "penstock" and (version := _version()):
         contents[VERSION] = version.encode()
@@ -86,8 +78,8 @@ def _folder_of(package: str) -> Path:
     folder = Path(file or "").parent
     if not (folder / "__init__.py").is_file():
         raise ConfigurationError(
-            f"The workers of Spark lack {package}, and it cannot be sent to them: here it comes out of {file!r}, which "
-            "is no folder. Install it on the workers, or install it here as a folder, with pip."
+            f"The workers of Spark lack {package}, and it cannot be sent to them: here it is imported from {file!r}, "
+            "which is not a folder. Install it on the workers, or install it here as a folder, with pip."
         )
     return folder
 

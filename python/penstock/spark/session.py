@@ -1,28 +1,75 @@
-"""SparkSessions: one of our own with the settings that suit these jobs, or the user's, which stays as it is.
-
-A job always runs in a child made by ``newSession()``, so that adaptive execution (which would change task counts) is
-off for it alone.
-"""
+"""Opens Spark sessions with the settings that Penstock needs, and keeps the launcher's notices off the terminal."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
+import re
 import shutil
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import resources
 from typing import Any
 
 from penstock.errors import ConfigurationError
-from penstock.job.shipping import same_python
+from penstock.job.shipped_files import same_python
 from penstock.spark import inside_pyspark
 from penstock.spark.class_archive import java_options
-from penstock.spark.quiet import quiet_py4j, quiet_start
+
+_NOTICES = (b"WARNING: Using incubator modules",)
+
+
+def quiet_py4j() -> None:
+    """Keep py4j's notices out of a program's log, which it may have on its standard output; its warnings stay, and so
+    does the level that a program has given it."""
+    logger = logging.getLogger("py4j")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.WARNING)
+
+
+@contextlib.contextmanager
+def quiet_start() -> Iterator[None]:
+    """Within the block, new processes get a standard error whose lines are forwarded to ours, but for the notices.
+
+    Java prints them before any of its options can say otherwise. The forwarding ends when the last such process does.
+    """
+    try:
+        ours = os.dup(2)
+    except OSError:  # no standard error at all
+        yield
+        return
+    reader, writer = os.pipe()
+    sys.stderr.flush()
+    os.dup2(writer, 2)
+    os.close(writer)
+    threading.Thread(target=_forward, args=(reader, ours), daemon=True, name="penstock-stderr").start()
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(ours, 2)
+
+
+def _forward(reader: int, target: int) -> None:
+    with contextlib.suppress(OSError), os.fdopen(reader, "rb", buffering=0) as lines, os.fdopen(target, "wb") as out:
+        for line in lines:
+            if not line.startswith(_NOTICES):
+                out.write(line)
+                out.flush()
+
+
+_LOG = logging.getLogger("penstock")
 
 DEFAULT_MASTER = "local[*,4]"
 """All cores, and up to three failures per task: without the 4 a task that lost its Python worker would not be
 retried."""
+
+OLDEST, NEWEST = (4, 1), (4, 3)
+"""Versions of Spark that Penstock runs on: 4.1 is the first with ``repartitionById``; all that is newer than the newest
+that was tried may run, up to 5."""
 
 STATIC = {
     "spark.app.name": "penstock",
@@ -67,19 +114,12 @@ WITH_FRAMES = {
 
 
 def open_session(master: str | None, config: Mapping[str, str], python: str | None = None) -> Any:
-    """The SparkSession of this process, started if there is none.
-
-    Args:
-        master: Spark master URL; None takes ``spark.master`` of the configuration, then :data:`DEFAULT_MASTER`.
-        config: Spark settings; they win over ours. In a session that runs already they are checked here and applied by
-            :func:`job_session`.
-        python: the Python of the workers, a path or a command; None for the environment's PYSPARK_PYTHON, and else the
-            one of this process.
-
-    Raises:
-        ConfigurationError: there is no Java, or a jar is not there; or a Spark with another master or fixed settings
-            runs already in this process; or the master is a server of Spark Connect, and what it needs is not here.
-    """
+    """The SparkSession of this process, started if there is none. ``master`` is the Spark master URL; None takes
+    ``spark.master`` of the configuration, then that of ``spark-submit`` if it has started this program, then
+    :data:`DEFAULT_MASTER`. ``config`` are Spark settings; they win over ours. In a session that runs already they
+    are checked here and applied by :func:`job_session`. ``python`` is the Python of the workers, a path or a command;
+    None for the environment's PYSPARK_PYTHON, and else the one of this process."""
+    check_pyspark()
     settings = {key: value for key, value in config.items() if key != "spark.master"}
     with _STARTING:
         return _opened(master or config.get("spark.master"), settings, python or settings.get("spark.pyspark.python"))
@@ -87,6 +127,13 @@ def open_session(master: str | None, config: Mapping[str, str], python: str | No
 
 _STARTING = threading.Lock()
 """One thread at a time looks whether there is a session, and starts it."""
+
+
+def check_pyspark() -> None:
+    """See :func:`check_version`, of the PySpark that is installed."""
+    import pyspark
+
+    check_version(pyspark.__version__)
 
 
 def _opened(wanted: str | None, settings: dict[str, str], python: str | None) -> Any:
@@ -99,6 +146,8 @@ def _opened(wanted: str | None, settings: dict[str, str], python: str | None) ->
         check_settings(running, settings, _started)
         check_python(running, python)
         return running
+    if inside_pyspark.submitted():
+        return _as_submitted(wanted, settings, python)
     check_java()
     _check_jars(settings.get("spark.jars", ""))
     if python is not None:
@@ -116,9 +165,15 @@ def _connected(server: str, settings: dict[str, str], python: str | None) -> Any
     from pyspark.errors import PySparkImportError
     from pyspark.sql import SparkSession
 
+    inside_pyspark.import_quietly(inside_pyspark.LOOKS_FOR_PANDAS, "pyspark.sql.connect.session")
     try:
         session = SparkSession.builder.remote(server).getOrCreate()
     except (ImportError, PySparkImportError) as error:
+        if sys.version_info < (3, 11):
+            raise ConfigurationError(
+                f"The master {server!r} is a server of Spark Connect. Jobs run there from PySpark 4.3 on, which needs "
+                "Python 3.11 or newer, and this is Python 3.10. Use a newer Python, or a master of the cluster."
+            ) from error
         raise ConfigurationError(
             f"The master {server!r} is a server of Spark Connect, which needs more packages: {error}. Install them: "
             "pip install 'penstock[connect]'."
@@ -151,16 +206,7 @@ def _check_master(session: Any, wanted: str | None) -> None:
 
 
 def check_settings(session: Any, config: Mapping[str, str], started_with: Mapping[str, str] | None = None) -> None:
-    """Refuse settings that cannot be given to one job of a running session; :func:`job_session` applies the others.
-
-    Args:
-        session: runs already.
-        config: Spark settings of the job.
-        started_with: settings it was started with, as they were given.
-
-    Raises:
-        ConfigurationError: a setting that is fixed while Spark runs would have to change.
-    """
+    """Refuse settings that cannot be given to one job of a running session; :func:`job_session` applies the others."""
     for key, value in config.items():
         if value in ((started_with or {}).get(key), session.conf.get(key, None)):
             continue
@@ -172,11 +218,7 @@ def check_settings(session: Any, config: Mapping[str, str], started_with: Mappin
 
 
 def check_python(session: Any, python: str | None) -> None:
-    """Refuse a Python that the workers of a running session do not have.
-
-    Raises:
-        ConfigurationError: they have another one, or nobody can say which, as over Spark Connect.
-    """
+    """Refuse a Python that the workers of a running session do not have."""
     if python is None:
         return
     try:
@@ -188,6 +230,22 @@ def check_python(session: Any, python: str | None) -> None:
             f"The workers are to run {python!r} (set_python_executable(), spark.pyspark.python), but Spark runs "
             f"already, and the Python of its workers is {theirs!r}. Start Spark with it: set PYSPARK_PYTHON before."
         )
+
+
+def _as_submitted(wanted: str | None, settings: Mapping[str, str], python: str | None) -> Any:
+    """A session on the Spark that ``spark-submit`` has configured: its master, its settings, its log. What the program
+    says itself comes first, as for any program of Spark's."""
+    from pyspark.sql import SparkSession
+
+    if python is not None:
+        os.environ["PYSPARK_PYTHON"] = python
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # as in a Spark of our own
+    builder = SparkSession.builder if wanted is None else SparkSession.builder.master(wanted)
+    session = builder.config(map=dict(settings)).getOrCreate()
+    _started.clear()
+    _started.update(settings)
+    _limit_results(session)
+    return session
 
 
 def _start(master: str, settings: Mapping[str, str]) -> Any:
@@ -202,6 +260,7 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
         given = settings.get("spark.driver.extraJavaOptions", "")
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {given}".rstrip()
         merged: dict[str, Any] = {**STATIC, **local, **settings, "spark.driver.extraJavaOptions": options}
+        inside_pyspark.import_quietly(inside_pyspark.LOOKS_FOR_PANDAS)
         try:
             with quiet_start():
                 session = SparkSession.builder.master(master).config(map=merged).getOrCreate()
@@ -233,11 +292,7 @@ def _check_jars(jars: str) -> None:
 
 
 def check_java() -> None:
-    """Refuse to start without Java, in words that help.
-
-    Raises:
-        ConfigurationError: neither JAVA_HOME nor the PATH leads to a ``java``.
-    """
+    """Refuse to start without Java, in words that help."""
     home = os.environ.get("JAVA_HOME")
     if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
         raise ConfigurationError(
@@ -254,17 +309,7 @@ def check_java() -> None:
 
 def session_of(frames: Iterable[Any], given: Any = None) -> Any:
     """The session of the user's in which a job runs: the one that was given, or that of the DataFrames it reads.
-
-    Args:
-        frames: the DataFrames.
-        given: a session, or None.
-
-    Returns:
-        None if there is neither.
-
-    Raises:
-        ConfigurationError: they are of several Sparks.
-    """
+    Returns None if there is neither."""
     sessions = [*([] if given is None else [given]), *(frame.sparkSession for frame in frames)]
     sparks = {_spark_of(session) for session in sessions}
     if len(sparks) > 1:
@@ -281,27 +326,38 @@ def _spark_of(session: Any) -> str:
     return f"Spark Connect, session {name}" if name else "the Spark of this process"
 
 
-def check_runs(session: Any) -> None:
-    """Refuse a session whose Spark has been stopped.
+@cache
+def check_version(version: str, what: str = "The PySpark that is installed") -> None:
+    """Refuse a Spark that cannot run jobs, before it would lack a method; of one that was not tried the log says so."""
+    found = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if not OLDEST <= found < (NEWEST[0] + 1,):
+        raise ConfigurationError(
+            f"{what} is {version}, and Penstock runs on Spark {_dotted(OLDEST)} to {_dotted(NEWEST)}. Install one of "
+            f"these, pip install 'pyspark>={_dotted(OLDEST)},<{NEWEST[0] + 1}', the version that the cluster has, or "
+            "run the program without Spark: --local, or PENSTOCK_EXECUTOR=local."
+        )
+    if found < NEWEST:
+        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+        newer = "; no newer one is for Python 3.10" if sys.version_info < (3, 11) else ""
+        _LOG.warning(
+            "%s is %s. Penstock is tested with %s%s (this Python is %s). What Spark Connect needs is in %s only.",
+            *(what, version, _dotted(NEWEST), newer, python, _dotted(NEWEST)),
+        )
 
-    Raises:
-        ConfigurationError: it has.
-    """
-    _child(session)
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def check_runs(session: Any) -> None:
+    """Refuse a session whose Spark has been stopped, or is of a version that runs no jobs."""
+    check_version(_child(session).version, "The Spark of the session")
 
 
 def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: Any = None) -> Any:
-    """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not
-    change.
-
-    Args:
-        session: whose Spark runs the job.
-        config: Spark settings for the child, where they can be set for one job.
-        like: a session whose settings at run time are the child's too, as its DataFrames need; None for none.
-
-    Raises:
-        ConfigurationError: the session's Spark has been stopped.
-    """
+    """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not change.
+    ``config`` are Spark settings for the child, where they can be set for one job. ``like`` is a session whose
+    settings at run time are the child's too, as its DataFrames need; None for none."""
     child = _child(session, like=like)
     wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
     for key, value in {**wanted, **PER_JOB, **(WITH_FRAMES if like is not None else {})}.items():
@@ -312,6 +368,7 @@ def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: 
 def _child(session: Any, *, like: Any = None) -> Any:
     try:
         if like is not None and hasattr(like, "cloneSession"):  # Spark Connect
+            _ = like.version  # the server makes a session when it is first asked something, and clones none before
             return like.cloneSession()
         child = session.newSession()
         for key, value in ({} if like is None else dict(like.conf.getAll)).items():

@@ -15,9 +15,9 @@ from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.config.tasks import JobConfig, VertexConfig
-from penstock.runtime.io.stores import configured, storage_of
-from penstock.runtime.task.living import MEMORY, LivingTasks
 from penstock.runtime.task.step_task import StepTask
+from penstock.runtime.task.worker_tasks import MEMORY, LivingTasks
+from penstock.storage.stores import configured, storage_of
 
 PROPERTY = "penstock.step"
 INLINE = 64 << 10
@@ -33,12 +33,7 @@ TASKS = LivingTasks()
 
 
 def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, bytes | None]:
-    """The text of the property for a step, and what is to be written to the file if it is too long for that.
-
-    Args:
-        assignments: of the tasks that run.
-        path: of the file.
-    """
+    """The text of the property for a step, and what should be written to the file if it is too long for that."""
     data = dumps({place: dumps(assignment) for place, assignment in assignments.items()})
     if len(data) <= INLINE:
         return "=" + base64.b64encode(data).decode("ascii"), None
@@ -46,13 +41,7 @@ def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, by
 
 
 def assignment_of(text: str, place: Place, job: JobConfig) -> Assignment | None:
-    """What a task is to do; None if it has ended.
-
-    Args:
-        text: of the property.
-        place: of the task.
-        job: whose.
-    """
+    """What a task is to do; None if it has ended."""
     if text.startswith("="):
         data = base64.b64decode(text[1:])
     else:
@@ -78,13 +67,7 @@ class EndedTask:
 
 
 def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) -> StepTask | EndedTask:
-    """The task of a partition, about to begin its step.
-
-    Args:
-        vertex, subtask: which.
-        context: Spark's, of the task.
-        job: whose.
-    """
+    """The task of a partition, about to begin its step."""
     assignment = assignment_of(context.getLocalProperty(PROPERTY) or "=", (vertex.index, subtask), job)
     if assignment is None:
         return EndedTask()
@@ -103,7 +86,7 @@ def keep(task: StepTask | EndedTask, vertex: VertexConfig, subtask: int, job: Jo
 
 
 def _look_for_cycles(large: bool) -> None:
-    """After some tasks, and at once where one that was made anew leaves much behind. Otherwise all state that is kept
+    """After some tasks, and at once where one that was made again leaves much behind. Otherwise all state that is kept
     would be looked through after each task, and there are no cycles in it. What is there is not looked at until the
     next time."""
     made, since = TASKS.made + TASKS.mended, _looked[1] + 1
@@ -117,6 +100,6 @@ def _look_for_cycles(large: bool) -> None:
 
 
 def _name(job: JobConfig, vertex: VertexConfig, subtask: int) -> tuple[str, int, int]:
-    """By which a worker finds the task again; in another run with the same job folder functions may be others, and in
-    another plan of the same run chains."""
+    """By which a worker finds the task again; in another run with the same checkpoint directory functions may be
+    others, and in another plan of the same run chains."""
     return f"{job.job_id}-{job.times}", vertex.index, subtask

@@ -8,36 +8,29 @@ from collections.abc import Generator, Mapping
 from functools import partial
 from typing import Any
 
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.errors import JobCancelledError, JobExecutionError, StepLostError, UnsupportedError
 from penstock.job.deployment import Deployment
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
-from penstock.runtime.io.storage import join
-from penstock.runtime.io.stores import storage_of
+from penstock.spark.failures import advice, is_sparks
 from penstock.spark.inside_pyspark import lost, lost_tasks, ran_again
-from penstock.spark.running import driver_rows
-from penstock.spark.shipping import context_of
+from penstock.spark.shipped_code import check_places, context_of
+from penstock.spark.spark_job import driver_rows
 from penstock.spark.step_level import PROPERTY, Place, encoded
 from penstock.spark.streams import FramePlans
+from penstock.storage.storage import join
+from penstock.storage.stores import storage_of
 
 
 class SparkSteps:
-    """Runs steps as jobs of Spark.
+    """Runs steps as jobs of Spark. ``line`` is whether to show a line on standard error; None: if that is a terminal.
+    Tasks are not
+    kept: which worker runs a subtask is Spark's choice, so each step leaves files for the next one."""
 
-    Args:
-        session: the job's.
-        deployment: the job, with its folder.
-        control: by which it can be cancelled.
-        seen: is told what its tasks do.
-        line: whether to show a line on standard error; None: if that is a terminal.
-        frames: says what a step reads of DataFrames.
-
-    Raises:
-        UnsupportedError: the session is one of Spark Connect.
-    """
+    keeps_tasks = False
 
     def __init__(
         self,
@@ -65,11 +58,12 @@ class SparkSteps:
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """See :class:`penstock.job.steps.runner.Runner`."""
         try:
+            check_places(self._session, self._deployment)
             return self._step(version, assignments)
         except ConnectionError as error:
             raise JobExecutionError(
                 "The JVM of Spark's driver does not answer any more: it was killed, or has had no memory left. What is "
-                "committed stands; run the program again, and with the same job folder it goes on from there."
+                "committed stands; run the program again, and it resumes from the same checkpoint directory."
             ) from error
 
     def _step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
@@ -78,7 +72,7 @@ class SparkSteps:
             rows = self._run(version + 1, tag)
             if ran_again(self._spark, tag):  # others may have read what was sent the first time
                 rows.close()
-                raise StepLostError("Spark has lost what tasks had sent, and ran them again. The step begins anew.")
+                raise StepLostError("Spark has lost what tasks had sent, and ran them again.")
         return rows
 
     def _run(self, step: int, tag: str) -> Rows:
@@ -90,8 +84,9 @@ class SparkSteps:
         except JobCancelledError:
             raise
         except JobExecutionError as error:
-            if lost_tasks(str(error)):
-                raise StepLostError(lost(str(error))) from error
+            text = str(error)  # of Spark itself: no text of a record says what was lost
+            if is_sparks(error.__cause__) and lost_tasks(text) and not advice(text):
+                raise StepLostError(lost(text)) from error
             raise
 
     @contextlib.contextmanager
@@ -112,6 +107,9 @@ class SparkSteps:
             if data is not None:
                 with contextlib.suppress(OSError):  # the cleaner finds it
                     storage_of(text).delete([text])
+
+    def write_tables(self) -> None:
+        """See :class:`penstock.job.steps.runner.Runner`. There are none here."""
 
     def cancel(self) -> None:
         """See :class:`penstock.job.steps.runner.Runner`; Spark's own tasks are interrupted by their tag."""

@@ -1,4 +1,4 @@
-"""The checkpoint of a streaming query, which need not last: at each start it is laid out anew from what the job's
+"""The checkpoint of a streaming query, which need not last: at each start it is laid out again from what the job's
 manifest says, so that positions, state and outputs stand in one file.
 
 What a position holds is Spark's own text of the offsets of a batch, and what sources have written beside it, such as
@@ -27,13 +27,8 @@ _HEAD = 2
 
 
 class Checkpoint:
-    """The folder of a query's checkpoint.
-
-    Args:
-        folder: local, of this run.
-        at: the position to begin from; None for the beginning.
-        seen: entries of the logs of sources of files, as :meth:`position` has given them.
-    """
+    """The folder of a query's checkpoint. ``seen`` are the entries of the logs of sources of files, as :meth:`position`
+    has given them."""
 
     def __init__(self, folder: Path, at: Mapping[str, Any] | None, seen: Iterable[str]) -> None:
         self._folder = folder
@@ -69,19 +64,12 @@ class Checkpoint:
         path.write_text(text, encoding="utf-8")
 
     def position(self, batch: int) -> tuple[dict[str, Any], list[str]]:
-        """The position behind a batch that is running, and the entries that logs have got with it.
-
-        Args:
-            batch: its number; each is asked once, in order.
-
-        Raises:
-            UnsupportedError: the query is one whose checkpoint holds more than positions.
-        """
+        """The position behind a batch that is running, and the entries that logs have got with it."""
         if (self._folder / "state").exists():
             raise UnsupportedError(
                 "The streaming DataFrame that from_spark() was given keeps state of Spark's own (an aggregation, "
-                "dropDuplicates, a join of streams, limit()), and a job that goes on from its manifest would have "
-                "lost it. Do that in the program instead: key_by() and what follows it."
+                "dropDuplicates, a join of streams, limit()), and a job that resumes from its manifest would have lost "
+                "it. Do that in the program instead: key_by() and what follows it."
             )
         text = (self._folder / "offsets" / str(batch)).read_text(encoding="utf-8")
         lines = text.split("\n")

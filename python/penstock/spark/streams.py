@@ -2,10 +2,10 @@
 
 Each is read by a streaming query of its own, whose ``foreachBatch`` only hands over: it gives the micro-batch to the
 loop of steps, and waits. A step takes what has been handed over, of one or several queries, and reads it beside
-the job's other sources; when its manifest stands, with the queries' offsets in it, they go on.
+the job's other sources; when the step counts, they continue. The next manifest has their offsets in it.
 
 So the loop has the reins, and nothing that a query writes down counts: its checkpoint is a temporary folder, laid out
-anew from the manifest at every start (:mod:`.stream_checkpoint`).
+again from the manifest at every start (:mod:`.stream_checkpoint`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from penstock.errors import JobExecutionError, PenstockError
 from penstock.job.deployment import Deployment
-from penstock.job.steps.reading import Plan, SourcePlan
+from penstock.job.steps.source_plans import Plan, SourcePlan
 from penstock.job.temporary import TemporaryFolder
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import VertexConfig
@@ -41,35 +41,17 @@ class QueryLeft(Exception):
 
 @dataclass(eq=False)
 class Handed:
-    """A micro-batch.
-
-    Attributes:
-        frame: its rows.
-        position: behind it.
-        seen: what has ended with it.
-        committed: whether it is in a manifest.
-        done: set when nobody needs it any more.
-    """
+    """A micro-batch."""
 
     frame: Any
     position: Mapping[str, Any]
-    seen: list[str]
-    committed: bool = False
-    done: threading.Event = field(default_factory=threading.Event)
+    seen: list[str]  # what has ended with it
+    read: bool = False  # whether a step has read it to its end
+    done: threading.Event = field(default_factory=threading.Event)  # set when nobody needs it any more
 
 
 class Query:
-    """A streaming query that hands over its micro-batches, one at a time.
-
-    Args:
-        frame: the streaming DataFrame.
-        name: of the operator, for Spark's pages and for messages.
-        at, seen: from where to go on, as of :class:`.Checkpoint`.
-        once: whether it ends when it has read what is there now.
-
-    Raises:
-        JobExecutionError: Spark does not start it.
-    """
+    """A streaming query that hands over its micro-batches, one at a time."""
 
     def __init__(self, frame: Any, name: str, at: Mapping[str, Any] | None, seen: Iterable[str], *, once: bool) -> None:
         self._name, self._goes_on = name, at is not None
@@ -99,16 +81,11 @@ class Query:
                 self._handed = handed
         if not self._left:
             handed.done.wait()
-        if not handed.committed:  # a short error: Spark looks at its text for long
+        if not handed.read:  # a short error: Spark looks at its text for long
             raise QueryLeft from None
 
     def handed(self) -> Handed | None:
-        """The micro-batch that waits, if there is one.
-
-        Raises:
-            JobExecutionError: the query has failed.
-            UnsupportedError: it is one that cannot be gone on with.
-        """
+        """The micro-batch that waits, if there is one."""
         if self._refused is not None:
             raise self._refused
         if self._handed is None and not self._left and (error := self._query.exception()) is not None:
@@ -118,8 +95,8 @@ class Query:
     def failed(self, what: str) -> JobExecutionError:
         """The error for what Spark says."""
         hint = (
-            " If it reads other sources than when the job folder was written, or in another order, begin with another "
-            "job folder."
+            " If it reads other sources than when the checkpoint directory was written, or in another order, begin "
+            "with another checkpoint directory."
             if self._goes_on
             else ""
         )
@@ -132,12 +109,12 @@ class Query:
         """Whether it has read what there was when it began."""
         return self._handed is None and not self._query.isActive and self._query.exception() is None
 
-    def commit(self) -> None:
-        """What was handed over is in a manifest: go on."""
+    def go_on(self) -> None:
+        """What was handed over has been read."""
         handed = self._handed
         if handed is not None:
             self._handed = None
-            handed.committed = True
+            handed.read = True
             handed.done.set()
 
     def stop(self) -> None:
@@ -164,14 +141,7 @@ class Query:
 
 
 class StreamPlan(SourcePlan):
-    """A source that reads a streaming DataFrame.
-
-    Args:
-        vertex, positions, over: as for :class:`~penstock.job.steps.reading.SourcePlan`.
-        frame: the DataFrame.
-        session: the job's, in which micro-batches are read.
-        once: whether only what is there at first is read.
-    """
+    """A source that reads a streaming DataFrame."""
 
     def __init__(
         self,
@@ -191,7 +161,7 @@ class StreamPlan(SourcePlan):
         at = self.positions[STREAM][1] if STREAM in self.positions else None
         self._query = Query(frame, self.operator.name, at, self.over, once=once)
 
-    def plan(self, records: int, millis: int) -> Plan:
+    def plan(self, records: int, millis: int | None) -> Plan:
         """See :class:`SourcePlan`. How much a micro-batch holds is said by the options of Spark's source."""
         if self._taken is None and not self.over_for_good and (handed := self._query.handed()) is not None:
             self._take(handed)
@@ -214,12 +184,12 @@ class StreamPlan(SourcePlan):
             self.over.update(self._taken.seen)
             self.just_over += self._taken.seen
 
-    def committed(self) -> None:
-        """What has been handed over counts: the query goes on."""
-        super().committed()
+    def stepped(self) -> None:
+        """What has been handed over is read: the query continues. After a failure another one takes its place, which
+        begins where the last checkpoint is."""
         if self._taken is not None:
             self._taken = self.frame = None
-            self._query.commit()
+            self._query.go_on()
 
     def dry(self) -> bool:
         return self._once and self._query.over
@@ -233,12 +203,7 @@ class StreamPlan(SourcePlan):
 
 
 class WholePlan(SourcePlan):
-    """A source that reads a DataFrame that ends: all of it, in the first step.
-
-    Args:
-        vertex, positions, over: as for :class:`~penstock.job.steps.reading.SourcePlan`.
-        frame: the DataFrame.
-    """
+    """A source that reads a DataFrame that ends: all of it, in the first step."""
 
     def __init__(self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], frame: Any) -> None:
         super().__init__(vertex, positions, over)
@@ -249,7 +214,7 @@ class WholePlan(SourcePlan):
         """What the next step reads; None if it has been read."""
         return None if WHOLE in self.positions else self._frame
 
-    def plan(self, records: int, millis: int) -> Plan:
+    def plan(self, records: int, millis: int | None) -> Plan:
         """See :class:`SourcePlan`."""
         reading = Reading((), records, millis, last=True)
         return Plan((reading,) * self.vertex.parallelism, busy=not self.over_for_good)
@@ -260,12 +225,7 @@ class WholePlan(SourcePlan):
 
 
 class FramePlans:
-    """The plans of the sources of a job that read DataFrames.
-
-    Args:
-        deployment: the job.
-        session: the job's.
-    """
+    """The plans of the sources of a job that read DataFrames."""
 
     def __init__(self, deployment: Deployment, session: Any) -> None:
         self._frames, self._session = deployment.frames, session
@@ -274,7 +234,7 @@ class FramePlans:
     def plan(
         self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], *, once: bool
     ) -> SourcePlan:
-        """See :class:`penstock.job.steps.reading.PlanFrame`."""
+        """See :class:`penstock.job.steps.source_plans.PlanFrame`."""
         frame = self._frames[vertex.index]
         plan: StreamPlan | WholePlan
         if frame.isStreaming:

@@ -12,10 +12,9 @@ Source of the names: Flink's ``ProcessFunctionTestHarnesses`` and ``KeyedOneInpu
 from __future__ import annotations
 
 from penstock.testing.function_harnesses import ProcessFunctionTestHarnesses
-from penstock.testing.harness import StreamRecord, TestHarness, Watermark
+from penstock.testing.harness import OperatorSnapshot, StreamRecord, TestHarness, Watermark
 from penstock.testing.inputs import BroadcastTestHarness, OneInputTestHarness, TwoInputTestHarness
 from penstock.testing.programs import run_program
-from penstock.testing.snapshot import OperatorSnapshot
 from penstock.testing.sources import SourceContractError, SourceTestHarness, check_source
 
 __all__ = [

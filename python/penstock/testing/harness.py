@@ -1,7 +1,7 @@
-"""The harness itself: one subtask of one operator, and what comes out of it.
+"""One subtask of one operator under test, its output, and a snapshot of its state.
 
-The operator is taken from a real plan of the program that a test gives, so it has the name, the key groups, the pickled
-function and the type of key that it has in a job. Records do not go through an exchange or a chain.
+The operator is taken from a real plan of the program that a test gives, so it has the name, key groups, pickled
+function and key type that it has in a job. Records do not go through an exchange or a chain.
 
 Source of the semantics: Flink's ``AbstractStreamOperatorTestHarness``.
 """
@@ -10,24 +10,149 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from penstock.common import Configuration, OutputTag, TypeInformation, checks
+from penstock.common import Configuration, JobExecutionResult, OutputTag, TypeInformation, checks
+from penstock.datastream import DataStream, StreamExecutionEnvironment
+from penstock.datastream.environment import executors
+from penstock.datastream.program.transformations import PhysicalTransformation
+from penstock.datastream.streams.sink import DataStreamSink
 from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.job.deployment import deploy
 from penstock.metrics.results import MetricValue
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.buffers.signals import LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.chain.outputs import CountingOutput, Output
+from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
+from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import assign_to_key_group, subtask_of_key_group
 from penstock.runtime.operators.async_wait import AsyncWait
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.state.class_changes import Reading
+from penstock.runtime.state.classes import ClassForm
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.replay import Replay
+from penstock.runtime.state.sections import Content, snapshot_of
 from penstock.runtime.state.timers import Clock, TimerQueue
 from penstock.runtime.usercode.failure import OperatorFailure
-from penstock.testing.planned import PlannedOperator, plan_operator
-from penstock.testing.snapshot import OperatorSnapshot
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
+
+
+@dataclass(frozen=True)
+class OperatorSnapshot:
+    """State of one subtask at one moment (Flink: ``OperatorSubtaskState``). Plain bytes: it can be pickled, and is not
+    touched by what the harness does afterwards.
+
+    Attributes:
+        keyed_state: keyed state and timers, as a state file has them; None without any.
+        operator_state: bytes by kind and name of what belongs to no key.
+        max_parallelism: number of key groups.
+        watermark: of the operator, in milliseconds.
+        classes: the fields of the classes in keyed state, so that a changed class is noticed.
+    """
+
+    keyed_state: Content | None = field(repr=False)
+    operator_state: Mapping[tuple[str, str], bytes] = field(repr=False)
+    max_parallelism: int
+    watermark: int
+    classes: Mapping[str, ClassForm] = field(default_factory=dict[str, ClassForm], repr=False)
+
+    def __repr__(self) -> str:
+        keyed = () if self.keyed_state is None else self.keyed_state.sections
+        size = sum(map(len, (*(section.data for section in keyed), *self.operator_state.values())))
+        entries = 0 if self.keyed_state is None else self.keyed_state.entries
+        return f"<OperatorSnapshot {entries} entries in {self.max_parallelism} key groups, {size} bytes>"
+
+
+class PlannedOperator(NamedTuple):
+    """An operator and where it runs.
+
+    Attributes:
+        job, vertex, config: its descriptors.
+    """
+
+    job: JobConfig
+    vertex: VertexConfig
+    config: OperatorConfig
+
+
+class _Keeper:
+    """An executor that keeps the plan and runs nothing."""
+
+    pipeline: Pipeline
+
+    def execute(self, pipeline: Pipeline) -> JobExecutionResult:
+        self.pipeline = pipeline
+        return JobExecutionResult(pipeline.name)
+
+
+def plan_operator(
+    program: Callable[..., Any],
+    types: tuple[TypeInformation[Any] | None, ...],
+    parallelism: int,
+    max_parallelism: int,
+    configuration: Configuration | None,
+) -> PlannedOperator:
+    """The operator of a piece of a program that has one.
+
+    Args:
+        program: streams in, a stream or a sink out.
+        types: of the streams' records; as many streams as types.
+        parallelism, max_parallelism: of the environment.
+        configuration: of the environment.
+
+    Raises:
+        InvalidProgramError: there is no operator, or more than one.
+        UnsupportedError: a built-in sink, or BATCH mode.
+    """
+    keeper = _Keeper()
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(parallelism).set_max_parallelism(max_parallelism).disable_operator_chaining()
+    if env.is_batch:
+        raise UnsupportedError(
+            "A harness runs an operator in STREAMING mode, and the configuration asks for BATCH mode, where operators "
+            "wait for the end of a key. Run the whole program instead: penstock.testing.run_program()."
+        )
+    made = program(*(env.from_collection([], type_info=type_info) for type_info in types))
+    _check(made, env)
+    operator = env.transformations[0]
+    with executors.override(keeper):
+        env.execute()
+    deployment = deploy(keeper.pipeline, loops=True)
+    for vertex in deployment.vertices:
+        for config in vertex.operators:
+            if config.node == operator.id:
+                return PlannedOperator(deployment.job, vertex, config)
+    raise AssertionError(f"{operator!r} is not in the plan")
+
+
+def _check(made: Any, env: StreamExecutionEnvironment) -> None:
+    if not isinstance(made, (DataStream, DataStreamSink)):
+        checks.refuse(
+            f"The program of a harness returned {checks.shown(made)}. Return the stream or the sink that its operator "
+            "makes: lambda stream: stream.map(f)."
+        )
+    names = [repr(transformation.name) for transformation in env.transformations]
+    if len(names) != 1:
+        found = f"has {len(names)} operators ({', '.join(names)})" if names else "has no operator"
+        raise InvalidProgramError(
+            f"The program of a harness {found}, and a harness runs one. Give each its own harness, or run the whole "
+            "program on a few records: penstock.testing.run_program()."
+        )
+    only = env.transformations[0]
+    operator = only.operator if isinstance(only, PhysicalTransformation) else None
+    if isinstance(operator, StreamSink) and isinstance(operator.function, BuiltinSink):
+        raise UnsupportedError(
+            f"The program of a harness ends in a built-in sink, {names[0]}, which works through a job's commit. Leave "
+            "it out, and look at what comes out of the harness."
+        )
+
 
 OUT = TypeVar("OUT")
 E = TypeVar("E", covariant=True)
@@ -128,7 +253,7 @@ class TestHarness(Generic[OUT]):
             hint = "Give what snapshot() of the harnesses gave, each as an argument: restore(*snapshots)."
             self._check_fits(checks.instance(snapshot, "restore", OperatorSnapshot, hint, ", which is no snapshot"))
             if state is not None:
-                state.restore({group: data for group, data in snapshot.keyed_state.items() if self._owns(group)})
+                self._restore(state, snapshot)
         parallelism = self._context.vertex.parallelism
         states = [snapshot.operator_state for snapshot in snapshots]
         flink = self._context.job.settings.flink
@@ -251,16 +376,15 @@ class TestHarness(Generic[OUT]):
                 "does not hold the records that wait. Test the function it calls without one."
             )
         state, context = self._context.state, self._context
-        keyed = {} if state is None else state.snapshot()
-        return OperatorSnapshot(
-            keyed, context.operator_state.snapshot(), context.config.max_parallelism, context.time.watermark
-        )
+        content = None if state is None else snapshot_of(state)
+        operator_state, groups = context.operator_state.snapshot(), context.config.max_parallelism
+        classes = {} if state is None else dict(state.noted.forms)
+        return OperatorSnapshot(content, operator_state, groups, context.time.watermark, classes)
 
     def num_keyed_state_entries(self) -> int:
         """How many values there are in keyed state, over all states, keys and windows. O(state)."""
         state = self._context.state
-        sections = () if state is None else state.sections().values()
-        return sum(len(pairs) for section in sections for pairs in section.values())
+        return 0 if state is None else sum(1 for _ in state.entries())
 
     def num_event_time_timers(self) -> int:
         """How many timers of event time wait."""
@@ -302,9 +426,16 @@ class TestHarness(Generic[OUT]):
                 flink_class="java.lang.IllegalStateException",
             )
 
-    def _owns(self, key_group: int) -> bool:
-        vertex, groups = self._context.vertex, self._context.config.max_parallelism
-        return subtask_of_key_group(key_group, groups, vertex.parallelism) == self._context.subtask
+    def _restore(self, state: KeyedState, snapshot: OperatorSnapshot) -> None:
+        """Take the own key groups of a snapshot, as a job takes them from a state file."""
+        content, vertex, groups = snapshot.keyed_state, self._context.vertex, self._context.config.max_parallelism
+        if content is None or content.key is None:
+            return
+        own = [g for g in range(groups) if subtask_of_key_group(g, groups, vertex.parallelism) == self._context.subtask]
+        replay, reading = Replay(state, range(own[0], own[-1] + 1) if own else range(0)), Reading(snapshot.classes)
+        check = replay.expect(content.key[1], content.states, reading)
+        replay.apply(content.states, content.timers, content.sections, reading, check)
+        replay.finish()
 
     def _check_fits(self, snapshot: OperatorSnapshot) -> None:
         config = self._context.config
@@ -314,7 +445,7 @@ class TestHarness(Generic[OUT]):
                 f"{config.max_parallelism}. Give the harness max_parallelism={snapshot.max_parallelism}.",
                 flink_class="org.apache.flink.util.StateMigrationException",
             )
-        if snapshot.keyed_state and self._context.state is None:
+        if snapshot.keyed_state is not None and self._context.state is None:
             raise InvalidProgramError(
                 f"restore(): the snapshot has keyed state, and the input of {config.name!r} is not keyed. Call key_by "
                 "before it, or restore the snapshot of another operator."

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from penstock.analysis.formats.lines import origin, verdict
+from penstock.analysis.builder import model_of
 from penstock.analysis.model import EdgeModel, OperatorModel, ProgramModel
-from penstock.analysis.reading import model_of
+from penstock.analysis.texts import origin, verdict
 from penstock.analysis.why import find
 from penstock.common import checks
 from penstock.datastream import StreamExecutionEnvironment

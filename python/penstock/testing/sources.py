@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.common import checks
-from penstock.job.pickling import pickle_operator
+from penstock.job.pickled_code import pickle_operator
 from penstock.runtime.io.splits import Records, Source, Split
 
 _STEPS = 100_000

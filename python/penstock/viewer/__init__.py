@@ -1,8 +1,8 @@
-"""The viewer: a plan as one HTML file that needs nothing else, in notebooks too, and of a job that runs.
+"""The viewer: a plan as one self-contained HTML file, also in notebooks and for running jobs.
 
-Here: what of a plan goes into the page, the page itself, and a server for pages of running jobs. Not here: what the
-page does with it, which is TypeScript in ``viewer/`` at the top of the repository and comes built into the package
-(``make viewer``), and any decision about plans.
+Here: the data of the page, the page itself, and a server for pages of running jobs. Not here: the page's program, which
+is TypeScript in ``viewer/`` at the top of the repository and comes built into the package (``make viewer``), and any
+decision about plans.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two plans in one: the newer one, with what has gone beside what is there, and what has become of each operator."""
+"""Two plans in one: the newer one with the removed operators, and the change of each operator."""
 
 from __future__ import annotations
 
@@ -8,36 +8,43 @@ from typing import Any
 
 from penstock.analysis.model import EdgeModel, OperatorModel, ProgramModel
 from penstock.compare.difference import Difference, OperatorDiff
+from penstock.compare.texts import shown, verdict
+from penstock.viewer.data import Verdict
 
 CHANGED = "changed"
-"""What the page calls an operator that has kept its ID, and differs otherwise."""
+"""The status of an operator that has kept its ID, and differs otherwise."""
+LOST = "lost"
+"""The status of an operator whose state is not found again."""
 
 
 def united(difference: Difference) -> tuple[ProgramModel, dict[int, dict[str, Any]]]:
-    """The newer plan with the operators that were removed, and the change of each operator by node. O(operators +
-    edges).
-
-    Args:
-        difference: of the two plans.
-
-    Returns:
-        Removed operators have new, higher node numbers and are in no vertex; edges that they had are there again.
-    """
+    """The newer plan with the operators that were removed, and the change of each operator by node. Removed operators
+    have new, higher node numbers and are in no vertex; their edges are added again. O(operators + edges)."""
     new, old = difference.new, difference.old
-    after = max((each.node for each in new.operators), default=0) + 1
-    here = {each.old.node: each.new.node for each in difference.operators if each.old and each.new}
+    after = max((operator.node for operator in new.operators), default=0) + 1
+    here = {operator.old.node: operator.new.node for operator in difference.operators if operator.old and operator.new}
     gone: list[OperatorModel] = []
     changes: dict[int, dict[str, Any]] = {}
-    for each in difference.operators:
-        node = -1 if each.new is None else each.new.node
-        if each.new is None and each.old is not None:
-            node = here[each.old.node] = after + len(gone)
-            gone.append(replace(each.old, node=node, vertex=None, chain_index=None))
-        changes[node] = _change(each)
+    for operator in difference.operators:
+        node = -1 if operator.new is None else operator.new.node
+        if operator.new is None and operator.old is not None:
+            node = here[operator.old.node] = after + len(gone)
+            gone.append(replace(operator.old, node=node, vertex=None, chain_index=None))
+        changes[node] = _change(operator)
     removed = {each.node for each in gone}
     edges = [_moved(edge, here, len(new.edges) + at) for at, edge in enumerate(old.edges) if _known(edge, here)]
     back = tuple(edge for edge in edges if edge.source in removed or edge.target in removed)
     return replace(new, operators=(*new.operators, *gone), edges=(*new.edges, *back)), changes
+
+
+_LOSES = frozenset(("orphaned", "taken by another", "blocked", "lost in part"))
+_KEEPS = frozenset(("kept", "new"))
+
+
+def judged(difference: Difference) -> Verdict:
+    """The verdict of a page of two plans."""
+    problems = [f"{shown(problem.operator, 100)}: {shown(problem.text, 1000)}." for problem in difference.problems]
+    return {"safe": difference.safe, "text": verdict(difference), "problems": problems}
 
 
 def _known(edge: EdgeModel, here: Mapping[int, int]) -> bool:
@@ -52,11 +59,11 @@ def _moved(edge: EdgeModel, here: Mapping[int, int], index: int) -> EdgeModel:
 
 
 def _change(each: OperatorDiff) -> dict[str, Any]:
-    """What the page tells of an operator."""
-    told = each.to_dict()
+    """The change of an operator for the page."""
+    document = each.to_dict()
     status = CHANGED if each.change == "kept" and each.differs else each.change
     details = {
-        "old ID": told.get("old_id") if each.change == "moved" else None,
+        "old ID": document.get("old_id") if each.change == "moved" else None,
         "was called": each.old.name if each.old and each.new and each.old.name != each.new.name else None,
         "state": None if each.state == "none" else each.state,
         "takes the state of": each.takes or None,
@@ -64,4 +71,10 @@ def _change(each: OperatorDiff) -> dict[str, Any]:
         "states": [f"{fate.name}: {fate.fate}{f', {fate.text}' if fate.text else ''}" for fate in each.states],
     }
     cause = "" if each.cause is None else each.cause.text
-    return {"status": status, "cause": cause, "details": {name: value for name, value in details.items() if value}}
+    loses = each.state in _LOSES or any(fate.fate not in _KEEPS for fate in each.states)
+    return {
+        "status": LOST if loses else status,
+        "change": status,
+        "cause": cause,
+        "details": {name: value for name, value in details.items() if value},
+    }

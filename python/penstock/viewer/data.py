@@ -1,40 +1,51 @@
-"""What of a plan goes into its page, and how that is written so that no text of a program can leave its place."""
+"""The data of a plan's page, written so that no text of a program can break out of its place."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, TypedDict
 
+import penstock
 from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel, VertexModel
-from penstock.viewer.columns import table
 
 FORMAT = 1
-"""Of the data; the page reads this one."""
+"""Version of the data."""
 
 _APART = ("states", "site")
 _ESCAPED = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
-def page_data(
-    model: ProgramModel, changes: Mapping[int, Mapping[str, Any]] | None = None, feed: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """All that a page shows. O(operators + edges).
+class Verdict(TypedDict):
+    """Whether a plan loses state of an older one, in one sentence, and each problem in some."""
 
-    Args:
-        model: the plan.
-        changes: what has become of operators since an older plan, by node.
-        feed: where the page finds the numbers of a running job, and how often it asks.
-    """
-    return {"format": FORMAT, "model": _model(model, changes), "live": None if feed is None else dict(feed)}
+    safe: bool
+    text: str
+    problems: list[str]
+
+
+def page_data(
+    model: ProgramModel,
+    changes: Mapping[int, Mapping[str, Any]] | None = None,
+    feed: Mapping[str, Any] | None = None,
+    verdict: Verdict | None = None,
+) -> dict[str, Any]:
+    """The data of a page: a plan, the changes of operators since an older plan by node, the feed of a running job, and
+    the verdict on state of the older plan. O(operators + edges)."""
+    about = {"penstock": penstock.__version__, "verdict": verdict}
+    return {
+        "format": FORMAT,
+        "model": {**_model(model, changes), **about},
+        "live": None if feed is None else dict(feed),
+    }
 
 
 def _model(model: ProgramModel, changes: Mapping[int, Mapping[str, Any]] | None) -> dict[str, Any]:
-    more: dict[str, list[Any]] = {"states": [_states(each) for each in model.operators], **_sites(model)}
+    more: dict[str, list[Any]] = {"states": [_states(operator) for operator in model.operators], **_sites(model)}
     if changes is not None:
-        more["change"] = [changes.get(each.node) for each in model.operators]
+        more["change"] = [changes.get(operator.node) for operator in model.operators]
     return {
         "name": model.name,
         "flink": model.flink,
@@ -47,11 +58,11 @@ def _model(model: ProgramModel, changes: Mapping[int, Mapping[str, Any]] | None)
 
 
 def _names(of: type, without: tuple[str, ...] = ()) -> list[str]:
-    return [each.name for each in fields(of) if each.name not in without]
+    return [field.name for field in fields(of) if field.name not in without]
 
 
 def _resources(model: ProgramModel) -> dict[str, list[Any]]:
-    return {"resources": [dict(each.resources) for each in model.vertices]}
+    return {"resources": [dict(vertex.resources) for vertex in model.vertices]}
 
 
 def _states(operator: OperatorModel) -> list[dict[str, Any]] | None:
@@ -59,9 +70,9 @@ def _states(operator: OperatorModel) -> list[dict[str, Any]] | None:
 
 
 def _sites(model: ProgramModel) -> dict[str, list[Any]]:
-    """Places as columns; files below the working folder relative to it, as a page may be handed on."""
+    """Places as columns; files below the working folder relative to it, as a page may be shared."""
     here = os.path.join(os.getcwd(), "")
-    sites = [each.site for each in model.operators]
+    sites = [operator.site for operator in model.operators]
     return {
         "file": [None if site is None else site.file.removeprefix(here) for site in sites],
         "line": [None if site is None else site.line for site in sites],
@@ -70,12 +81,43 @@ def _sites(model: ProgramModel) -> dict[str, list[Any]]:
 
 
 def embedded(data: Any) -> str:
-    """JSON that may stand in a script element of an HTML page: nothing in it begins a tag, a comment or an entity, nor
-    ends a line of JavaScript.
-
-    Args:
-        data: what JSON can write.
-    """
+    """JSON for a script element of an HTML page: nothing in it begins a tag, a comment or an entity, or ends a line of
+    JavaScript."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # lone surrogates, which a name may have, are no UTF-8
     return text.translate(_ESCAPED).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+# --- tables by column -------------------------------------------------------------------------------------------------
+
+_FEW = 4
+"""With at least so many rows per distinct value, values are written once."""
+
+
+def table(
+    rows: Sequence[object], fields: Iterable[str], more: Mapping[str, Sequence[Any]] | None = None
+) -> dict[str, Any]:
+    """Objects as a table by column, so that 100,000 operators with few distinct values are few and short lists;
+    ``more`` are columns that are not attributes of the objects. O(rows times fields)."""
+    columns = {name: column([getattr(row, name) for row in rows]) for name in fields}
+    columns.update({name: column(values) for name, values in (more or {}).items()})
+    return {"rows": len(rows), "columns": columns}
+
+
+def column(values: Sequence[Any]) -> Any:
+    """A column: a list of its values, ``{"all": value}`` if all are equal, or ``{"of": values, "at": positions}`` if
+    few are distinct. Values that are not hashable stay as they are."""
+    positions: dict[Hashable, int] = {}
+    most = max(len(values) // _FEW, 1)
+    at: list[int] = []
+    for value in values:
+        try:
+            at.append(positions.setdefault((type(value), value), len(positions)))
+        except TypeError:
+            return list(values)
+        if len(positions) > most:
+            return list(values)
+    distinct = [value for _, value in positions]  # type: ignore[misc]
+    if len(distinct) == 1:
+        return {"all": distinct[0]}
+    return {"of": distinct, "at": at} if values else []

@@ -1,4 +1,4 @@
-"""The numbers of a running job as its page takes them: per chain, from what is measured anyway."""
+"""The numbers of a running job for its page: per chain, from its metrics."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypedDict
 from penstock.metrics.running import RunningMetrics, RunningOperator, RunningVertex
 
 EVERY = 1000
-"""Milliseconds between two questions of the page."""
+"""Milliseconds between two requests of the page."""
 
 
 class VertexNumbers(TypedDict):
-    """A chain: rates are records per second, ``None`` is what nobody measures."""
+    """A chain: rates are records per second, ``None`` is not measured."""
 
     id: str
     name: str
@@ -42,11 +42,7 @@ class Numbers(TypedDict):
 
 
 def numbers(metrics: RunningMetrics) -> Numbers:
-    """A running job at one moment. O(operators + subtasks).
-
-    Args:
-        metrics: of the job.
-    """
+    """The numbers of a running job at one moment. O(operators + subtasks)."""
     bottleneck = metrics.bottleneck
     return {
         "job": metrics.job_name,
@@ -63,8 +59,8 @@ def numbers(metrics: RunningMetrics) -> Numbers:
 
 
 def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> VertexNumbers:
-    """What goes into a chain and comes out of it: of a source, what it emits goes in."""
-    chain = [metrics.operators[each] for each in vertex.operators]
+    """The numbers of a chain; the input rate of a source is what it emits."""
+    chain = [metrics.operators[operator] for operator in vertex.operators]
     head = chain[0]
     lags = [each.watermark_lag_ms for each in chain if each.watermark_lag_ms is not None]
     return {
@@ -82,6 +78,6 @@ def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> VertexNumbers:
 
 
 def _out_rate(chain: list[RunningOperator], metrics: RunningMetrics) -> float:
-    """What leaves a chain: what its last operator emits; of a sink, what it is given."""
+    """The output rate of a chain: that of its last operator; for a sink, its input rate."""
     last = chain[-1]
     return last.in_rate if last.operator_id in metrics.sinks else last.out_rate

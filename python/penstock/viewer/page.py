@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from penstock.analysis.builder import model_of, model_of_graph
 from penstock.analysis.model import ProgramModel
-from penstock.analysis.reading import model_of, model_of_graph
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.plan import JobGraph, Pipeline, StreamGraph
 from penstock.viewer.data import embedded, page_data
 
@@ -23,8 +23,17 @@ _HEIGHT = 560
 _LONGEST_TITLE = 200
 _PLACE = re.compile(r"\{\{([A-Z]+)\}\}")
 
-Plan = ProgramModel | Pipeline | StreamGraph | JobGraph
-"""What can be viewed."""
+
+class Program(Protocol):
+    """A program that has a plan, such as an environment."""
+
+    def to_pipeline(self) -> Pipeline:
+        """It, as a job that nobody runs."""
+        ...
+
+
+Plan = ProgramModel | Pipeline | StreamGraph | JobGraph | Program
+"""The kinds of plans that can be viewed."""
 
 
 class Page:
@@ -85,17 +94,22 @@ def view(plan: Plan, other: Plan | None = None) -> Page:
     """A page that shows a plan: its three graphs, chains, IDs, verdicts, states, and where operators were made.
 
     Args:
-        plan: a program (a :class:`~penstock.plan.Pipeline`), a model of one, or a graph of the planner.
+        plan: a program (an environment, or a :class:`~penstock.plan.Pipeline`), a model of one, or a graph of the
+            planner.
         other: an older plan; then the page also shows what has become of each operator since, and why.
+
+    Raises:
+        InvalidProgramError: it is none of these, or a program without operators.
     """
     model = as_model(plan)
     if other is None:
         return Page(model.name, page_data(model))
     from penstock.compare.difference import compare
-    from penstock.viewer.changes import united
+    from penstock.viewer.changes import judged, united
 
-    both, changes = united(compare(as_model(other), model))
-    return Page(both.name, page_data(both, changes))
+    difference = compare(as_model(other), model)
+    both, changes = united(difference)
+    return Page(both.name, page_data(both, changes, verdict=judged(difference)))
 
 
 def as_model(plan: Plan) -> ProgramModel:
@@ -110,7 +124,18 @@ def as_model(plan: Plan) -> ProgramModel:
         return model_of(plan)
     if isinstance(plan, JobGraph):
         return model_of_graph(plan.stream_graph, plan.flink)
-    return model_of_graph(plan)
+    if isinstance(plan, StreamGraph):
+        return model_of_graph(plan)
+    if isinstance(plan, type) or not hasattr(plan, "to_pipeline"):
+        raise InvalidProgramError(
+            f"view() was given {_kind(plan)}, which has no plan. Give an environment, such as env of your program "
+            "before env.execute(), a Pipeline, a StreamGraph or a JobGraph."
+        )
+    return model_of(plan.to_pipeline())
+
+
+def _kind(plan: object) -> str:
+    return f"the class {plan.__name__}" if isinstance(plan, type) else f"an object of {type(plan).__name__}"
 
 
 def filled(**values: str) -> str:
@@ -125,8 +150,9 @@ def _template() -> str:
         return (files("penstock.viewer") / ASSET).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ConfigurationError(
-            f"This Penstock has no viewer: penstock/viewer/{ASSET} is missing. In a checkout, `make viewer` "
-            "builds it (Node.js >= 18 and npm), before `pip install .` too; published wheels have it."
+            f"This Penstock has no viewer: penstock/viewer/{ASSET} is missing. It was installed from a "
+            "checkout where Node.js was not found or the page could not be built. Install Node.js 18 or newer, and run "
+            "`pip install --force-reinstall --no-deps .` there, or `make viewer` where the sources themselves are run."
         ) from None
 
 

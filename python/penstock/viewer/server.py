@@ -17,22 +17,14 @@ from penstock.viewer.feed import EVERY
 
 HOST = "127.0.0.1"
 FEED: dict[str, Any] = {"feed": "feed", "every": EVERY}
-"""What a page is told of its feed."""
+"""The address of the feed, for the page."""
 
 
 class PageServer:
-    """Serves a page at an address that nobody guesses, and answers its feed; in threads of its own, until it is closed.
+    """Serves a page at a secret address, and its feed, in its own threads, until it is closed; port 0 is any free one.
 
-    Other machines cannot reach it; pages of other sites are refused, also where a name of theirs leads to this
-    machine, and other users of this machine do not know the address.
-
-    Args:
-        html: makes the page, asked for each time it is loaded.
-        feed: makes the numbers; None while nothing is known.
-        port: to be taken; 0 for any that is free.
-
-    Raises:
-        ConfigurationError: the port is taken.
+    Other machines cannot reach it; pages of other sites are refused, even if a name of theirs resolves to this machine,
+    and other users of this machine do not know the address.
     """
 
     def __init__(self, html: Callable[[], str], feed: Callable[[], Any], port: int = 0) -> None:
@@ -49,11 +41,11 @@ class PageServer:
 
     @property
     def url(self) -> str:
-        """Where a browser finds the page."""
+        """The address of the page."""
         return f"http://{HOST}:{self._server.server_address[1]}{self._path}"
 
     def close(self) -> None:
-        """Answer no more."""
+        """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -75,7 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*args)
 
     def do_GET(self) -> None:
-        """Called for each request."""
+        """Answer a request."""
         if self.headers.get("Host", "").rpartition(":")[0] not in (HOST, "localhost"):
             self.send_error(HTTPStatus.FORBIDDEN)
         elif self.path == self._own:
@@ -102,4 +94,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Standard error is the program's."""
+        """Log nothing: standard error is the program's."""

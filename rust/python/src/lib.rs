@@ -41,6 +41,12 @@ fn operator_id(uid: &str) -> String {
     penstock_planner::identity::OperatorId::of_uid(uid).to_string()
 }
 
+/// The number of key groups of a vertex that does not set it (KeyGroupRangeAssignment); a parallelism below 1 counts as 1.
+#[pyfunction]
+fn default_max_parallelism(parallelism: i64) -> i32 {
+    penstock_planner::execution_graph::default_max_parallelism(parallelism.clamp(1, 1 << 15) as i32)
+}
+
 #[pymodule]
 mod _native {
     #[pymodule_export]
@@ -64,5 +70,5 @@ mod _native {
     #[pymodule_export]
     use super::stream_graph::{StreamEdge, StreamGraph, StreamGraphBuilder, StreamNode, Verdict};
     #[pymodule_export]
-    use super::{operator_id, plan_record};
+    use super::{default_max_parallelism, operator_id, plan_record};
 }

@@ -1,5 +1,4 @@
-"""Makes a process die, or an operation of the file system fail, just before the n-th change of it; and a job with two
-outputs, or three, to do that to."""
+"""Makes a process die, or an operation of the file system fail, just before the n-th change of it."""
 
 from __future__ import annotations
 
@@ -11,19 +10,26 @@ import pathlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from penstock.common.serialization import SimpleStringEncoder
-from penstock.job.commit.recovery import Verdict, pending_at, recover
+from penstock.connectors.files.buckets import BucketAssigner
+from penstock.connectors.files.file_sink import FileOutput
+from penstock.job.commit.leftovers import Verdict, pending_at, recover
+from penstock.job.folder.files import Files
+from penstock.job.folder.manifest import StepManifest
 from penstock.local import LocalExecutor
-from penstock.runtime.io.buckets import BucketAssigner
-from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.sink import StreamSink
+from tests.effort import one_of
+from tests.forks import status_of
 from tests.job.programs import Program
 
+ONE_OF = one_of(test=2, quick=5)
+"""Work dies before one in so many changes, with the next layout of outputs before the next ones."""
 CHANGES = ("link", "mkdir", "rename", "replace", "rmdir", "unlink", "fsync")
 DEAD = 9
 
@@ -81,19 +87,18 @@ def refuse() -> None:
 
 
 def dies_at(n: int, work: Callable[[], Any]) -> bool:
-    """Run some work in a process that is killed at its n-th change; False if it came to its end before."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            with before_each_change(Fuse(n, lambda: os._exit(DEAD))):
-                work()
-            status = 0
-        finally:
-            os._exit(status)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    """Run some work in a process that is killed at its n-th change; False if it came to its end before.
+
+    The work is sent, as :func:`tests.forks.status_of` says.
+    """
+    status = status_of(partial(_dying, n, work))
     assert status in (0, DEAD)
     return status == DEAD
+
+
+def _dying(n: int, work: Callable[[], Any]) -> None:
+    with before_each_change(Fuse(n, lambda: os._exit(DEAD))):
+        work()
 
 
 # --- the job
@@ -107,8 +112,7 @@ class Buckets(BucketAssigner[Any]):
 
 
 def pipeline(root: Path, values, layout=(2, 1), *, overwrite=True, function=None):
-    """A source and sinks of these parallelisms, none of them where it is 0: left and right are folders of files, or
-    single files; to the folder "more" a third one adds files of a few bytes."""
+    """A source and sinks of these parallelisms, none of them where it is 0."""
     program = Program()
     source = program.source(values)
     if function is not None:
@@ -127,8 +131,6 @@ def run(*args, **kwargs):
 
 
 def content(root: Path) -> dict[str, str]:
-    """Files and their texts. Those that jobs have added have the same names but for an id; they stand under the name
-    without it, all their texts."""
     texts: dict[str, list[str]] = defaultdict(list)
     for path in sorted(root.rglob("*")):
         if path.is_file():
@@ -144,12 +146,21 @@ def visible(root: Path) -> dict[str, str]:
     return {name: text for name, text in content(root).items() if not name.startswith(".") and "/." not in name}
 
 
+def manifest_in(path: Path) -> StepManifest:
+    """The manifest in the hidden checkpoint directory of a job."""
+    files = Files(str(path.parent))
+    files.manifests = files.place
+    newest = files.newest(unpickle=False)
+    assert newest is not None
+    return newest
+
+
 def manifests(root: Path) -> list[Path]:
-    return [*root.glob(".*.pending-*/manifest-1.json"), *root.glob("more/.pending-*/manifest-1.json")]
+    return [*root.glob(".*.pending-*/commit/manifest-1.json"), *root.glob("more/.pending-*/commit/manifest-1.json")]
 
 
 def clean(root: Path) -> list[Verdict]:
-    found = [recover(folder) for folder in pending_at(root)]
+    found = [recover(folder) for folder in pending_at(str(root))]
     return [leftover.verdict for leftover in found if leftover is not None]
 
 
@@ -160,7 +171,7 @@ def crashed(tmp_path: Path, committed: bool, layout=(2, 1)) -> Path:
         folder = tmp_path / f"crashed{n}"
         folder.mkdir()
         assert dies_at(n, lambda folder=folder: run(folder, range(10), layout, overwrite=False))
-        homes = [*folder.glob(".left.pending-*/[0-9a-f]*"), *folder.glob("more/.pending-*/[0-9a-f]*")]
+        homes = [*folder.glob(".left.pending-*/[0-9a-f]*-*"), *folder.glob("more/.pending-*/[0-9a-f]*-*")]
         if bool(manifests(folder)) == committed and (committed or homes):
             return folder
         n += 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,18 +9,29 @@ import pytest
 
 from penstock.common import RestartStrategies
 from penstock.common.serialization import SimpleStringEncoder
+from penstock.connectors.files.buckets import BucketAssigner
+from penstock.connectors.files.file_sink import FileOutput
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError
-from penstock.job.commit.recovery import Verdict, pending_at, recover
+from penstock.job.commit.leftovers import Verdict, pending_at, recover
 from penstock.job.deployment import deploy
-from penstock.job.results import JobOutput
+from penstock.job.folder.manifest import StepManifest, encoded
+from penstock.job.steps.commits import SingleRun
 from penstock.local import LocalExecutor
-from penstock.local.rounds import RoundsJob
-from penstock.runtime.io.buckets import BucketAssigner
-from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.sink import StreamSink
-from tests.job.commit.crashes import clean, content, crashed, hidden, manifests, pipeline, refuse, run, visible
-from tests.job.programs import Program
+from tests.job.commit.crashes import (
+    clean,
+    content,
+    crashed,
+    hidden,
+    manifest_in,
+    manifests,
+    pipeline,
+    refuse,
+    run,
+    visible,
+)
+from tests.job.programs import Program, only_step, reports_in
 
 ALONE = (0, 0, 2)
 DONE = {
@@ -33,12 +42,6 @@ DONE = {
     "more/odd/part-0-1": "5\n7\n",
     "more/odd/part-0-2": "9\n",
 }
-
-
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch):
-    """No machine loses its power here."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 def twice(found: dict[str, str]) -> dict[str, str]:
@@ -101,9 +104,11 @@ def test_what_a_failed_attempt_wrote_does_not_count(tmp_path):
 
 def test_of_two_attempts_that_both_finish_one_counts(tmp_path):
     deployment = deploy(pipeline(tmp_path, range(10), ALONE))
-    with JobOutput(deployment) as output:
-        first, _second = [RoundsJob(deployment, attempt).run() for attempt in (0, 1)]
-        output.commit(first)
+    with SingleRun(deployment) as output:
+        first, _second = [reports_in(only_step(deployment, attempt), deployment) for attempt in (0, 1)]
+        manifest = StepManifest(1, "two sinks", deployment.job.job_id, 0, outputs=output.put_together(first))
+        output.commit(manifest)
+        output.publish(manifest)
     assert content(tmp_path) == DONE
     assert hidden(tmp_path) == []
 
@@ -145,7 +150,7 @@ def test_a_folder_that_a_running_job_replaces_gets_no_files(tmp_path):
 
 def test_what_stands_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "more").write_text("precious")
-    with pytest.raises(ConfigurationError, match=r"'.*/more' is no folder"):
+    with pytest.raises(ConfigurationError, match=r"'.*/more' is not a folder"):
         run(tmp_path, [1], ALONE)
     assert content(tmp_path) == {"more": "precious"}
 
@@ -155,7 +160,7 @@ def test_what_comes_to_stand_in_the_place_of_a_bucket_is_seen_before_the_commit(
         (tmp_path / "more" / "odd").write_text("precious")
         return x
 
-    with pytest.raises(ConfigurationError, match=r"^'.*/more/odd' is no folder"):
+    with pytest.raises(ConfigurationError, match=r"^'.*/more/odd' is not a folder"):
         run(tmp_path, range(10), ALONE, function=spoil)
     assert content(tmp_path) == {"more/odd": "precious"}
     assert hidden(tmp_path) == []
@@ -165,7 +170,7 @@ def test_a_file_in_the_place_of_a_bucket_of_a_committed_job_is_waited_for(tmp_pa
     folder = crashed(tmp_path, committed=True, layout=ALONE)
     (folder / "more" / "odd").write_text("precious")
     assert clean(folder) == [Verdict.LEAVE]
-    with pytest.raises(ConfigurationError, match=r"unfinished.*is no folder"):
+    with pytest.raises(ConfigurationError, match=r"unfinished.*is not a folder"):
         run(folder, range(10), ALONE)
     assert visible(folder) == {"more/odd": "precious"}
     (folder / "more" / "odd").unlink()
@@ -190,18 +195,19 @@ def test_what_is_not_known_is_left(tmp_path, committed):
 def test_a_manifest_that_leads_out_of_the_folder_is_left(tmp_path, target):
     folder = crashed(tmp_path, committed=True, layout=ALONE)
     [path] = manifests(folder)
-    data = json.loads(path.read_text())
-    text = path.read_text()
-    data["outputs"][0]["target"] = target.format(folder)
-    path.write_text(json.dumps(data))
+    text, manifest = path.read_bytes(), manifest_in(path)
+
+    def with_first(**changes):
+        first, *others = manifest.outputs
+        path.write_bytes(encoded(replace(manifest, outputs=(replace(first, **changes), *others))))
+
+    with_first(target=target.format(folder))
     assert clean(folder) == [Verdict.LEAVE]
-    data = json.loads(text)
-    data["outputs"][0]["pending"] = str(folder / "elsewhere")
-    path.write_text(json.dumps(data))
+    with_first(pending=str(folder / "elsewhere"))
     (folder / "elsewhere").write_text("mine")
     assert clean(folder) == [Verdict.LEAVE]
     assert visible(folder) == {"elsewhere": "mine"}
-    path.write_text(text)
+    path.write_bytes(text)
     assert clean(folder) == [Verdict.PUBLISH]
     assert content(folder) == {**DONE, "elsewhere": "mine"}
 
@@ -219,9 +225,9 @@ def test_leftovers_are_found_from_the_folder_and_from_the_one_above(tmp_path):
     folder = crashed(tmp_path, committed=True, layout=ALONE)
     before = content(folder)
     for path in (folder, folder / "more", next(folder.glob("more/.pending-*"))):
-        [found] = [recover(each, dry_run=True) for each in pending_at(path)]
+        [found] = [recover(each, dry_run=True) for each in pending_at(str(path))]
         assert found is not None
-        assert (found.verdict, found.job, found.targets) == (Verdict.PUBLISH, "two sinks", (folder / "more",))
+        assert (found.verdict, found.job, found.targets) == (Verdict.PUBLISH, "two sinks", (f"{folder}/more",))
     assert content(folder) == before
 
 

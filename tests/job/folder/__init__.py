@@ -1,1 +1,1 @@
-"""The job folder: what is written how, by whom, and what goes when."""
+"""The checkpoint directory: what is written how, by whom, and what goes when."""

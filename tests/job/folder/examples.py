@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.job.commit.manifest import Output
 from penstock.job.folder.ended import EndedFile, EndedSplits
 from penstock.job.folder.lease import Lease
-from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
+from penstock.job.folder.manifest import OperatorState, Output, SourceState, StepManifest, TaskState
 from penstock.runtime.config.tasks import StateFile
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.stores import storage_of
 
 SUM, SOURCE = "5" * 32, "ab" * 16
 
@@ -41,13 +40,7 @@ def everything(**other: Any) -> StepManifest:
 
 
 def step(lease: Lease, number: int, *, keep: int = 0) -> StepManifest:
-    """Write a state file, and commit a step that names it.
-
-    Args:
-        lease: of the folder.
-        number: of records so far.
-        keep: how many of the last files the state consists of besides.
-    """
+    """Write a state file, and commit a step that names it."""
     newest = lease.newest()
     old = newest.operators[SUM].subtasks[0] if newest is not None and newest.operators else ()
     file = StateFile(SUM, f"{SUM}-0-{lease.version + 1}-{number:08x}", "log", 5, "", 1)
@@ -60,5 +53,4 @@ def step(lease: Lease, number: int, *, keep: int = 0) -> StepManifest:
 
 
 def reached(manifest: StepManifest | None) -> int:
-    """The number of records of :func:`step`."""
     return manifest.sources[SOURCE].positions["numbers"] if manifest is not None and manifest.sources else 0

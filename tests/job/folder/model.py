@@ -1,13 +1,4 @@
-"""All that can happen to a job folder, explored: the real code over a storage in memory, where before each call any
-other driver may do something, and where this one may never do anything again.
-
-A driver is a list of operations (open, write state, commit, clean, …). Between two of them its objects are kept as
-bytes; inside of one, what the storage has answered so far: to go on, the operation is run again over these answers,
-and then makes one call more. So a world is a value; equal ones are explored once.
-
-A driver that is killed is one that is not asked again. Locks and leases do not take part: a driver takes the folder
-over whenever it likes, as if the other's lease had run out, which may happen at any moment to one that is paused.
-"""
+"""All that can happen to a checkpoint directory, explored."""
 
 from __future__ import annotations
 
@@ -39,16 +30,7 @@ class Violation(AssertionError):
 
 @dataclass(frozen=True)
 class Driver:
-    """A process between two of its calls.
-
-    Attributes:
-        number: from 0.
-        plan: its operations from the next one on, or the one that it is in.
-        written: state files that it has written.
-        objects: writer and cleaner, pickled; empty before they are.
-        answers: what the storage has answered in this operation.
-        held: a version that it copies to a savepoint, and the files of it.
-    """
+    """A process between two of its calls."""
 
     number: int
     plan: tuple[str, ...] = ()
@@ -60,21 +42,6 @@ class Driver:
 
 @dataclass(frozen=True)
 class World:
-    """All there is.
-
-    Attributes:
-        files: path and content.
-        drivers: those that have started.
-        waiting: the plans of those that have not.
-        late: writes that are still on their way.
-        faults: of the storage that may still happen.
-        failures: of steps that may still happen.
-        zombies: files that a task may still write for nobody.
-        history: the manifests that have been the newest, by version.
-        pinned: versions of which a driver was told that they are.
-        referred: versions that a driver was told are kept for a savepoint, and the savepoint.
-    """
-
     files: frozenset[tuple[str, bytes]]
     drivers: tuple[Driver, ...]
     waiting: tuple[tuple[str, ...], ...]
@@ -88,7 +55,6 @@ class World:
 
     @property
     def kept(self) -> set[int]:
-        """The versions that nobody may remove."""
         return {*self.pinned, *(version for version, _ in self.referred)}
 
 
@@ -104,7 +70,6 @@ def position(one: StepManifest) -> int:
 
 
 def begun(driver: Driver) -> tuple[Writer, Cleaner]:
-    """The objects of a driver."""
     if driver.objects:
         return pickle.loads(driver.objects)
     files = Files(PLACE, SIMULATED)
@@ -125,11 +90,7 @@ def step_manifest(writer: Writer, driver: Driver) -> StepManifest:
 
 
 def act(driver: Driver, writer: Writer, cleaner: Cleaner) -> Driver:
-    """Run one operation of a driver, to its end.
-
-    Returns:
-        The driver after it, but for its objects.
-    """
+    """Run one operation of a driver, to its end."""
     operation, *rest = driver.plan
     after = replace(driver, plan=tuple(rest))
     try:
@@ -269,7 +230,6 @@ def complete(files: dict[str, bytes], history: tuple[bytes, ...], counting: set[
 
 
 def successors(world: World) -> Iterator[World]:
-    """All that can happen next."""
     if world.waiting:
         new = Driver(len(world.drivers), world.waiting[0])
         yield replace(world, drivers=(*world.drivers, new), waiting=world.waiting[1:])
@@ -323,18 +283,7 @@ def ended(world: World) -> None:
 
 
 def explore(world: World, limit: int = 10**9) -> int:
-    """Visit every world that can come of one, the nearest first.
-
-    Args:
-        world: where it begins.
-        limit: of worlds.
-
-    Returns:
-        How many there are.
-
-    Raises:
-        Violation: something is not as it must be in one of them.
-    """
+    """Visit every world that can come of one, the nearest first."""
     seen, waiting, closed = {world}, deque([world]), set[frozenset[tuple[str, bytes]]]()
     while waiting and len(seen) < limit:
         now = waiting.popleft()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.runtime.io.storage import Entry, Storage
+from penstock.storage.storage import Entry, Storage
 
 PLACE = "sim://job"
 STATE, MANIFESTS = f"{PLACE}/state/", f"{PLACE}/manifests/manifest-"
@@ -16,16 +16,7 @@ class Paused(BaseException):
 
 
 class Simulated(Storage):
-    """A storage whose answers are first those of before, then one of its own, then none.
-
-    Attributes:
-        files: what is there.
-        answers: so far.
-        calls: how many it still answers.
-        fault: what the next creation of a manifest does: "" | "unanswered" | "refused" | "late" | "retried".
-        created: whether there was one.
-        late: what is still on its way to the store.
-    """
+    """A storage whose answers are first those of before, then one of its own, then none."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}

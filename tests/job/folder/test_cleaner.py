@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import JobFolderError
-from penstock.job.commit.manifest import Output
 from penstock.job.folder import cleaner as module
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import SourceState, StepManifest
-from penstock.runtime.io.storage import Entry, LocalStorage
+from penstock.storage.storage import Entry, LocalStorage
 from tests.job.folder.examples import SUM, step
 
 
@@ -86,7 +85,7 @@ def test_a_pinned_version_stays_over_restarts_until_it_is_unpinned(lease: Lease)
     assert folder.versions() == (1, 9, 10)
     assert {*folder.read(1).files()} <= set(files(lease))
     with folder.open("count") as again:
-        with pytest.raises(JobFolderError, match=r"Version 5 cannot be pinned: it is not there\. .*: 1, 10, 11"):
+        with pytest.raises(JobFolderError, match=r"Checkpoint 5 cannot be pinned: it does not exist\. .*: 1, 10, 11"):
             again.pin(5)
         again.unpin(1)
         again.unpin(1)
@@ -113,7 +112,7 @@ def test_what_a_damaged_version_needs_is_not_guessed(lease: Lease) -> None:
     with JobFolder(lease.place).open("count", retained=3) as second:
         Path(lease.place, "manifests", "manifest-2.json").write_text("damaged")
         Path(lease.state, f"{SUM}-0-2-ffffffff").write_text("of a step that failed")
-        with pytest.warns(UserWarning, match="No state is removed, as it is not known what version 2 needs"):
+        with pytest.warns(UserWarning, match="No state is removed, because it is unknown what checkpoint 2 needs"):
             second.clean()
         assert len(files(lease)) == 3
         for number in (3, 4, 5):
@@ -122,19 +121,6 @@ def test_what_a_damaged_version_needs_is_not_guessed(lease: Lease) -> None:
         second.failed()
         second.clean()
         assert len(files(lease)) == 3
-
-
-def test_pending_files_go_but_those_that_are_to_be_published(lease: Lease, tmp_path: Path) -> None:
-    pending = tmp_path / ".out.pending-x"
-    pending.mkdir()
-    waits, dead = f"{SUM}-0-{'a' * 32}", f"{SUM}-0-{'b' * 32}"
-    for name in (waits, dead, "job.json"):
-        (pending / name).write_text("")
-    lease.cleaner.pending = [str(pending)]
-    output = Output(str(pending / waits), str(tmp_path / "out"), False)
-    lease.commit(StepManifest(1, "count", "x", 0, outputs=(output,)))
-    lease.clean()
-    assert sorted(path.name for path in pending.iterdir()) == sorted([waits, "job.json"])
 
 
 def test_files_of_ended_splits_stay_as_long_as_a_version_names_them(lease: Lease) -> None:

@@ -48,6 +48,7 @@ def dies_at(n: int, place: str, done: list[int]) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_driver_that_dies_anywhere_loses_nothing_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

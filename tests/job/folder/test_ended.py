@@ -10,7 +10,7 @@ import pytest
 from penstock.errors import JobFolderError
 from penstock.job.folder import ended as module
 from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
-from penstock.runtime.io.storage import Entry, LocalStorage
+from penstock.storage.storage import Entry, LocalStorage
 
 
 class Counting(LocalStorage):
@@ -25,8 +25,7 @@ class Counting(LocalStorage):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_all_ids_are_kept_and_few_are_written_again(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda _: None)
+def test_all_ids_are_kept_and_few_are_written_again(tmp_path: Path, seed: int) -> None:
     storage, chance, ended, count, most = Counting(), random.Random(seed), EndedSplits(), 0, 0
     while count < 100_000:
         more = chance.choice([1, 10, 100, 3000]) if seed else 100

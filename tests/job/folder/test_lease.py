@@ -1,4 +1,4 @@
-"""A job folder on a disk, in memory and on S3: steps, restarts, who holds it, who does not any more."""
+"""A checkpoint directory on a disk, in memory and on S3: steps, restarts, who holds it, who does not any more."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import OperatorState, StepManifest
 from penstock.job.folder.owners import Lock, Owner
 from penstock.runtime.config.tasks import StateFile
-from penstock.runtime.io.storage import join
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.storage import join
+from penstock.storage.stores import storage_of
 from tests.job.folder.examples import SUM, everything, reached, step
 
 
@@ -47,15 +47,15 @@ def test_a_job_goes_on_where_it_was(place: str) -> None:
     folder = JobFolder(place)
     assert (folder.newest(), folder.versions()) == (None, ())
     with folder.open("count") as lease:
-        assert lease.found() == f"Beginning with the new job folder {folder.place!r}."
+        assert lease.found() == f"Starting with the new checkpoint directory {folder.place!r}."
         assert (lease.newest(), lease.version, lease.epoch) == (None, 0, 1)
         for number in (1, 2, 3):
             assert step(lease, number).version == number
             lease.clean()
     with JobFolder(place).open("another name") as lease:
         assert re.fullmatch(
-            rf"Going on from version 4 of '{re.escape(folder.place)}', 2026-11-2\d \d\d:\d\d, 1 operator with state, "
-            "5 bytes.",
+            rf"Resuming from checkpoint 4 of '{re.escape(folder.place)}', 2026-11-2\d \d\d:\d\d, 1 operator with "
+            "state, 5 bytes.",
             lease.found(),
         )
         assert (reached(lease.newest()), lease.version, lease.epoch) == (3, 4, 2)
@@ -67,7 +67,7 @@ def test_a_job_goes_on_where_it_was(place: str) -> None:
     assert names(place, "manifests") == {"manifest-4.json", "manifest-5.json"}
     assert len(names(place, "state")) == 2
     assert [reached(folder.read(version)) for version in (4, 5)] == [3, 4]
-    with pytest.raises(JobFolderError, match=r"has no version 3\. Those that it has: 4, 5; penstock.job.retained"):
+    with pytest.raises(JobFolderError, match=r"has no checkpoint 3\. It has: 4, 5; penstock.job.retained"):
         folder.read(3)
 
 
@@ -127,7 +127,7 @@ def test_one_that_is_replaced_before_its_first_commit_cannot_either(place: str, 
         seal = second.newest()
         assert seal is not None
         assert seal.is_nothing
-        assert second.found().startswith("Beginning")
+        assert second.found().startswith("Starting")
         with pytest.raises(FencedError):
             step(first, 1)
         step(second, 1)
@@ -229,11 +229,16 @@ def test_one_on_a_store_is_held_until_its_lease_is_over(bucket: str, monkeypatch
 
 
 def test_a_fork_holds_nothing(tmp_path: Path) -> None:
+    there, here = os.pipe()
     with JobFolder(str(tmp_path)).open("count"):
         forked = os.fork()
         if forked == 0:
+            os.write(here, b"!")  # behind what Python does first in a fork, which lets go of the lock
             signal.pause()
             os._exit(0)
+        os.close(here)
+        with os.fdopen(there, "rb") as started:
+            assert started.read(1)
     try:
         JobFolder(str(tmp_path)).open("count").close()
     finally:
@@ -267,6 +272,58 @@ def test_a_damaged_manifest_is_named_with_what_can_be_done(place: str) -> None:
         assert reached(lease.newest()) == 1
 
 
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_job_whose_manifests_are_all_gone_does_not_begin_again(place: str, steps: int) -> None:
+    with JobFolder(place).open("count") as lease:
+        for number in range(1, steps + 1):
+            step(lease, number)
+            lease.clean()
+    storage, manifests = storage_of(place), JobFolder(place).files.manifests
+    kept = {path: storage.get(path) for path in (entry.path for entry in storage.list(manifests))}
+    before = names(place, "state")
+    storage.delete(kept)
+    for _ in range(2):  # the first refusal leaves all as it was
+        with pytest.raises(JobFolderError, match=r"no manifest left in .*/manifests'.*from a copy.*--from-savepoint"):
+            JobFolder(place).open("count")
+    assert names(place, "state") == before
+    for path, data in kept.items():
+        storage.put(path, data)
+    with JobFolder(place).open("count") as lease:
+        assert reached(lease.newest()) == steps
+
+
+def test_a_folder_of_an_earlier_penstock_is_marked_when_it_is_opened(place: str) -> None:
+    with JobFolder(place).open("count") as lease:
+        step(lease, 1)
+    storage = storage_of(place)
+    storage.delete([join(place, "committed")])
+    JobFolder(place).open("count").close()
+    storage.delete([entry.path for entry in storage.list(JobFolder(place).files.manifests)])
+    with pytest.raises(JobFolderError, match="no manifest left"):
+        JobFolder(place).open("count")
+
+
+def test_a_job_that_never_committed_begins_again(place: str) -> None:
+    for epoch in (1, 2, 3):
+        with JobFolder(place).open("count") as lease:
+            storage_of(place).put(join(lease.state, f"{SUM}-0-1-0badcafe"), b"state")  # of a step that failed
+            assert (lease.epoch, reached(lease.newest())) == (epoch, 0)
+            assert lease.found().startswith("Starting with the new checkpoint directory")
+
+
+def test_a_folder_without_its_job_json_is_refused(place: str) -> None:
+    with JobFolder(place).open("count") as lease:
+        step(lease, 1)
+    storage, path = storage_of(place), join(place, "job.json")
+    kept = storage.get(path)
+    storage.delete([path])
+    with pytest.raises(JobFolderError, match=r"has lost its job.json.*from a copy"):
+        JobFolder(place).open("count")
+    storage.put(path, kept)
+    with JobFolder(place).open("count") as lease:
+        assert reached(lease.newest()) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -284,16 +341,16 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, text: str, said: 
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_configuration(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigurationError, match=r"file/job' cannot be used: .*Set penstock.job.folder"):
+    with pytest.raises(ConfigurationError, match=r"file/job' cannot be used: .*Set execution.checkpointing.dir"):
         JobFolder(str(tmp_path / "file" / "job")).open("count")
 
 
 def test_a_commit_of_another_version_is_refused(tmp_path: Path) -> None:
     with JobFolder(str(tmp_path)).open("count") as lease:
-        with pytest.raises(JobFolderError, match="Version 6 cannot be committed: version 0 is the newest"):
+        with pytest.raises(JobFolderError, match="Checkpoint 6 cannot be committed: checkpoint 0 is the newest"):
             lease.commit(everything())
         lease.close()
-        with pytest.raises(JobFolderError, match="has left the job folder"):
+        with pytest.raises(JobFolderError, match="has left the checkpoint directory"):
             lease.commit(everything(version=1))
 
 

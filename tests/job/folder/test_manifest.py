@@ -104,6 +104,15 @@ def test_every_byte_counts() -> None:
         decoded(data + b"\n", 6, "m")
 
 
+def test_one_that_was_cut_says_so() -> None:
+    data = encoded(everything())
+    for length in range(len(data)):
+        with pytest.raises(JobFolderError) as refused:
+            decoded(data[:length], 6, "m")
+        said = "it is empty" if length == 0 else "it ends in the middle"
+        assert f"The manifest 'm' is damaged: {said}. Bring it back from a copy." in str(refused.value)
+
+
 @given(st.binary(max_size=200))
 def test_anything_else_is_an_error(data: bytes) -> None:
     with pytest.raises(JobFolderError, match="damaged"):
@@ -117,7 +126,7 @@ def test_other_json_is_an_error(data: bytes) -> None:
 
 
 def test_a_manifest_under_another_name_is_damaged() -> None:
-    with pytest.raises(JobFolderError, match="says that it is of version 6"):
+    with pytest.raises(JobFolderError, match="that of checkpoint 6"):
         decoded(encoded(everything()), 7, "m")
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from penstock.job.folder.cleaner import Cleaner
-from penstock.job.folder.pins import Pins
+from penstock.job.folder.files import Pins
 from penstock.job.folder.writer import Writer
 from tests.job.folder.model import Violation, World, explore
+
+pytestmark = pytest.mark.slow
 
 STEP = ("write", "commit", "clean")
 BRIEF = ("open", "write", "commit")
@@ -83,7 +85,7 @@ def forgets_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forgets_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver does not look for what was pinned before it."""
-    monkeypatch.setattr("penstock.job.folder.pins.Pins.pinned", lambda self: [])
+    monkeypatch.setattr("penstock.job.folder.files.Pins.pinned", lambda self: [])
 
 
 def frees_what_one_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,10 @@ PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 
 def environment(folder: Path | str | None = None, parallelism: int = 2, **settings: Any) -> StreamExecutionEnvironment:
     """Of the local executor; ``penstock__step__records=10`` is a setting."""
+    settings = {"penstock__files__commit_interval": 0, **settings}
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
     if folder is not None:
-        values["penstock.job.folder"] = str(folder)
+        values["execution.checkpointing.dir"] = str(folder)
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), executor="local")
     return env.set_parallelism(parallelism)
 
@@ -31,9 +32,9 @@ def ending_after(steps: int) -> Iterator[None]:
     """Within the block a job ends after so many steps, as if it was stopped."""
     done, step, dry = 0, StepLoop._step, StepLoop._dry
 
-    def stepping(self: StepLoop, readings: Any) -> None:
+    def stepping(self: StepLoop, *args: Any) -> None:
         nonlocal done
-        step(self, readings)
+        step(self, *args)
         done += 1
 
     with (

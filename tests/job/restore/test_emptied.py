@@ -64,7 +64,7 @@ def empty(folder: Path) -> list[bool]:
 def test_what_is_emptied_is_not_missed(tmp_path: Path, backend: str) -> None:
     run(tmp_path, backend, steps=1)
     assert empty(tmp_path) == [False]
-    with pytest.raises(InvalidProgramError, match="There is state of operator 'pairs'"):
+    with pytest.raises(InvalidProgramError, match="There is state for operator 'pairs'"):
         run(tmp_path, backend, pairs=False)
     run(tmp_path, backend, steps=1)
     assert empty(tmp_path) == [True]

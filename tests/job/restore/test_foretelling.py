@@ -10,7 +10,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.errors import InvalidProgramError
 from penstock.job.folder.manifest import OperatorState, StepManifest
-from penstock.job.restore.foretelling import foretold
+from penstock.job.restore.forecast import predict
 from penstock.plan import operator_id
 
 GONE = "f" * 32
@@ -42,7 +42,7 @@ def id_of_the_sum(program) -> str:
 
 
 def codes(program, found, allow: bool = False):
-    refused, findings = foretold(program, found, allow=allow)
+    refused, findings = predict(program, found, allow=allow)
     return refused, {(each.code, each.operator_id) for each in findings if each.code != "starts-empty"}
 
 
@@ -66,7 +66,7 @@ def test_what_nobody_takes_is_refused_or_left_behind():
 
 
 def test_what_starts_empty():
-    _, findings = foretold(pipeline("sum", GONE), manifest(**{GONE: "sum"}))
+    _, findings = predict(pipeline("sum", GONE), manifest(**{GONE: "sum"}))
     assert operator_id("sum") not in {each.operator_id for each in findings}
-    _, findings = foretold(pipeline("sum"), manifest())
+    _, findings = predict(pipeline("sum"), manifest())
     assert operator_id("sum") in {each.operator_id for each in findings if each.code == "starts-empty"}

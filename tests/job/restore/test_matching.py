@@ -9,7 +9,7 @@ import pytest
 from penstock.errors import InvalidProgramError
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
-from penstock.job.restore.matching import Taken, match
+from penstock.job.restore.matches import Taken, match
 from penstock.runtime.buffers.codec import dumps
 
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)

@@ -1,4 +1,4 @@
-"""A job folder is gone on with by a changed program: what is kept, refused, and said."""
+"""A checkpoint directory is gone on with by a changed program: what is kept, refused, and said."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from penstock.datastream import MapFunction, ParallelSourceFunction, SourceFunct
 from penstock.datastream.connectors import NumberSequenceSource
 from penstock.errors import InvalidProgramError
 from penstock.job.folder.lease import JobFolder
+from penstock.savepoints import SavepointWriter
 from tests.job.restore.jobs import PAIR, Count, ending_after, environment, some
 from tests.running import collected
 
@@ -26,6 +27,7 @@ def counts(env, change=lambda counted: counted, before=lambda stream: stream):
     return change(counted.name("count"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new"), [(2, 2), (1, 4), (4, 1), (3, 8), (8, 3), (2, 128)])
 def test_another_parallelism_and_an_operator_more(tmp_path, old, new, capsys):
     first = some(counts(environment(tmp_path, old, **STEP), lambda s: s.uid("count")), 3)
@@ -63,7 +65,7 @@ def test_who_is_new_and_may_keep_state_is_said(tmp_path, capsys):
 
 def test_state_that_nobody_takes_is_refused_or_left_behind(tmp_path, capsys):
     first = some(counts(environment(tmp_path, **STEP), lambda s: s.uid("count")), 3)
-    with pytest.raises(InvalidProgramError, match=r"state of operator 'count' \(uid 'count'") as refused:
+    with pytest.raises(InvalidProgramError, match=r"state for operator 'count' \(uid 'count'") as refused:
         collected(counts(environment(tmp_path, **STEP), lambda s: s.uid("other")))
     assert refused.value.flink_class == "java.lang.IllegalStateException"
     newest = JobFolder(str(tmp_path)).newest()
@@ -71,7 +73,7 @@ def test_state_that_nobody_takes_is_refused_or_left_behind(tmp_path, capsys):
     rest = collected(counts(env, lambda s: s.uid("other")))
     assert len(first) + len(rest) == 100
     assert Counter(rest) == Counter((key, KEYS[30 : at + 31].count(key)) for at, key in enumerate(KEYS[30:]))
-    assert "left behind, as was allowed 'count' (uid 'count'" in capsys.readouterr().err
+    assert "dropped, as allowed         'count' (uid 'count'" in capsys.readouterr().err
     assert {each.uid for each in newest.operators.values()} == {"count"}
     assert {each.uid for each in JobFolder(str(tmp_path)).newest().operators.values()} == {"other"}
 
@@ -127,10 +129,14 @@ def test_max_parallelism_is_taken_over_or_refused(tmp_path):
         return counts(env, lambda s: (s if most is None else s.set_max_parallelism(most)).uid("count"))
 
     first = some(program(environment(tmp_path, 2, **STEP), 16), 3)
-    with pytest.raises(InvalidProgramError, match="has 16 key groups, and the program gives it 32"):
+    way_out = r".*penstock savepoint set-max-parallelism JOB NEW UID"
+    with pytest.raises(InvalidProgramError, match=rf"has 16 key groups, and the program gives it 32.{way_out} 32;"):
         collected(program(environment(tmp_path, 2, **STEP), 32))
-    with pytest.raises(InvalidProgramError, match="cannot go on with 17 subtasks"):
+    with pytest.raises(InvalidProgramError, match=rf"cannot resume with 17 subtasks.{way_out} N\."):
         collected(program(environment(tmp_path, 17, **STEP)))
+    regrouped = SavepointWriter(str(tmp_path)).set_max_parallelism("count", 32).write(str(tmp_path / "regrouped"))
+    env = environment(tmp_path / "other", 2, **STEP, execution__savepoint__path=regrouped.place)
+    assert Counter(first) + Counter(collected(program(env, 32))) == WHOLE
     second = some(program(environment(tmp_path, 16, **STEP)), 2)
     assert {each.max_parallelism for each in JobFolder(str(tmp_path)).newest().operators.values()} == {16}
     rest = collected(program(environment(tmp_path, 3, **STEP)))

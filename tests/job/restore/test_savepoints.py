@@ -1,4 +1,5 @@
-"""Jobs begin from savepoints: in a new job folder, or in none; from a version of a job folder; or not at all."""
+"""Jobs begin from savepoints: in a new checkpoint directory, or in none; from a version of a checkpoint directory; or
+not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 from penstock.common import Configuration, SavepointRestoreSettings
 from penstock.errors import InvalidProgramError, JobExecutionError, SavepointError, UnsupportedError
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
+from penstock.job.savepoint.store import write_savepoint
 from tests.job.restore.jobs import environment, some
 from tests.job.restore.test_restarts import KEYS, STEP, WHOLE, counts
 from tests.running import collected
@@ -28,7 +29,7 @@ def begun_from(place, folder=None, parallelism=2, **settings):
 
 @pytest.fixture
 def taken(tmp_path):
-    """What three steps have emitted; a savepoint lies in ``savepoint``, and the job folder in ``job``."""
+    """What three steps have emitted; a savepoint lies in ``savepoint``, and the checkpoint directory in ``job``."""
     first = some(program(environment(tmp_path / "job", **STEP)), 3)
     folder = JobFolder(str(tmp_path / "job"))
     write_savepoint(folder.files, folder.newest(), tmp_path / "savepoint", "stop")
@@ -45,7 +46,7 @@ def test_a_new_job_folder_goes_on_where_the_savepoint_was(tmp_path, taken, paral
     shutil.rmtree(tmp_path / "job")
     new = tmp_path / "new"
     second = some(program(begun_from(tmp_path / "savepoint", new, parallelism)), 2)
-    assert "Beginning the job folder" in capsys.readouterr().err
+    assert "Starting the checkpoint directory" in capsys.readouterr().err
     shutil.rmtree(tmp_path / "savepoint") if parallelism == 5 else None
     rest = collected(program(environment(new, parallelism, **STEP)))
     assert taken + Counter(second) + Counter(rest) == WHOLE
@@ -57,9 +58,9 @@ def test_the_same_savepoint_again_goes_on_and_another_is_refused(tmp_path, taken
     third = some(program(begun_from(tmp_path / "savepoint", new)), 2)
     folder = JobFolder(str(new))
     write_savepoint(folder.files, folder.newest(), tmp_path / "other")
-    with pytest.raises(InvalidProgramError, match="has a version 6 already, of a job that was begun from another one"):
+    with pytest.raises(InvalidProgramError, match="already has a checkpoint 6, of a job that began from another one"):
         collected(program(begun_from(tmp_path / "other", new)))
-    with pytest.raises(InvalidProgramError, match="of a job that was begun without one"):
+    with pytest.raises(InvalidProgramError, match="of a job that began without one"):
         collected(program(begun_from(tmp_path / "savepoint", tmp_path / "job")))
     rest = collected(program(begun_from(tmp_path / "savepoint", new, 3)))
     assert taken + Counter(second) + Counter(third) + Counter(rest) == WHOLE
@@ -84,9 +85,9 @@ def test_versions_of_a_job_folder_are_savepoints(tmp_path):
     assert sum(Counter(collected(program(older))).values()) == 100 - read
     assert fingerprint(tmp_path / "job") == before
     assert collected(program(begun_from(tmp_path / "job", tmp_path / "a"))) == []
-    with pytest.raises(InvalidProgramError, match="begun from another one"):
+    with pytest.raises(InvalidProgramError, match="began from another one"):
         collected(program(begun_from(f"{tmp_path / 'job'}@{versions[-3]}", tmp_path / "a")))
-    with pytest.raises(SavepointError, match="has no version 99"):
+    with pytest.raises(SavepointError, match=r"has no checkpoint 99\. It has: \d"):
         collected(program(begun_from(f"{tmp_path / 'job'}@99", tmp_path / "c")))
     assert not (tmp_path / "c").exists()
 
@@ -103,7 +104,7 @@ def test_a_program_that_fails_in_its_first_step_leaves_all_as_it_was(tmp_path, t
         after = {name: text for name, text in fingerprint(tmp_path).items() if not name.startswith("new")}
         assert after == before
         shutil.rmtree(tmp_path / "new")
-    with pytest.raises(InvalidProgramError, match="no operator of that ID"):
+    with pytest.raises(InvalidProgramError, match="no operator with that ID"):
         collected(counts(begun_from(tmp_path / "savepoint", tmp_path / "new"), lambda s: s.uid("other")))
     assert fingerprint(tmp_path) == before
     assert taken + Counter(collected(program(begun_from(tmp_path / "savepoint", tmp_path / "new")))) == WHOLE

@@ -13,11 +13,11 @@ from penstock.common.serialization import Encoder
 from penstock.datastream.connectors import FileSink, JdbcConnectionOptions, JdbcSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.errors import ConfigurationError, JobExecutionError
-from penstock.job.commit.manifest import Output
 from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
-from penstock.job.steps.outputs import StepOutputs
+from penstock.job.folder.manifest import Output
+from penstock.job.savepoint.store import write_savepoint
+from penstock.job.steps.outputs import Outputs
 from tests.job.programs import Program
 from tests.job.restore.jobs import ending_after, environment
 
@@ -25,7 +25,7 @@ MORE = 100
 
 
 class Ledger(TwoPhaseCommitSink):
-    """A file for each version of each job folder; a version that is there is not written again."""
+    """A file for each version of each checkpoint directory; a version that is there is not written again."""
 
     def __init__(self, folder):
         self.folder = str(folder)
@@ -157,7 +157,7 @@ def pending(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("pending")
 def test_what_a_sink_has_prepared_that_is_gone_is_asked_for(tmp_path):
     for _ in range(2):  # nobody takes it for published because a program was refused meanwhile
-        with pytest.raises(ConfigurationError, match="has no such sink any more"):
+        with pytest.raises(ConfigurationError, match="no longer has this sink"):
             without_the_sink(tmp_path)
     run("two phases", tmp_path / "out", environment(tmp_path / "job", 1, penstock__step__records=5), 0, 1)
     without_the_sink(tmp_path)
@@ -192,12 +192,12 @@ def test_how_far_a_sink_has_sent_is_kept_while_the_program_does_without_it(tmp_p
     deployment = deploy(program.pipeline(), folder=StepsFolder("f" * 32, str(tmp_path / "job"), resumed=True))
     sent = [Output("", str(place), overwrite=False, sent=True, at=100, size=0)]
     sent.append(Output(str(there), str(place), overwrite=False, sent=True, at=100, size=50))
-    with StepOutputs(deployment, resumed=True) as outputs:
+    with Outputs(deployment, resumed=True) as outputs:
         for version in (7, 8):
             outputs.recover(sent, version)
             sent = list(outputs.put_together([]))
             assert sent == [Output("", str(place), overwrite=False, sent=True, at=150, size=0)]
     place.mkdir()
     there.write_bytes(b"x" * 50)
-    with StepOutputs(deployment, resumed=True) as outputs, pytest.raises(ConfigurationError, match="has no such sink"):
+    with Outputs(deployment, resumed=True) as outputs, pytest.raises(ConfigurationError, match="no longer has a sink"):
         outputs.recover([Output(str(there), str(place), overwrite=False, sent=True, at=100, size=50)], 7)

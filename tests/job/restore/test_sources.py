@@ -18,12 +18,24 @@ from penstock.datastream.connectors import (
 )
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import SourceState, StepManifest, TaskState
-from penstock.job.restore.adapting import adapted
+from penstock.job.restore.adapted_manifest import adapt
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from tests.job.restore.jobs import environment, some
 from tests.running import collected
 
 NONE = WatermarkStrategy.no_watermarks()
+
+
+class Pages(Source):
+    """Numbers whose positions are lists: of the page, and of the place on it."""
+
+    def splits(self, parallelism):
+        return [Split(f"book-{number}", [number * 2, 0], [number * 2 + 2, 0]) for number in range(5)]
+
+    def read(self, split):
+        page, place = split.start
+        for at in range(page * 20 + place, split.end[0] * 20):
+            yield Records([at], list(divmod(at + 1, 20)))
 
 
 class Topic(Source):
@@ -51,6 +63,7 @@ SOURCES = {
     "topic": lambda inbox: Topic(),
     "watched folder": watched,
     "files": lambda inbox: FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(inbox)).build(),
+    "positions that are lists": lambda inbox: Pages(),
     "sequence": lambda inbox: NumberSequenceSource(0, 199),
     "two sequences": lambda inbox: (
         HybridSource.builder(NumberSequenceSource(0, 99)).add_source(NumberSequenceSource(100, 199)).build()
@@ -114,9 +127,9 @@ PUSHED = {"records-0": [0, [3, 0]], "records-1": [1, [4, 0]]}
     ],
 )
 def test_positions_of_another_parallelism(old, new, positions, expected):
-    result, _ = adapted(manifest(positions, old), [vertex(new)], "plan", lambda totals: totals[0])
+    result, _ = adapt(manifest(positions, old), [vertex(new)], "plan", lambda totals: totals[0])
     assert dict(result.sources["a" * 32].positions) == expected
     assert result.sources["a" * 32].asked == old
     assert result.tasks == {"a" * 32: (TaskState(),) * new}
-    again, _ = adapted(result, [vertex(7)], "other", lambda totals: totals[0])
+    again, _ = adapt(result, [vertex(7)], "other", lambda totals: totals[0])
     assert again.sources["a" * 32].asked == old

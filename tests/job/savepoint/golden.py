@@ -1,5 +1,4 @@
-"""The program of the golden savepoint, with state of all kinds. :func:`main` takes one; those in
-``tests/golden/savepoints`` were taken once, by the format that they are named after, and stay."""
+"""The program of the golden savepoint, with state of all kinds. :func:`main` takes one."""
 
 from __future__ import annotations
 
@@ -111,7 +110,6 @@ class Rules(BroadcastProcessFunction):
 
 
 def program(env: StreamExecutionEnvironment, there: int) -> list[DataStream]:
-    """The streams of the program."""
     times = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(5)).with_timestamp_assigner(ByItself())
     numbers = env.from_source(Numbers(there), times, "numbers", Types.LONG()).uid("numbers")
     small = numbers.filter(lambda number: number < 1000).uid("small")
@@ -125,9 +123,8 @@ def program(env: StreamExecutionEnvironment, there: int) -> list[DataStream]:
 
 
 def environment(folder: Path, **more: str) -> StreamExecutionEnvironment:
-    """Of the local executor."""
     settings = {
-        "penstock.job.folder": str(folder),
+        "execution.checkpointing.dir": str(folder),
         "penstock.step.available-now": "true",
         "penstock.step.records": "20",
     }
@@ -136,9 +133,9 @@ def environment(folder: Path, **more: str) -> StreamExecutionEnvironment:
 
 
 def main(folder: Path, *, refers: bool = False) -> None:
-    """Take the savepoint, one by reference of a job folder inside of it if so."""
+    """Take the savepoint, one by reference of a checkpoint directory inside of it if so."""
     from penstock.job.folder.lease import JobFolder
-    from penstock.job.savepoint.taking import write_savepoint
+    from penstock.job.savepoint.store import write_savepoint
 
     place = folder / "savepoint" / "job" if refers else folder / f"job-{time.time_ns()}"
     env = environment(place)

@@ -1,4 +1,4 @@
-"""Jobs that leave a job folder with state of several kinds, for tests of savepoints."""
+"""Jobs that leave a checkpoint directory with state of several kinds, for tests of savepoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.datastream import DataStream, StreamExecutionEnvironment
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
-from penstock.runtime.io.storage import real_place
+from penstock.storage.storage import real_place
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
@@ -58,7 +58,7 @@ def environment(folder: Path | str | None = None, parallelism: int = 2, **settin
     """Of the local executor; ``penstock__step__records=10`` is a setting."""
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
     if folder is not None:
-        values["penstock.job.folder"] = str(folder)
+        values["execution.checkpointing.dir"] = str(folder)
     configuration = Configuration.from_dict(values)
     return StreamExecutionEnvironment.get_execution_environment(configuration, executor="local").set_parallelism(
         parallelism
@@ -66,7 +66,6 @@ def environment(folder: Path | str | None = None, parallelism: int = 2, **settin
 
 
 def sums(env: StreamExecutionEnvironment, count: int = 100) -> DataStream:
-    """Running sums of seven keys."""
     pairs = [(f"k{number % 7}", 1) for number in range(count)]
     stream = env.from_collection(pairs, PAIR).uid("pairs")
     return stream.key_by(lambda record: record[0], Types.STRING()).sum(1).uid("sum").name("sum")
@@ -76,7 +75,7 @@ SUMS = Counter((f"k{number % 7}", number // 7 + 1) for number in range(100))
 
 
 def folder_with_state(folder: Path | str, job: str = "sums", count: int = 100) -> Files:
-    """A job folder whose job has ended, after many steps."""
+    """A checkpoint directory whose job has ended, after many steps."""
     env = environment(folder, penstock__step__records=10, penstock__job__retained_manifests=3)
     sums(env, count).add_sink(lambda value: None)
     env.execute(job)
@@ -84,7 +83,7 @@ def folder_with_state(folder: Path | str, job: str = "sums", count: int = 100) -
 
 
 def numbers_read(folder: Path | str) -> Files:
-    """A job folder with positions that are pickled."""
+    """A checkpoint directory with positions that are pickled."""
     from penstock.common import WatermarkStrategy
 
     env = environment(folder, penstock__step__available_now="true")

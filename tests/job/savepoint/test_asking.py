@@ -13,14 +13,13 @@ import pytest
 
 from penstock.common import JobStatus, WatermarkStrategy
 from penstock.errors import ConfigurationError, JobFolderError, SavepointError
-from penstock.job.commit.manifest import Output
 from penstock.job.folder import owners
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.manifest import Output
 from penstock.job.folder.requests import Request, Requests
-from penstock.job.savepoint import asking
-from penstock.job.savepoint.published import check_published
-from penstock.job.savepoint.taking import bring_in, read_savepoint
+from penstock.job.savepoint import commands
+from penstock.job.savepoint.store import bring_in, check_published, read_savepoint
 from tests.job.folder.examples import step
 from tests.job.savepoint.jobs import Numbers, environment, folder_with_state
 from tests.job.savepoint.test_running import Slow, lines, sink_to, version, when, windows
@@ -56,11 +55,11 @@ def lease(folder: Path) -> list[str]:
 
 def test_one_is_taken_beside_a_driver(running: Any, tmp_path: Path) -> None:
     job = str(tmp_path / "job")
-    place = asking.create(job, tmp_path / "others", seconds=SECONDS)
+    place = commands.create(job, tmp_path / "others", seconds=SECONDS)
     assert Path(place).parent == tmp_path / "others"
     found = read_savepoint(place)
     assert (found.about.kind, found.about.version) == ("savepoint", version(running))
-    assert Path(asking.create(job, None, seconds=SECONDS)).parent == tmp_path / "own"
+    assert Path(commands.create(job, None, seconds=SECONDS)).parent == tmp_path / "own"
     assert lease(tmp_path) == []
     assert running.get_job_status().result() is JobStatus.RUNNING
 
@@ -70,25 +69,26 @@ def test_an_older_version_is_taken(running: Any, tmp_path: Path, numbers: type[N
         before, numbers.there = version(running), there
         when(lambda before=before: version(running) > before)
     older = JobFolder(str(tmp_path / "job")).versions()[0]
-    place = asking.create(f"{tmp_path}/job@{older}", tmp_path, seconds=SECONDS)
+    place = commands.create(f"{tmp_path}/job@{older}", tmp_path, seconds=SECONDS)
     assert read_savepoint(place).about.version == older
-    with pytest.raises(SavepointError, match="Version 999 cannot be read: it is not there"):
-        asking.create(f"{tmp_path}/job@999", tmp_path, seconds=SECONDS)
+    with pytest.raises(SavepointError, match="Checkpoint 999 cannot be read: it does not exist"):
+        commands.create(f"{tmp_path}/job@999", tmp_path, seconds=SECONDS)
 
 
 def test_errors_of_the_driver_are_told(running: Any, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SavepointError, match="cannot be written"):
-        asking.create(str(tmp_path / "job"), tmp_path / "file", seconds=SECONDS)
+        commands.create(str(tmp_path / "job"), tmp_path / "file", seconds=SECONDS)
     with pytest.raises(SavepointError, match="cannot be written"):
-        asking.stop(str(tmp_path / "job"), tmp_path / "file", taken=True, drain=False, seconds=SECONDS)
+        commands.stop(str(tmp_path / "job"), tmp_path / "file", taken=True, drain=False, seconds=SECONDS)
     assert running.get_job_status().result() is JobStatus.RUNNING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drain", [False, True])
 @pytest.mark.parametrize("taken", [False, True])
 def test_a_job_is_stopped(running: Any, tmp_path: Path, taken: bool, drain: bool) -> None:
-    place = asking.stop(str(tmp_path / "job"), tmp_path, taken=taken, drain=drain, seconds=SECONDS)
+    place = commands.stop(str(tmp_path / "job"), tmp_path, taken=taken, drain=drain, seconds=SECONDS)
     assert running.get_job_execution_result().result(SECONDS).job_name == "windows"
     assert running.get_job_status().result() is JobStatus.FINISHED
     wanted = ["(0, 10)", "(0, 10)", "(0, 5)"] if drain else []
@@ -97,8 +97,8 @@ def test_a_job_is_stopped(running: Any, tmp_path: Path, taken: bool, drain: bool
         assert read_savepoint(place or "").about.kind == ("drain" if drain else "stop")
     else:
         assert place is None
-    with pytest.raises(JobFolderError, match="No job runs"):
-        asking.stop(str(tmp_path / "job"), None, taken=False, drain=False, seconds=SECONDS)
+    with pytest.raises(JobFolderError, match="No job is running"):
+        commands.stop(str(tmp_path / "job"), None, taken=False, drain=False, seconds=SECONDS)
 
 
 def test_what_was_asked_of_a_dead_driver_stops_none_that_comes_later(tmp_path: Path, numbers: type[Numbers]) -> None:
@@ -109,7 +109,7 @@ def test_what_was_asked_of_a_dead_driver_stops_none_that_comes_later(tmp_path: P
     sink_to(tmp_path / "out", windows(env, numbers))
     client = env.execute_async("windows")
     when(lambda: version(client) >= 1)
-    asking.create(str(tmp_path / "job"), tmp_path, seconds=SECONDS)  # it looks for requests
+    commands.create(str(tmp_path / "job"), tmp_path, seconds=SECONDS)  # it looks for requests
     assert client.get_job_status().result() is JobStatus.RUNNING
     assert lease(tmp_path) == []  # the clean-up after its first step has removed it
     client.cancel()
@@ -118,22 +118,22 @@ def test_what_was_asked_of_a_dead_driver_stops_none_that_comes_later(tmp_path: P
 def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with JobFolder(str(tmp_path / "job")).open("busy") as driver:
         step(driver, 1)
-        with pytest.raises(SavepointError, match="has not answered within 0 seconds"):
-            asking.create(driver.place, tmp_path, seconds=0.3)
+        with pytest.raises(SavepointError, match="No answer came within 0 seconds from the job"):
+            commands.create(driver.place, tmp_path, seconds=0.3)
         assert lease(tmp_path) == []
 
 
 def test_a_driver_that_leaves_without_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the savepoint is taken without it."""
-    monkeypatch.setattr(asking, "_LOOK", 0.1)
+    monkeypatch.setattr(commands, "_LOOK", 0.1)
     folder = folder_with_state(tmp_path / "job")
     driver = JobFolder(folder.place).open("sums")
     threading.Timer(0.5, driver.close).start()
-    found = read_savepoint(asking.create(folder.place, tmp_path, seconds=SECONDS))
+    found = read_savepoint(commands.create(folder.place, tmp_path, seconds=SECONDS))
     assert len(found.manifest.operators) == 1
     driver = JobFolder(folder.place).open("sums")
     threading.Timer(0.5, driver.close).start()
-    place = asking.stop(folder.place, tmp_path, taken=True, drain=False, seconds=SECONDS)
+    place = commands.stop(folder.place, tmp_path, taken=True, drain=False, seconds=SECONDS)
     assert read_savepoint(place or "").about.kind == "stop"
 
 
@@ -142,11 +142,11 @@ def test_one_is_taken_without_a_driver(tmp_path: Path) -> None:
     versions = JobFolder(files.place).versions()
     before = files.storage.list(files.place, deep=True)
     for given, wanted in ((files.place, versions[-1]), (f"{files.place}@{versions[0]}", versions[0])):
-        place = asking.create(given, tmp_path / "savepoints", seconds=SECONDS)
+        place = commands.create(given, tmp_path / "savepoints", seconds=SECONDS)
         assert read_savepoint(place).about.version == wanted
     assert files.storage.list(files.place, deep=True) == before
-    with pytest.raises(ConfigurationError, match="No job runs that could say"):
-        asking.create(files.place, None, seconds=SECONDS)
+    with pytest.raises(ConfigurationError, match="No job is running that knows"):
+        commands.create(files.place, None, seconds=SECONDS)
 
 
 def test_a_driver_of_this_machine_that_was_killed_is_not_waited_for(
@@ -163,11 +163,11 @@ def test_a_driver_of_this_machine_that_was_killed_is_not_waited_for(
 @pytest.mark.parametrize("given", ["nothing", "empty"])
 def test_what_is_no_job_is_said(given: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(JobFolderError, match=r"is no job folder: it has no job\.json"):
-        asking.create(str(tmp_path / given), tmp_path, seconds=SECONDS)
+    with pytest.raises(JobFolderError, match=r"is not a checkpoint directory: it has no job\.json"):
+        commands.create(str(tmp_path / given), tmp_path, seconds=SECONDS)
     JobFolder(str(tmp_path / "job")).open("x").close()
-    with pytest.raises(SavepointError, match="has no version yet"):
-        asking.create(str(tmp_path / "job"), tmp_path, seconds=SECONDS)
+    with pytest.raises(SavepointError, match="has no checkpoint yet"):
+        commands.create(str(tmp_path / "job"), tmp_path, seconds=SECONDS)
 
 
 def test_a_request_that_is_none_is_answered_so(tmp_path: Path) -> None:
@@ -203,17 +203,17 @@ def unpublished(tmp_path: Path) -> tuple[Files, int]:
 def test_outputs_that_wait_are_not_lost_without_a_word(tmp_path: Path) -> None:
     files, last = unpublished(tmp_path)
     for act in (
-        lambda: asking.create(files.place, tmp_path, seconds=SECONDS),
+        lambda: commands.create(files.place, tmp_path, seconds=SECONDS),
         lambda: bring_in(read_savepoint(f"{files.place}@{last}"), Files(str(tmp_path / "new"))),
     ):
         with pytest.raises(
-            SavepointError, match=rf"outputs that wait to be published.*or use {files.place}@{last - 1}"
+            SavepointError, match=rf"outputs that are not published yet.*or use {files.place}@{last - 1}"
         ):
             act()
-    place = asking.create(f"{files.place}@{last - 1}", tmp_path / "savepoints", seconds=SECONDS)
+    place = commands.create(f"{files.place}@{last - 1}", tmp_path / "savepoints", seconds=SECONDS)
     assert read_savepoint(place).about.version == last - 1
     (tmp_path / "waiting").rename(tmp_path / "out")
-    place = asking.create(files.place, tmp_path / "savepoints", seconds=SECONDS)
+    place = commands.create(files.place, tmp_path / "savepoints", seconds=SECONDS)
     assert read_savepoint(place).about.version == last
 
 
@@ -255,6 +255,7 @@ def test_a_savepoint_of_a_driver_that_is_replaced_fails_or_is_whole(
             future.result(SECONDS)
 
 
+@pytest.mark.slow
 def test_a_job_folder_on_a_store(tmp_path: Path, numbers: type[Numbers]) -> None:
     pytest.importorskip("fsspec")
     job = f"memory://asking/{tmp_path.name}/job"
@@ -262,10 +263,10 @@ def test_a_job_folder_on_a_store(tmp_path: Path, numbers: type[Numbers]) -> None
     windows(env, numbers).add_sink(lambda value: None)
     client = env.execute_async("windows")
     when(lambda: version(client) >= 1)
-    place = asking.create(job, f"memory://asking/{tmp_path.name}", seconds=SECONDS)
+    place = commands.create(job, f"memory://asking/{tmp_path.name}", seconds=SECONDS)
     assert read_savepoint(place).about.kind == "savepoint"
-    other = asking.stop(job, tmp_path, taken=True, drain=False, seconds=SECONDS)
+    other = commands.stop(job, tmp_path, taken=True, drain=False, seconds=SECONDS)
     assert read_savepoint(other or "").about.kind == "stop"
     assert client.get_job_execution_result().exception(SECONDS) is None
-    again = asking.create(job, tmp_path, seconds=SECONDS)
+    again = commands.create(job, tmp_path, seconds=SECONDS)
     assert read_savepoint(again).about.version >= read_savepoint(other or "").about.version

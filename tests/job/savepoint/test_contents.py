@@ -18,11 +18,11 @@ from penstock.datastream import DataStream, KeyedProcessFunction, RuntimeContext
 from penstock.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
+from penstock.job.savepoint.checksums import verify
 from penstock.job.savepoint.contents import as_json, content_of
-from penstock.job.savepoint.differing import differences, named
+from penstock.job.savepoint.difference import differences, named
 from penstock.job.savepoint.format import Savepoint
-from penstock.job.savepoint.taking import read_savepoint, write_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint.store import read_savepoint, write_savepoint
 from tests.job.savepoint.jobs import At, environment, numbers_read
 
 
@@ -50,7 +50,7 @@ def many(env: StreamExecutionEnvironment) -> DataStream:
 
 
 def job_of(folder: Path, parallelism: int = 2, uid: str = "many", **settings: Any) -> Files:
-    """A job folder of that program, stopped before its end by a limit of its steps."""
+    """A checkpoint directory of that program, stopped before its end by a limit of its steps."""
     env = environment(folder, parallelism, penstock__step__records=7, **settings)
     many(env).uid(uid).add_sink(lambda value: None)
     client = env.execute_async("many")
@@ -121,7 +121,10 @@ def test_sections_are_not_unpickled_either(taken: Savepoint, monkeypatch: pytest
 
     for name in ("loads", "load", "Unpickler"):
         monkeypatch.setattr(pickle, name, no)
-    for module in ("penstock.runtime.buffers.codec.decode_value", "penstock.runtime.checkpoint.saving.decode_value"):
+    for module in (
+        "penstock.runtime.buffers.codec.decode_value",
+        "penstock.runtime.checkpoint.operator_state.decode_value",
+    ):
         monkeypatch.setattr(module, no)
     found = read_savepoint(taken.place)
     assert verify(found).problems == ()

@@ -1,4 +1,5 @@
-"""Who dies while a savepoint is taken or brought in leaves it whole, or none; and the job folder as it was."""
+"""Who dies while a savepoint is taken or brought in leaves it whole, or none; and the checkpoint directory as it
+was."""
 
 from __future__ import annotations
 
@@ -13,10 +14,12 @@ from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import StepManifest
-from penstock.job.savepoint.taking import bring_in, read_savepoint, write_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.store import bring_in, read_savepoint, write_savepoint
 from tests.job.commit.crashes import dies_at
 from tests.job.savepoint.jobs import folder_with_state
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +32,18 @@ def all_files(files: Files) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("links", [True, False], ids=["linked", "copied"])
-def test_whoever_dies_while_one_is_taken(
-    links: bool, job: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whoever_dies_while_one_is_taken(links: bool, job: Files, tmp_path: Path) -> None:
     manifest, before = job.newest(), all_files(job)
     assert manifest is not None
-    if not links:
-        monkeypatch.setattr("penstock.job.savepoint.carrying._linked", lambda old, last: False)
+
+    def take(place: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            if not links:
+                patch.setattr("penstock.job.savepoint.transfer._linked", lambda old, last: False)
+            write_savepoint(job, manifest, place)
+
     n, whole = 0, 0
-    while dies_at(n, partial(write_savepoint, job, manifest, tmp_path / str(n))):
+    while dies_at(n, partial(take, tmp_path / str(n))):
         place = tmp_path / str(n)
         try:
             found = read_savepoint(place)

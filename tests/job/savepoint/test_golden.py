@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from penstock.job.folder.lease import JobFolder
+from penstock.job.savepoint.checksums import verify
 from penstock.job.savepoint.contents import content_of
-from penstock.job.savepoint.taking import bring_in, read_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint.store import bring_in, read_savepoint
 from tests.job.savepoint.golden import ALL, FIRST, environment, main, program
 from tests.running import collected
 
@@ -24,7 +24,7 @@ def test_there_are_some() -> None:
 
 
 def outputs(folder: Path, there: int) -> Counter[Any]:
-    """What a run with a job folder puts out."""
+    """What a run with a checkpoint directory puts out."""
     found: Counter[Any] = Counter()
     env = environment(folder)
     first, *others = program(env, there)

@@ -9,9 +9,9 @@ import pytest
 
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.requests import Requests
-from penstock.job.savepoint import asking
-from penstock.job.savepoint.taking import read_savepoint
-from penstock.job.savepoint.verifying import verify
+from penstock.job.savepoint import commands
+from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.store import read_savepoint
 from tests.job.savepoint.jobs import At, Numbers, environment
 from tests.job.savepoint.test_running import SECONDS, lines, sink_to, sums, version, when, windows
 
@@ -35,12 +35,12 @@ def test_one_is_asked_for_begun_from_and_rescaled(
         self.seconds = 0.1
 
     monkeypatch.setattr(Requests, "__init__", often)
-    monkeypatch.setattr(asking, "_pause", lambda files: 0.1)
+    monkeypatch.setattr(commands, "_pause", lambda files: 0.1)
     sums(env := environment(job), numbers).add_sink(lambda value: None)
     client = env.execute_async("sums")
     when(lambda: version(client) >= 1)
-    beside = asking.create(job, kept, seconds=SECONDS)
-    stopped = asking.stop(job, kept, taken=True, drain=False, seconds=SECONDS)
+    beside = commands.create(job, kept, seconds=SECONDS)
+    stopped = commands.stop(job, kept, taken=True, drain=False, seconds=SECONDS)
     assert stopped is not None
     assert client.get_job_execution_result().exception(SECONDS) is None
     for place, kind in ((beside, "savepoint"), (stopped, "stop")):

@@ -14,17 +14,17 @@ import pytest
 from penstock.errors import SavepointError
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
-from penstock.job.savepoint import asking
+from penstock.job.savepoint import commands
+from penstock.job.savepoint.checksums import verify
 from penstock.job.savepoint.contents import content_of
-from penstock.job.savepoint.copying import copy_savepoint, kept, release, remove_savepoint
+from penstock.job.savepoint.copies import copy_savepoint, kept, release, remove_savepoint
 from penstock.job.savepoint.format import Savepoint, parsed, written
 from penstock.job.savepoint.reference import Reference
-from penstock.job.savepoint.taking import bring_in, read_savepoint, write_savepoint
-from penstock.job.savepoint.verifying import verify
-from penstock.runtime.io.storage import join
-from penstock.runtime.io.stores import storage_of
+from penstock.job.savepoint.store import bring_in, read_savepoint, write_savepoint
 from penstock.savepoints import Savepoint as Read
 from penstock.savepoints import SavepointWriter
+from penstock.storage.storage import join
+from penstock.storage.stores import storage_of
 from tests.job.savepoint.jobs import SUMS, environment, folder_with_state
 from tests.job.savepoint.test_asking import SECONDS, numbers, running  # noqa: F401 - fixtures
 from tests.job.savepoint.test_running import version, when
@@ -117,7 +117,7 @@ def test_one_whose_folder_was_removed_is_let_go(place: str) -> None:
     _go_on(folder)
     assert one.about.version not in folder.versions()
     assert folder.files.pins.pinned() == []
-    with pytest.raises(SavepointError, match="is no job folder"):
+    with pytest.raises(SavepointError, match="is not a checkpoint directory"):
         release(taken(place, "whole", pinned=False))
 
 
@@ -142,7 +142,9 @@ def test_both_are_moved_together_or_copied_alone(place: str, tmp_path: Path) -> 
     moved = read_savepoint(tmp_path / "moved" / "savepoints" / "a")
     assert verify(moved).problems == ()
     shutil.rmtree(tmp_path / "moved" / "jobs")
-    with pytest.raises(SavepointError, match=r"has its state in the job folder .*, and there is no job folder\."):
+    with pytest.raises(
+        SavepointError, match=r"has its state in the checkpoint directory .*, and there is no checkpoint directory\."
+    ):
         read_savepoint(moved.place)
     folder_with_state(tmp_path / "moved" / "jobs" / "sums")
     with pytest.raises(SavepointError, match="there is another job's folder"):
@@ -156,7 +158,7 @@ def test_both_are_moved_together_or_copied_alone(place: str, tmp_path: Path) -> 
 def test_a_version_of_a_job_is_neither_copied_nor_removed(place: str, tmp_path: Path) -> None:
     found = read_savepoint(f"{place}/jobs/sums")
     for call in (lambda: copy_savepoint(found, tmp_path / "copy"), lambda: remove_savepoint(found)):
-        with pytest.raises(SavepointError, match="is a job folder with versions, and no savepoint"):
+        with pytest.raises(SavepointError, match="is a checkpoint directory, not a savepoint"):
             call()
     remove_savepoint(taken(place, "whole", pinned=False))
     assert not Path(place, "savepoints", "whole").exists()
@@ -228,15 +230,15 @@ def test_the_second_format_has_a_reference() -> None:
 
 def test_a_running_job_is_asked_for_one(running: Any, tmp_path: Path, numbers: Any) -> None:  # noqa: F811
     job = str(tmp_path / "job")
-    place = asking.create(job, tmp_path / "others", seconds=SECONDS, reference=True)
+    place = commands.create(job, tmp_path / "others", seconds=SECONDS, reference=True)
     one = read_savepoint(place)
     assert one.home == job
-    assert read_savepoint(asking.create(job, None, seconds=SECONDS)).home is None
+    assert read_savepoint(commands.create(job, None, seconds=SECONDS)).home is None
     for there in (40, 60, 80):
         before, numbers.there = version(running), there
         when(lambda before=before: version(running) > before)
     assert verify(read_savepoint(place)).problems == ()
-    last = asking.stop(job, tmp_path / "last", taken=True, drain=False, seconds=SECONDS, reference=True)
+    last = commands.stop(job, tmp_path / "last", taken=True, drain=False, seconds=SECONDS, reference=True)
     assert last is not None
     for each in (place, last):
         assert verify(read_savepoint(each)).problems == ()
@@ -269,9 +271,9 @@ def _numbers() -> Any:
 def test_a_job_that_does_not_run_keeps_its_version(place: str) -> None:
     job, folder = f"{place}/jobs/sums", JobFolder(f"{place}/jobs/sums")
     versions = folder.versions()
-    found = asking.create(f"{job}@{versions[0]}", f"{place}/own", seconds=1, reference=True)
+    found = commands.create(f"{job}@{versions[0]}", f"{place}/own", seconds=1, reference=True)
     assert {*versions} < {*folder.versions()}  # and the seal
-    assert read_savepoint(asking.create(job, f"{place}/own", seconds=1)).home is None  # its outputs are published
+    assert read_savepoint(commands.create(job, f"{place}/own", seconds=1)).home is None  # its outputs are published
     env = environment(job, penstock__step__records=10, penstock__job__retained_manifests=1)
     from tests.job.savepoint.jobs import sums
 

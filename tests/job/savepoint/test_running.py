@@ -18,8 +18,8 @@ from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import ConfigurationError, JobCancelledError, JobExecutionError, SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint import taking
-from penstock.job.savepoint.taking import bring_in, read_savepoint
+from penstock.job.savepoint import store
+from penstock.job.savepoint.store import bring_in, read_savepoint
 from tests.job.savepoint.jobs import At, Numbers, environment
 
 SECONDS = 30
@@ -72,7 +72,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text().split("\n")[:-1]
 
 
-@pytest.mark.parametrize("kept", [True, False], ids=["job folder", "temporary folder"])
+@pytest.mark.parametrize("kept", [True, False], ids=["checkpoint directory", "temporary folder"])
 def test_a_job_runs_on_while_a_savepoint_is_taken(kept: bool, tmp_path: Path, numbers: type[Numbers]) -> None:
     env = environment(tmp_path / "job" if kept else None, state__savepoints__dir=tmp_path / "savepoints")
     sums(env, numbers).add_sink(lambda value: None)
@@ -215,7 +215,7 @@ class Slow:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.on = threading.Event(), threading.Event()
-        carry = taking.carry
+        carry = store.carry
 
         def slowly(source: Any, target: Any, names: Any, go_on: Any) -> int:
             self.begun.set()
@@ -223,7 +223,7 @@ class Slow:
                 go_on()
             return carry(source, target, names, go_on)
 
-        monkeypatch.setattr(taking, "carry", slowly)
+        monkeypatch.setattr(store, "carry", slowly)
 
 
 def test_its_version_stays_while_the_job_goes_on(

@@ -18,9 +18,9 @@ from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import Pickled, plain_manifest
 from penstock.job.savepoint.format import AboutSavepoint, Savepoint, bare, parsed, written
-from penstock.job.savepoint.taking import bring_in, new_place, read_savepoint, write_savepoint
-from penstock.runtime.io.storage import join
-from penstock.runtime.io.stores import storage_of
+from penstock.job.savepoint.store import bring_in, new_place, read_savepoint, write_savepoint
+from penstock.storage.storage import join
+from penstock.storage.stores import storage_of
 from tests.job.folder.examples import everything
 from tests.job.savepoint.jobs import At, folder_with_state, numbers_read
 
@@ -160,7 +160,7 @@ def test_a_version_of_a_job_is_one_too(job: Files, tmp_path: Path) -> None:
     assert older.about.id != newest.about.id == read_savepoint(f"{job.place}@{versions[-1]}").about.id
     manifest = bring_in(older, Files(str(tmp_path / "new")))
     assert manifest.outputs == ()
-    with pytest.raises(SavepointError, match="has no version 99"):
+    with pytest.raises(SavepointError, match="has no checkpoint 99"):
         read_savepoint(f"{job.place}@99")
     odd = tmp_path / "odd@3"
     shutil.copytree(job.place, odd)
@@ -194,7 +194,7 @@ def test_a_position_whose_class_is_gone_is_said(
 
 @pytest.mark.parametrize("what", ["nothing", "empty", "file", "flink", "unfinished", "other", "no steps"])
 def test_what_is_no_savepoint_is_said(what: str, tmp_path: Path) -> None:
-    place, says = tmp_path / "place", "no savepoint.json, nor is it a job folder"
+    place, says = tmp_path / "place", "no savepoint.json, nor is it a checkpoint directory"
     if what == "file":
         place.write_text("x")
         says = "it is a file"
@@ -210,10 +210,10 @@ def test_what_is_no_savepoint_is_said(what: str, tmp_path: Path) -> None:
         says = "not finished"
     elif what == "other":
         (place / "savepoint.json").write_text('{"a": 1}\n')
-        says = "no savepoint of Penstock"
+        says = "not a Penstock savepoint"
     elif what == "no steps":
         JobFolder(str(place)).open("x").close()
-        says = "has no version yet"
+        says = "has no checkpoint yet"
     with pytest.raises(SavepointError, match=says):
         read_savepoint(place)
     assert issubclass(SavepointError, JobFolderError)
@@ -286,7 +286,7 @@ def test_one_with_a_right_checksum_and_odd_values_is_refused_or_harmless(taken: 
 def test_files_of_another_length_are_not_brought_in(taken: Savepoint, tmp_path: Path, damage: str) -> None:
     path = Path(taken.state, next(iter(taken.manifest.files())))
     data = path.read_bytes()
-    path.unlink()  # the job folder has it, too
+    path.unlink()  # the checkpoint directory has it, too
     if damage != "missing":
         path.write_bytes(data[:-1] if damage == "cut" else data + b"x")
     with pytest.raises(SavepointError, match="is not there" if damage == "missing" else "should have .* bytes"):

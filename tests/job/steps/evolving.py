@@ -1,4 +1,4 @@
-"""Programs that are changed between two runs with one job folder."""
+"""Programs that are changed between two runs with one checkpoint directory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
 
 class Fed(Source):
-    """Records, of which more may be there the next time.
-
-    Args:
-        records: all of them.
-        seen: a file that is there as soon as something was read.
-    """
+    """Records, of which more may be there the next time."""
 
     bounded = False
 
@@ -37,7 +32,7 @@ class Fed(Source):
 
 def environment(folder, parallelism=2, spark=None, **settings):
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
-    values |= {"penstock.job.folder": str(folder), "penstock.step.available-now": "true"}
+    values |= {"execution.checkpointing.dir": str(folder), "penstock.step.available-now": "true"}
     where: dict[str, Any] = {"executor": "local"} if spark is None else {"spark": spark}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), **where)
     return env.set_parallelism(parallelism)
@@ -49,12 +44,7 @@ def fed(env, folder, records, record_type=PAIR):
 
 
 class Stateful(KeyedProcessFunction):
-    """Asks for a state, and does with it and each record what it is told.
-
-    Args:
-        descriptor: of a value.
-        use: takes the state, and a record.
-    """
+    """Asks for a state, and does with it and each record what it is told."""
 
     def __init__(self, descriptor, use):
         self.descriptor, self.use = descriptor, use

@@ -1,5 +1,4 @@
-"""A small loop of steps around the sinks of a program, whose records come from a list per version, and a job folder
-with nothing but manifests."""
+"""A small loop of steps around the sinks of a program, whose records come from a list per version."""
 
 from __future__ import annotations
 
@@ -10,28 +9,23 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.job.commit.manifest import Output
 from penstock.job.deployment import Deployment, StepsFolder, deploy
-from penstock.job.steps.outputs import StepOutputs
+from penstock.job.folder.manifest import Output
+from penstock.job.steps.outputs import Outputs
 from penstock.plan import Pipeline
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import Committable, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.io.sinks import BuiltinSink, SinkWriter
-from penstock.runtime.io.storage import join
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.storage import join
+from penstock.storage.stores import storage_of
 
 FOLDER_ID = "f" * 32
 
 
 @dataclass
 class Sinks:
-    """The sinks of a program in all their subtasks, which live on from step to step.
-
-    Args:
-        deployment: the job.
-        volatile: what an earlier run has handed over, by operator ID and subtask.
-    """
+    """The sinks of a program in all their subtasks, which live on from step to step."""
 
     deployment: Deployment
     volatile: Mapping[str, Any]
@@ -94,7 +88,6 @@ class Sinks:
 
 
 def newest(job_folder: str) -> dict[str, Any] | None:
-    """The newest manifest."""
     storage = storage_of(job_folder)
     names = [entry.path for entry in storage.list(job_folder) if entry.path.endswith(".json")]
     return json.loads(storage.get(max(names, key=lambda name: int(name[:-5].rpartition("-")[2])))) if names else None
@@ -114,18 +107,10 @@ def go(
     rebuilt: bool = False,
     after: Callable[[int, list[TaskReport], Sinks], None] | None = None,
 ) -> None:
-    """Run a job from its newest manifest on, to its end.
-
-    Args:
-        pipeline: makes the program.
-        job_folder: where manifests are.
-        steps: the records of version 1, 2 and so on.
-        rebuilt: whether tasks are built anew for each step, as on Spark.
-        after: is called after each step was published.
-    """
+    """Run a job from its newest manifest on, to its end."""
     found = newest(job_folder)
     deployment = deploy(pipeline(), uuid.uuid4().hex, folder=StepsFolder(FOLDER_ID, job_folder, found is not None))
-    with StepOutputs(deployment, resumed=found is not None) as outputs:
+    with Outputs(deployment, resumed=found is not None) as outputs:
         start = found["version"] if found else 0
         outputs.recover([Output(**each) for each in found["outputs"]] if found else [], start)
         sinks = Sinks(deployment, found["volatile"] if found else {})

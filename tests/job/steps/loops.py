@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Sequence
 
 from penstock.common import JobExecutionResult, JobStatus, Types
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.job.deployment import Deployment, deploy
+from penstock.job.run import watched
 from penstock.job.steps.events import StepSummary
 from penstock.job.steps.progress import Progress
-from penstock.job.steps.watching import watched
 from penstock.metrics import SubtaskMetrics
 from penstock.metrics.running import NO_WATERMARK
 from penstock.plan import Pipeline
@@ -28,8 +28,6 @@ class Time:
 
 
 class Planned:
-    """Keeps the pipeline of a program."""
-
     plans_only = True
 
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
@@ -47,7 +45,6 @@ def pipeline(parallelism: int = 2) -> Pipeline:
 
 
 def write(env: StreamExecutionEnvironment) -> None:
-    """The program, in an environment."""
     odd = env.generate_sequence(1, 10).map(lambda n: (n % 2, n), Types.TUPLE([Types.LONG(), Types.LONG()])).name("odd")
     odd.key_by(lambda pair: pair[0], Types.LONG()).sum(1).uid("sums").add_sink(lambda value: None).name("Out")
 
@@ -76,11 +73,7 @@ def chain(
 
 
 class EndlessExecutor:
-    """Runs no task: makes a version again and again, as soon as a test lets it, until it is stopped or cancelled.
-
-    Attributes:
-        turn: makes the next step; :meth:`step` waits until it stands.
-    """
+    """Runs no task: makes a version again and again, as soon as a test lets it, until it is stopped or cancelled."""
 
     def __init__(self) -> None:
         self.turns = threading.Semaphore(0)

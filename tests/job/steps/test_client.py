@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from penstock.common import Configuration, JobClient, JobExecutionResult, JobStatus
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedError
@@ -115,7 +115,7 @@ def test_a_bounded_job_is_one_step_with_executions() -> None:
     metrics = client.metrics()
     assert (metrics.version, client.execution_graph().states()) == (1, {"FINISHED": 4})
     assert [each.metrics for each in metrics.values()] == list(result.metrics.values())
-    assert set(metrics.step.parts) == {"run", "publish"}
+    assert set(metrics.step.parts) == {"run", "manifest", "publish"}
 
 
 def test_a_bounded_job_that_fails_says_which_task_and_that_it_ran_again(tmp_path) -> None:

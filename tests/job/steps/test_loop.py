@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import warnings
 from collections import Counter
 
 import pytest
@@ -21,7 +22,7 @@ from penstock.datastream import (
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.errors import FolderHeldError, InvalidProgramError, JobCancelledError, JobExecutionError
 from penstock.job.folder.lease import JobFolder
-from penstock.job.steps import restarts
+from penstock.job.steps import interruptions
 from tests.running import collected
 
 NONE = WatermarkStrategy.no_watermarks()
@@ -31,7 +32,7 @@ PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 def environment(folder=None, **settings):
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
     if folder is not None:
-        values["penstock.job.folder"] = str(folder)
+        values["execution.checkpointing.dir"] = str(folder)
     configuration = Configuration.from_dict(values)
     return StreamExecutionEnvironment.get_execution_environment(configuration, executor="local").set_parallelism(2)
 
@@ -84,9 +85,9 @@ def test_a_job_that_has_failed_goes_on_where_it_was(tmp_path, capsys):
     with pytest.raises(JobExecutionError, match="here"):
         collected(sums(environment(tmp_path, **step), pairs(100), fail_at=55))
     before = JobFolder(str(tmp_path)).newest()
-    assert "Beginning with the new job folder" in capsys.readouterr().err
+    assert "Starting with the new checkpoint directory" in capsys.readouterr().err
     rest = Counter(collected(sums(environment(tmp_path, **step), pairs(100))))
-    assert f"Going on from version {before.version + 1} " in capsys.readouterr().err
+    assert f"Resuming from checkpoint {before.version + 1} " in capsys.readouterr().err
     assert len(rest) == 50
     assert not rest - WHOLE
     assert collected(sums(environment(tmp_path, **step), pairs(100))) == []
@@ -112,7 +113,7 @@ def test_a_restart_strategy_goes_on_from_the_newest_version(tmp_path):
 @pytest.fixture
 def at_once(monkeypatch):
     """Without pauses between failures."""
-    monkeypatch.setattr(restarts, "PAUSE", 0)
+    monkeypatch.setattr(interruptions, "PAUSE", 0)
 
 
 def failing_again_and_again(env, times, every=True):
@@ -139,17 +140,19 @@ def with_checkpoints(folder, **settings):
 
 @pytest.mark.usefixtures("at_once")
 def test_a_job_with_checkpoints_is_run_again_as_long_as_it_gets_on(tmp_path):
-    assert restarts.IN_PLACE < 8
+    assert interruptions.IN_PLACE < 8
     assert Counter(collected(failing_again_and_again(with_checkpoints(tmp_path), 8))) == WHOLE
 
 
 @pytest.mark.usefixtures("at_once")
 def test_a_job_that_fails_again_and_again_in_one_place_stops_with_the_error(tmp_path):
-    found = collected(failing_again_and_again(with_checkpoints(tmp_path / "few"), restarts.IN_PLACE - 1, every=False))
+    found = collected(
+        failing_again_and_again(with_checkpoints(tmp_path / "few"), interruptions.IN_PLACE - 1, every=False)
+    )
     assert Counter(found) == WHOLE
     with pytest.raises(JobExecutionError, match="here") as caught:
-        collected(failing_again_and_again(with_checkpoints(tmp_path / "many"), restarts.IN_PLACE, every=False))
-    assert caught.value.attempt == restarts.IN_PLACE - 1
+        collected(failing_again_and_again(with_checkpoints(tmp_path / "many"), interruptions.IN_PLACE, every=False))
+    assert caught.value.attempt == interruptions.IN_PLACE - 1
 
 
 @pytest.mark.parametrize("strategy", ["set", "configured"])
@@ -268,6 +271,26 @@ class Stamped(Endless):
 
     def limited(self, split, records):
         return Split(split.id, split.start, min(split.end, split.start + records))
+
+
+def test_a_warning_tells_of_checkpoints_that_nobody_keeps(tmp_path):
+    def run(folder=None, checkpoints=True, async_=False):
+        env = environment(folder, penstock__step__available_now="true")
+        if checkpoints:
+            env.enable_checkpointing(1000)
+        env.from_source(Endless(), NONE, "s", Types.INT()).print()
+        env.execute_async("mine").get_job_execution_result().result() if async_ else env.execute("mine")
+
+    for async_ in (False, True):
+        with pytest.warns(
+            UserWarning,
+            match=r"never ends and has checkpoints enabled, but no checkpoint directory: .*--checkpoint-directory",
+        ):
+            run(async_=async_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(tmp_path / "job")
+        run(checkpoints=False)
 
 
 def test_a_split_that_is_silent_holds_time_back_until_it_is_idle():
@@ -393,5 +416,7 @@ def test_a_job_folder_that_is_not_used_is_said_not_to_be(tmp_path, caplog, mode)
     env = environment(tmp_path, execution__runtime_mode=mode)
     assert collected(env.from_collection([1, 2])) == [1, 2]
     said = [record.getMessage() for record in caplog.records]
-    assert [f"job folder {str(tmp_path)!r} is not used" in each for each in said] == [True] * (mode != "STREAMING")
+    assert [f"checkpoint directory {str(tmp_path)!r} is not used" in each for each in said] == [True] * (
+        mode != "STREAMING"
+    )
     assert (tmp_path / "manifests").exists() == (mode == "STREAMING")

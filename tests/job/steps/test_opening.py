@@ -30,7 +30,7 @@ def value(declared, name="x"):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A job folder of a program that has kept an int per key."""
+    """A checkpoint directory of a program that has kept an int per key."""
     run(tmp_path / "job", FIRST, value(INT), put)
     (tmp_path / "seen").unlink()
     return tmp_path / "job"
@@ -43,7 +43,7 @@ def test_what_can_be_converted_is(folder, parallelism, backend, capfd):
     found = run(folder, MORE, value(DOUBLE), get, **settings)
     assert repr(found) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
     said = "  KeyedProcess (uid kept): x: a ValueState (Types.INT()) is a ValueState (Types.DOUBLE()), 3 values"
-    assert f"State that has changed its form:\n{said}\n" in capfd.readouterr().err
+    assert f"State that has changed:\n{said}\n" in capfd.readouterr().err
     assert repr(run(folder, [*MORE, ("a", 0)], value(DOUBLE), get)) == "[('a', 1.0)]"
     assert "State that has changed" not in capfd.readouterr().err
 
@@ -83,7 +83,9 @@ def test_nor_is_one_of_a_state_that_is_asked_for_later(folder, caplog):
             self.context.get_state(value(Types.STRING()))
             yield record
 
-    with pytest.raises(InvalidProgramError, match=f"cannot go on from version {before + 1}, in operator 'K.*asked for"):
+    with pytest.raises(
+        InvalidProgramError, match=f"cannot resume from checkpoint {before + 1}, in operator 'K.*asked for"
+    ):
         collected(keyed.process(Later()).uid("kept"))
     assert "is run again" not in caplog.text
 

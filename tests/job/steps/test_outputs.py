@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
 import shutil
 from pathlib import Path
@@ -11,26 +10,20 @@ from pathlib import Path
 import pytest
 
 from penstock.common.serialization import SimpleStringEncoder
+from penstock.connectors.files.file_sink import FileOutput
 from penstock.errors import ConfigurationError, FencedError, UnsupportedError
-from penstock.job.commit.recovery import pending_at, recover
+from penstock.job.commit.leftovers import Verdict, pending_at, recover
 from penstock.job.deployment import StepsFolder, deploy
-from penstock.job.steps.outputs import StepOutputs
-from penstock.runtime.io.file_sink import FileOutput
+from penstock.job.steps.outputs import Outputs
 from penstock.runtime.io.sinks import TextSink
-from penstock.runtime.io.stores import Store
 from penstock.runtime.operators.sink import StreamSink
-from tests.job.commit.crashes import Buckets, dies_at, hidden
+from penstock.storage.stores import Store
+from tests.job.commit.crashes import ONE_OF, Buckets, dies_at, hidden
 from tests.job.programs import Program
 from tests.job.steps.looping import FOLDER_ID, Sinks, go, newest
 
 STEPS = [range(5), [], range(5, 8), range(8, 12)]
 LAYOUTS = [(2, 1, 0), (0, 0, 2), (1, 2, 1)]
-
-
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch):
-    """No machine loses its power here."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 def program(root, layout, *, overwrite=False):
@@ -88,9 +81,10 @@ def shown(root):
     return {name: lines for name, lines in outputs(root).items() if "/." not in f"/{name}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path, layout):
-    n, versions = 0, set()
+    n, versions = sum(layout) % ONE_OF, set()
     while True:
         root = tmp_path / str(n)
         root.mkdir()
@@ -102,11 +96,12 @@ def test_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path, layout)
         assert outputs(root) == expected(layout), n
         assert not hidden(root), n
         shutil.rmtree(root)
-        n += 1
+        n += ONE_OF
     assert n > 30
     assert versions == {0, 1, 2, 3, 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_recovery_that_dies_is_recovered(tmp_path, layout):
     n, m = 0, 0
@@ -116,18 +111,18 @@ def test_a_recovery_that_dies_is_recovered(tmp_path, layout):
         if not dies_at(n, lambda root=root: run(root, layout)):
             break
         while dies_at(m, lambda root=root: run(root, layout)):
-            m += 3
-        m %= 5
+            m += 7 * ONE_OF
+        m %= 11  # another place to begin each time
         assert outputs(root) == expected(layout), n
         assert not hidden(root), n
         shutil.rmtree(root)
-        n += 4
+        n += 7 * ONE_OF
     assert n > 30
 
 
 def test_what_a_step_that_does_not_count_has_written_goes(tmp_path):
     deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-    with StepOutputs(deployment) as pending:
+    with Outputs(deployment) as pending:
         pending.recover((), 0)
         for _ in range(2):
             committed = pending.put_together(Sinks(deployment, {}).step(1, range(5)))
@@ -149,13 +144,13 @@ def test_a_driver_that_wakes_up_behind_its_successor_changes_nothing(tmp_path):
     """It is in the middle of publishing; the next one has published the same and gone on."""
     deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
     (tmp_path / "job").mkdir()
-    sleeper = StepOutputs(deployment).__enter__()
+    sleeper = Outputs(deployment).__enter__()
     sinks = Sinks(deployment, {})
     first = sleeper.put_together(sinks.step(1, range(5)))
     sleeper.publish(first, 1)
     second = sleeper.put_together(sinks.step(2, range(5, 8)))
     successor = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
-    with StepOutputs(successor, resumed=True) as awake:
+    with Outputs(successor, resumed=True) as awake:
         awake.recover(second, 2)
         new = Sinks(successor, sinks.handed_over())
         third = awake.put_together(new.step(3, range(8, 12)))
@@ -177,11 +172,11 @@ def test_a_driver_that_was_replaced_removes_nothing_of_its_successor(tmp_path):
             raise FencedError("the folder was taken over")
 
     deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-    with StepOutputs(deployment, check=check) as sleeper:
+    with Outputs(deployment, check=check) as sleeper:
         sleeper.recover((), 0)
         taken.append(True)
         successor = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-        with StepOutputs(successor) as awake:
+        with Outputs(successor) as awake:
             awake.recover((), 0)
             first = awake.put_together(Sinks(successor, {}).step(1, range(5)))
             with pytest.raises(FencedError):
@@ -192,12 +187,15 @@ def test_a_driver_that_was_replaced_removes_nothing_of_its_successor(tmp_path):
 
 def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
     deployment = deploy(program(tmp_path, (1, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-    with StepOutputs(deployment) as pending:
+    with Outputs(deployment) as pending:
         committed = pending.put_together(Sinks(deployment, {}).step(1, range(5)))
-    assert len(hidden(tmp_path)) == 2
-    assert [recover(folder) for folder in pending_at(tmp_path)] == []
+    assert len(hidden(tmp_path)) == 3  # of the two sinks, and in the checkpoint directory, what they would pass on
+    assert [found and found.verdict for found in map(recover, pending_at(str(tmp_path)))] == [
+        Verdict.LEAVE,
+        Verdict.LEAVE,
+    ]
     again = deploy(program(tmp_path, (1, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
-    with StepOutputs(again, resumed=True) as pending:
+    with Outputs(again, resumed=True) as pending:
         pending.recover(committed, 1)
     assert outputs(tmp_path) == expected((1, 0, 1), [range(5)])
     assert not hidden(tmp_path)
@@ -205,10 +203,10 @@ def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
 
 def test_other_job_folders_leftovers_are_left_alone(tmp_path):
     deployment = deploy(program(tmp_path, (0, 0, 1)), folder=StepsFolder("e" * 32, str(tmp_path / "other")))
-    with StepOutputs(deployment) as pending:
+    with Outputs(deployment) as pending:
         pending.put_together(Sinks(deployment, {}).step(1, range(5)))
     run(tmp_path, (0, 0, 1))
-    assert len(hidden(tmp_path)) == 1
+    assert len(hidden(tmp_path)) == 2  # of the sink, and in the checkpoint directory
 
 
 def test_text_is_replaced_only_when_asked_and_by_the_first_step(tmp_path):
@@ -231,7 +229,7 @@ def test_a_file_that_was_moved_away_begins_anew_and_one_that_was_cut_is_an_error
     deployment = deploy(
         program(tmp_path, (0, 1, 0)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True)
     )
-    with StepOutputs(deployment, resumed=True) as pending:
+    with Outputs(deployment, resumed=True) as pending:
         committed = pending.put_together(Sinks(deployment, {}).step(3, [4]))
         (tmp_path / "right").write_text("")
         with pytest.raises(ConfigurationError, match="has 0 bytes, and 2 had been written"):
@@ -243,7 +241,7 @@ def test_a_file_that_was_moved_away_begins_anew_and_one_that_was_cut_is_an_error
 
 def test_a_name_that_is_taken_is_no_commit(tmp_path):
     deployment = deploy(program(tmp_path, (0, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-    with StepOutputs(deployment) as pending:
+    with Outputs(deployment) as pending:
         pending.publish(pending.put_together(Sinks(deployment, {}).step(1, [1])), 1)
         with pytest.raises(ConfigurationError, match="exists already"):
             pending.put_together(Sinks(deployment, {}).step(2, [1]))
@@ -255,7 +253,7 @@ def test_text_on_a_store_is_refused_with_what_to_do(tmp_path):
         program(f"memory://steps/{tmp_path.name}", (1, 0, 0)), folder=StepsFolder(FOLDER_ID, str(tmp_path))
     )
     with pytest.raises(UnsupportedError, match=r"'Sink: left' writes text.*Use sink_to\(FileSink"):
-        StepOutputs(deployment)
+        Outputs(deployment)
 
 
 def on_store(root) -> list[str]:
@@ -277,6 +275,7 @@ def test_added_files_on_stores(kind, tmp_path, request):
     assert on_store(root) == sorted(map(str, range(13)))
 
 
+@pytest.mark.slow
 def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path):
     pytest.importorskip("fsspec")
     stores = importlib.import_module("tests.job.commit.test_stores")

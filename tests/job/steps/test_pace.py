@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from penstock.job.steps.pace import Pace
+import time
+from pathlib import Path
+
+import pytest
+
+from penstock.common import Types, WatermarkStrategy
+from penstock.common.serialization import Encoder
+from penstock.common.settings.settings import Settings
+from penstock.datastream.connectors import (
+    BucketAssigner,
+    DataGeneratorSource,
+    FileSink,
+    RateLimiterStrategy,
+)
+from penstock.job.deployment import deploy
+from penstock.job.steps.schedule import Pace, paced
+from tests.job.restore.jobs import environment
 
 
 def test_it_grows_while_steps_are_short_and_shrinks_when_they_are_long():
@@ -36,3 +52,57 @@ def test_it_can_be_fixed():
     pace = Pace(7, 1000)
     pace.took(7, 1)
     assert pace.records == 7
+
+
+def files_of(root: Path, least: int, **settings) -> tuple[int, float]:
+    """How many files a job adds that writes a hundred records per second, and in how many seconds: two, or as many as
+    it needs for some files."""
+    env = environment(root / "job", 1, **settings)
+    numbers = DataGeneratorSource(str, None, Types.STRING(), RateLimiterStrategy.per_second(100))
+    sink = FileSink.for_row_format(str(root / "out"), Encoder.simple_string_encoder())
+    sink.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
+    env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers").sink_to(sink.build())
+    began, found, seconds = time.monotonic(), 0, 0.0
+    client = env.execute_async("files")
+    while seconds < 2 or (found < least and seconds < 60):
+        time.sleep(0.05)
+        found, seconds = len(list((root / "out").glob("part-*"))), time.monotonic() - began
+    client.stop()
+    client.get_job_execution_result().result(60)
+    lines = [int(line) for path in (root / "out").glob("part-*") for line in path.read_text().split()]
+    assert sorted(lines) == list(range(len(lines)))
+    return found, seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "least", "interval"),
+    [
+        ({"penstock__files__commit_interval": "400 ms"}, 1, 0.4),
+        ({"penstock__files__commit_interval": "0"}, 15, 0),
+        ({"penstock__files__commit_interval": "0", "execution__checkpointing__interval": "400 ms"}, 1, 0.4),
+        ({"penstock__files__commit_interval": "1 h", "execution__checkpointing__interval": "50 ms"}, 8, 0.05),
+    ],
+    ids=["by default", "each step", "by the checkpoint interval", "by a shorter one"],
+)
+def test_files_are_committed_no_more_often_than_is_said(tmp_path, settings, least, interval):
+    files, seconds = files_of(tmp_path, least, **settings)
+    assert files >= least
+    assert not interval or files <= seconds / interval + 2
+
+
+@pytest.mark.parametrize("given", [None, 500])
+def test_only_a_program_that_adds_files_and_says_no_interval_gets_one(tmp_path, given):
+    def interval(sink):
+        env = environment(penstock__files__commit_interval="10 s")
+        if given is not None:
+            env.enable_checkpointing(given)
+        stream = env.from_collection(["a"], Types.STRING())
+        sink(stream)
+        return paced(deploy(env._pipeline("pace", True)[0])).checkpoint_interval
+
+    row_sink = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder()).build()
+    assert interval(lambda stream: stream.sink_to(row_sink)) == (given or 10_000)
+    assert interval(lambda stream: stream.print()) == given
+    assert interval(lambda stream: stream.write_as_text(str(tmp_path / "text"))) == given
+    assert Settings().file_commits == 10_000

@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.errors import JobExecutionError, UnknownNameError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.steps.events import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SourceProgress, StateSize
-from penstock.metrics.running import END_OF_TIME
+from penstock.metrics.running import END_OF_TIME, _steps
 from tests.job.steps.loops import Time, chain, pipeline
 
 
@@ -32,7 +32,7 @@ class Told:
     def step(self, seconds: float = 1.0, **more) -> None:
         """A step in which the source emits ten records in each of its subtasks, and the sums take twenty in the second
         one of theirs."""
-        self.version += 1
+        self.version += more.get("durable", True)
         self.progress.planned(self.version, 4)
         self.time.now += seconds
         counters = {
@@ -100,6 +100,24 @@ def test_a_step_that_is_discarded_has_counted_nothing(told: Told) -> None:
     assert (metrics["odd"].metrics.records_in, metrics.failed_steps) == (20, 1)
 
 
+def test_steps_between_checkpoints_are_counted_apart(told: Told) -> None:
+    """A failure forgets them, and what they have counted."""
+    told.step(0.25)
+    told.step(2.0, durable=False)
+    told.step(2.0, durable=False)
+    metrics = told.progress.metrics()
+    assert (metrics.version, metrics.steps_since, metrics["odd"].metrics.records_in) == (1, 2, 60)
+    assert metrics.step.last_ms == pytest.approx(250)  # of the checkpoint
+    assert _steps(metrics).plain.startswith("version 1 and 2 steps · step ")
+    told.progress.discarded()
+    metrics = told.progress.metrics()
+    assert (metrics.version, metrics.steps_since, metrics["odd"].metrics.records_in) == (1, 0, 20)
+    told.step(durable=False)
+    told.step()
+    metrics = told.progress.metrics()
+    assert (metrics.version, metrics.steps_since, metrics["odd"].metrics.records_in) == (2, 0, 60)
+
+
 def test_late_records_watermarks_and_their_lag(told: Told) -> None:
     now = int(time.time() * 1000)
     chains = [chain(told.deployment, told.sums, [(1, 1), (1, 0)], now - 5000 * n, late=n) for n in (1, 2)]
@@ -163,6 +181,14 @@ def test_a_task_that_was_tried_again_has_another_execution(told: Told) -> None:
     assert [(each.state, each.attempt) for each in vertex.executions] == [("CREATED", 0), ("RUNNING", 2)]
     assert [(each.state, each.attempt) for each in vertex.prior[1]] == [("FAILED", 0), ("FAILED", 1)]
     assert vertex.executions[1].id == f"{vertex.executions[0].id[:32]}_1_2"
+
+
+def test_the_last_sixteen_executions_of_a_subtask_are_remembered(told: Told) -> None:
+    for _ in range(20):
+        told.progress.execution(told.sums, 1, 0, "RUNNING")
+        told.progress.discarded(JobExecutionError("no", task="Keyed Aggregation -> Sink: Out (2/2)", subtask=1))
+    vertex = next(each for each in told.progress.executions().vertices if each.job_vertex == told.sums)
+    assert [each.attempt for each in (*vertex.prior[1], *vertex.executions[1:])] == list(range(4, 21))
 
 
 def test_after_a_failure_all_tasks_run_again_as_other_executions(told: Told) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 import urllib.error
@@ -11,7 +12,7 @@ from contextlib import closing
 import pytest
 
 from penstock.common import Configuration
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import MapFunction, StreamExecutionEnvironment
 from penstock.errors import ConfigurationError
 from penstock.job.deployment import deploy
@@ -28,7 +29,7 @@ SECONDS = 20
 
 def scraped(port: int) -> dict[tuple[str, str | None, str | None], float]:
     """Values by name, operator and subtask."""
-    with urllib.request.urlopen(f"http://localhost:{port}/metrics", timeout=SECONDS) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=SECONDS) as answer:
         families = list(parser.text_string_to_metric_families(answer.read().decode()))
     assert {family.type for family in families} == {"gauge"}
     return {
@@ -76,7 +77,7 @@ def test_jobs_of_one_process_share_a_port_and_a_range_gives_the_first_free_one()
         ports = (first, min(first + 20, 65_535))
         with exposed(jobs[0], ports) as one, exposed(jobs[1], ports) as other:
             assert one == other > first
-            with urllib.request.urlopen(f"http://localhost:{one}/metrics", timeout=SECONDS) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{one}/metrics", timeout=SECONDS) as answer:
                 page = answer.read().decode()
             assert [job.job_id in page for job in jobs] == [True, True, False]
         with (
@@ -84,6 +85,47 @@ def test_jobs_of_one_process_share_a_port_and_a_range_gives_the_first_free_one()
             exposed(jobs[2], (first, first)),
         ):
             pass
+
+
+def addresses(port: int) -> set[str]:
+    """At which of two addresses of this machine a port is answered."""
+    found = set()
+    for address in ("127.0.0.1", "127.0.0.2"):
+        with contextlib.suppress(OSError), closing(socket.create_connection((address, port), SECONDS)):
+            found.add(address)
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses")
+def test_only_the_address_that_is_set_is_answered() -> None:
+    plan = pipeline()
+    jobs = [Progress(deploy(plan), JobControl("clicks"), plan.job_graph) for _ in range(3)]
+    with exposed(jobs[0], (0, 0)) as usual, exposed(jobs[1], (0, 0), "127.0.0.2") as other:
+        assert addresses(usual) == {"127.0.0.1"}
+        assert addresses(other) == {"127.0.0.2"}
+    with exposed(jobs[2], (0, 0), "0.0.0.0") as anywhere:
+        assert addresses(anywhere) == {"127.0.0.1", "127.0.0.2"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses")
+def test_the_setting_of_the_address() -> None:
+    port, executor = free_port(), EndlessExecutor()
+    keys = {"penstock.metrics.prometheus.port": str(port), "penstock.metrics.prometheus.address": "127.0.0.2"}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(keys), executor=executor)
+    write(env.set_parallelism(2))
+    client = env.execute_async("clicks")
+    executor.step()
+    assert addresses(port) == {"127.0.0.2"}
+    client.stop().result()
+    client.get_job_execution_result().result(SECONDS)
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "no.such.host.invalid"])
+def test_an_address_of_another_machine_is_refused(address: str) -> None:
+    plan = pipeline()
+    progress = Progress(deploy(plan), JobControl("clicks"), plan.job_graph)
+    with pytest.raises(ConfigurationError, match=f"address is '{address}', which is no address of this machine"):
+        exposed(progress, (0, 0), address).__enter__()
 
 
 def test_all_that_is_known_has_a_name() -> None:

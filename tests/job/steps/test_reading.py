@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from penstock.errors import InvalidProgramError
-from penstock.job.steps.reading import MOST_SPLITS, OwnPlan, SplitPlan, hold_back
+from penstock.job.steps.source_plans import MOST_SPLITS, OwnPlan, SplitPlan, hold_back
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.io.splits import Source, Split
 
@@ -75,6 +75,17 @@ def test_who_has_no_partition_is_idle_and_who_has_nothing_new_is_not():
     planned = plan.plan(100, 10)
     assert [reading.idle for reading in planned.readings] == [False, True]
     assert not planned.busy
+
+
+@pytest.mark.parametrize("pyflink", [True, False])
+def test_a_warning_tells_pyflinks_users_of_subtasks_without_partitions(pyflink, caplog):
+    plan = SplitPlan(vertex(3), {}, (), Topic(5, 5), once=False, pyflink=pyflink)
+    for _ in range(3):
+        plan.plan(100, 10)
+    SplitPlan(vertex(2), {}, (), Topic(5, 5), once=False, pyflink=True).plan(100, 10)
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == pyflink
+    assert all("'Source: s' has 3 subtasks, and partitions for 2 of them" in message for message in messages)
 
 
 def test_files_go_to_whoever_has_few_and_are_over_once():

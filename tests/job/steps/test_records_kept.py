@@ -55,7 +55,7 @@ def test_what_windows_keep(tmp_path):
     windowed(folder, FIRST, PAIR, all_of)
     found = windowed(folder, [*FIRST, ("a", 5.0)], PAIR_OF_DOUBLES, all_of)
     assert found == ["[('a', 1.0), ('a', 5.0)]"]
-    with pytest.raises(InvalidProgramError, match="a table of elements is no table of reductions"):
+    with pytest.raises(InvalidProgramError, match="a table of elements is not a table of reductions"):
         windowed(folder, MORE, PAIR_OF_DOUBLES, lambda window: window.reduce(lambda one, other: one))
 
 
@@ -169,7 +169,7 @@ def test_objects_that_gained_lost_and_reordered_fields(tmp_path, monkeypatch, ke
 
 def test_fields_have_defaults_where_records_are_kept_only(tmp_path):
     stream = environment(tmp_path).from_collection([1], Types.LONG())
-    with pytest.raises(InvalidProgramError, match="it keeps no records of its input"):
+    with pytest.raises(InvalidProgramError, match="its state has no records of its input"):
         stream.map(lambda number: number).with_field_defaults({"f0": 1})
     with pytest.raises(InvalidProgramError, match="Give a dict"):
         stream.key_by(lambda number: number).reduce(max).with_field_defaults({0: 1})

@@ -7,12 +7,13 @@ from collections import Counter
 
 import pytest
 
-from penstock.common import RestartStrategies, RuntimeExecutionMode, Types, WatermarkStrategy, cores
+from penstock.common import RestartStrategies, RuntimeExecutionMode, Types, WatermarkStrategy
+from penstock.common.settings import cores
 from penstock.datastream import ParallelSourceFunction
 from penstock.errors import InvalidProgramError, StreamGraphError, UnsupportedError
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.requests import Request, Requests
-from penstock.job.steps import scaling
+from penstock.job.steps import rescale
 from penstock.job.steps.loop import StepLoop
 from tests.job.restore.jobs import PAIR, Count, environment, some
 from tests.job.restore.test_restarts import WHOLE, counts
@@ -33,13 +34,13 @@ def steps(monkeypatch):
     """What is called after each step, with its number."""
     calls, step = [], StepLoop._step
 
-    def stepping(self, readings):
-        step(self, readings)
+    def stepping(self, *args):
+        step(self, *args)
         for call in calls:
             call(self._version.number)
 
     monkeypatch.setattr(StepLoop, "_step", stepping)
-    monkeypatch.setattr(scaling, "LOOK", 0)
+    monkeypatch.setattr(rescale, "LOOK", 0)
     return calls
 
 
@@ -113,12 +114,11 @@ def test_a_job_that_runs_goes_on_with_other_cores(tmp_path, room, steps, capsys)
     env = environment(tmp_path, 1, **REACTIVE)
     assert Counter(collected(program(tmp_path, env=env))) == WHOLE
     assert sizes(tmp_path) == {"count": 3}
-    assert capsys.readouterr().err.count("Going on from version") == 3
+    assert capsys.readouterr().err.count("Resuming from checkpoint") == 3
 
 
 def test_an_offer_counts_that_is_the_same_twice(room):
-    job = scaling.Scaling.__new__(scaling.Scaling)
-    job._pipeline = type("Pipeline", (), {"settings": type("Settings", (), {"job_folder": "job"})})
+    job = rescale.Scaling(lambda width, times: None)
     offers = iter([4, 3, 3, 2])
     job._offer, job._refused, job._looked, job._seen, job.width = lambda: next(offers), set(), 0.0, 2, 2
     assert not job.outgrown()
@@ -186,11 +186,11 @@ def test_state_that_other_cores_would_lose_is_told_of(tmp_path, room, caplog, ui
 
     room(2)
     some(made(), 3)
-    told = "The operators 'count' have no uid, and their IDs hang on the parallelism"
+    told = "The operators 'count' have no uid, and their IDs depend on the parallelism"
     assert (told in caplog.text) is (uid is None)
     room(3)
     if uid is None:
-        with pytest.raises(InvalidProgramError, match="state of operator 'count'"):
+        with pytest.raises(InvalidProgramError, match="state for operator 'count'"):
             collected(made())
     else:
         assert len(collected(made())) == 70

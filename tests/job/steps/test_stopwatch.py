@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.common.job_control import JobControl
+from penstock.common.jobs.job_control import JobControl
 from penstock.job.deployment import deploy
 from penstock.job.steps import stopwatch
 from penstock.job.steps.progress import Progress

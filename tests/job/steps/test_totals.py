@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from penstock.metrics import SubtaskMetrics
-from penstock.metrics.results import CounterValue, DistributionValue, GaugeValue, MeterValue
-from penstock.metrics.totals import added, difference
+from penstock.metrics.results import CounterValue, DistributionValue, GaugeValue, MeterValue, added, difference
 
 FIRST = SubtaskMetrics(
     "id", "x", 10, 20, 1, 5, 4, bytes_in=100, bytes_out=200,

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from penstock.common import Types
+from penstock.common import RestartStrategies, Types
+from penstock.connectors import two_phase
 from penstock.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.job.deployment import StepsFolder, deploy
-from penstock.job.steps.outputs import StepOutputs
+from penstock.job.steps.outputs import Outputs
 from penstock.runtime.operators.sink import StreamSink
 from tests.job.commit.crashes import dies_at, hidden
 from tests.job.programs import Program
+from tests.job.restore.jobs import environment
 from tests.job.steps.looping import FOLDER_ID, Sinks, go, newest
 
 STEPS = [range(5), [], range(5, 8), range(8, 12)]
@@ -79,9 +85,9 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("padding", [0, 50_000], ids=["in the manifest", "in files"])
-def test_a_driver_that_dies_anywhere_commits_each_version_once(tmp_path, padding, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+def test_a_driver_that_dies_anywhere_commits_each_version_once(tmp_path, padding):
     n, versions = 0, set()
     while True:
         root = tmp_path / str(n)
@@ -105,7 +111,7 @@ def test_a_driver_that_dies_anywhere_commits_each_version_once(tmp_path, padding
 
 def test_a_sink_is_told_what_does_not_count(tmp_path):
     deployment = deploy(pipeline(Ledger(tmp_path)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-    with StepOutputs(deployment) as outputs:
+    with Outputs(deployment) as outputs:
         outputs.recover((), 0)
         sinks = Sinks(deployment, {})
         outputs.put_together(sinks.step(1, [1]))
@@ -123,21 +129,21 @@ def test_a_sink_is_told_what_does_not_count(tmp_path):
 
 def test_a_sink_that_the_program_has_not_any_more_is_asked_for(tmp_path):
     deployment = deploy(pipeline(Ledger(tmp_path)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-    with StepOutputs(deployment) as outputs:
+    with Outputs(deployment) as outputs:
         first = outputs.put_together(Sinks(deployment, {}).step(1, [1]))
     program = Program()
     program.collect(program.source([1]))
     other = deploy(program.pipeline(), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
     with (
-        StepOutputs(other, resumed=True) as outputs,
-        pytest.raises(ConfigurationError, match=r"has no such sink any more.*uid\(\)"),
+        Outputs(other, resumed=True) as outputs,
+        pytest.raises(ConfigurationError, match=r"no longer has this sink.*uid\(\)"),
     ):
         outputs.recover(first, 1)
 
 
 def test_a_commit_that_fails_is_named_and_repeated(tmp_path):
     deployment = deploy(pipeline(Ledger(tmp_path / "out")), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
-    with StepOutputs(deployment) as outputs:
+    with Outputs(deployment) as outputs:
         first = outputs.put_together(Sinks(deployment, {}).step(1, [1]))
         with pytest.raises(JobExecutionError, match=r"'Sink: Ledger' \(Ledger\) could not commit version 1: FileNotF"):
             outputs.publish(first, 1)
@@ -159,8 +165,8 @@ def rows(path: Path) -> list[int]:
         return sorted(value for (value,) in connection.execute("SELECT value FROM numbers"))
 
 
-def test_rows_with_a_marker_are_inserted_once_wherever_the_driver_dies(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+@pytest.mark.slow
+def test_rows_with_a_marker_are_inserted_once_wherever_the_driver_dies(tmp_path):
     n = 0
     while True:
         root = tmp_path / str(n)
@@ -186,7 +192,7 @@ def test_a_version_that_is_committed_again_is_refused_and_another_job_folder_has
         deployment = deploy(
             pipeline(table(tmp_path / "db", exactly_once="n")), folder=StepsFolder(folder, str(tmp_path / folder))
         )
-        with StepOutputs(deployment) as outputs:
+        with Outputs(deployment) as outputs:
             sinks = Sinks(deployment, {})
             first = outputs.put_together(sinks.step(1, [1, 2]))
             outputs.publish(first, 1)
@@ -202,3 +208,56 @@ def test_rows_without_a_marker_come_at_least_once(tmp_path):
         connection.execute("CREATE TABLE numbers (value INTEGER)")
     go(lambda: pipeline(table(tmp_path / "db")), str(tmp_path / "job"), STEPS)
     assert rows(tmp_path / "db") == list(range(12))
+
+
+class Shaky(Ledger):
+    """Cannot commit as often as a file says."""
+
+    def commit(self, committables: Any, version: int) -> None:
+        left = Path(self.folder, "refusals")
+        count = int(left.read_text()) if left.exists() else 0
+        if count:
+            left.write_text(str(count - 1))
+            raise ConnectionError("the other side is away")
+        super().commit(committables, version)
+
+
+@pytest.mark.parametrize("padding", [0, 50_000], ids=["in the manifest", "in files"])
+def test_a_commit_that_fails_when_a_job_goes_on_is_tried_again_as_its_strategy_says(tmp_path, padding, caplog):
+    def run(strategy=None, refusals=0):
+        (tmp_path / "refusals").write_text(str(refusals))
+        env = environment(tmp_path / "job", 1, penstock__step__records=5)
+        if strategy is not None:
+            env.set_restart_strategy(strategy)
+        env.from_collection(list(range(10)), Types.INT()).sink_to(Shaky(tmp_path, padding))
+        env.execute()
+
+    with pytest.raises(JobExecutionError, match="could not commit version 1: ConnectionError"):
+        run(refusals=1)
+    with pytest.raises(JobExecutionError, match="could not commit version 1: ConnectionError"):  # as its strategy says
+        run(refusals=1)
+    with pytest.raises(JobExecutionError, match="could not commit version 1: ConnectionError"):
+        run(RestartStrategies.fixed_delay_restart(2, 5), refusals=3)
+    assert not list(tmp_path.glob("*-1"))
+    caplog.clear()
+    run(RestartStrategies.fixed_delay_restart(3, 5), refusals=3)
+    assert len([record for record in caplog.records if "is run again" in record.message]) == 3
+    pages = [path for path in tmp_path.iterdir() if re.fullmatch(r"[0-9a-f]{32}-\d+", path.name)]
+    ledger = [json.loads(path.read_text()) for path in pages]
+    assert sorted(value for page in ledger for _, values in page for value in values) == list(range(10))
+    assert not hidden(tmp_path)
+
+
+def test_a_full_disk_names_the_file_in_which_a_sink_waits(tmp_path, monkeypatch):
+    def full(path):
+        class Full(io.BytesIO):
+            def write(self, data):
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        return Full()
+
+    env = environment(tmp_path / "job", 1)
+    env.from_collection(list(range(10)), Types.INT()).sink_to(Ledger(tmp_path, 50_000))
+    monkeypatch.setattr(two_phase, "storage_of", lambda path: SimpleNamespace(writing=full))
+    with pytest.raises(JobExecutionError, match=rf"No space left on device: '{re.escape(str(tmp_path))}/job/prepared"):
+        env.execute()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.runtime import native
-from penstock.runtime.buffers.filling import FIRST_RECORDS, TARGET_BYTES, Filling, room, sizes
+from penstock.runtime.buffers.buffer_size import FIRST_RECORDS, TARGET_BYTES, Filling, room, sizes
 
 PLAIN = st.one_of(st.text(max_size=9), st.binary(max_size=9), st.integers(-(2**70), 2**70), st.none(), st.floats())
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 import tempfile
-import time
 
 import pytest
 
 from penstock.job.deployment import deploy
-from penstock.job.results import JobOutput
-from penstock.local import rounds
+from penstock.job.rows import JobRows
+from penstock.job.steps.loop import StepLoop
+from penstock.local import steps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Memory, Rows, Store
 from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
-from tests.job.programs import Program
+from tests.job.programs import Program, only_step
 from tests.job.test_programs import run
 
 
@@ -96,7 +96,7 @@ def test_the_local_executor_holds_no_more_than_its_memory(monkeypatch, files):
     expected = run(program())[0]
     assert not files
     assert len(expected["lengths"]) == 2400
-    monkeypatch.setattr(rounds.RoundsJob.__init__, "__defaults__", (100_000,))
+    monkeypatch.setattr(steps.LocalSteps.__init__, "__defaults__", (100_000,))
     used = []
     original = Store.put
 
@@ -113,7 +113,7 @@ def test_the_local_executor_holds_no_more_than_its_memory(monkeypatch, files):
 
 
 def test_a_failed_job_leaves_no_file_open(monkeypatch, files):
-    monkeypatch.setattr(rounds.RoundsJob.__init__, "__defaults__", (1000,))
+    monkeypatch.setattr(steps.LocalSteps.__init__, "__defaults__", (1000,))
     failing = program()
     failing.collect(failing.add(StreamMap(lambda x: 1 // 0 if x > 50 else x), failing.source(range(60))), id="never")
     with pytest.raises(Exception, match="ZeroDivisionError"):
@@ -122,25 +122,21 @@ def test_a_failed_job_leaves_no_file_open(monkeypatch, files):
 
 
 def test_the_driver_reads_its_rows_one_by_one(files):
-    job = program().pipeline()
-    deployment = deploy(job)
+    deployment = deploy(program().pipeline())
     small = Rows(Store(1000))
-    with JobOutput(deployment) as output:
-        for each in rounds.RoundsJob(deployment, 0).run().take():
-            small.append(each)
-        output.commit(small)
-    result = output.result(time.perf_counter())
-    assert sorted(map(len, result.collected.values())) == [1200, 2400]
+    for row in only_step(deployment).take():
+        small.append(row)
+    sent = JobRows(small, deployment)
+    assert len(list(sent.reports())) == sum(vertex.parallelism for vertex in deployment.vertices)
+    assert sorted(map(len, sent.collected().values())) == [1200, 2400]
     assert files
     assert len(small) == 0
 
 
-def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
-    job = program().pipeline()
-    deployment = deploy(job)
-    rows = rounds.RoundsJob(deployment, 0, memory=1000).run()
-    assert not all(file.closed for file in files)
-    monkeypatch.setattr(JobOutput, "_check_reports", lambda self: 1 // 0)
-    with pytest.raises(ZeroDivisionError), JobOutput(deployment) as output:
-        output.commit(rows)
+def test_a_step_whose_reports_are_wrong_leaves_no_file_open(files, monkeypatch):
+    monkeypatch.setattr(steps.LocalSteps.__init__, "__defaults__", (1000,))
+    monkeypatch.setattr(StepLoop, "_check", lambda self, reports, assignments: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        run(program())
+    assert files
     assert all(file.closed for file in files)

@@ -1,8 +1,4 @@
-"""Random chains of functions that write down all that happens to them, and the same chains by plain Python.
-
-All functions write to one list, :data:`TRACE`: the local executor runs every subtask in this process. The plain form
-(:class:`Plain`) calls the same functions one after the other, depth first, and knows no operators, outputs or chains.
-"""
+"""Random chains of functions that write down all that happens to them, and the same chains by plain Python."""
 
 from __future__ import annotations
 
@@ -18,12 +14,24 @@ from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
+from tests.generator import programs as generated
+from tests.generator.choices import SeededChoices
+from tests.generator.programs import Profile, draw
 from tests.job.programs import Program
 
 TRACE: list[str] = []
 SIDE = OutputTag("side")
 MIN, MAX = -(2**63), 2**63 - 1
 KINDS = ("map", "filter", "flat", "process", "stamp", "sink", "timed sink")
+CHAIN = Profile(
+    KINDS,
+    lambda choices, number: generated.Node("source", generated.SOURCE),
+    sources=(1, 1),
+    operators=(1, 12),
+    amounts=(0, 11),
+    reach=3,
+    ends=frozenset({"sink", "timed sink"}),
+)
 
 
 class Failure(Exception):
@@ -31,15 +39,6 @@ class Failure(Exception):
 
 
 class Traced:
-    """A function of every kind. Its records are lists of names, which it changes as it likes.
-
-    Args:
-        kind: one of KINDS.
-        name: of the function.
-        number: decides what exactly it does.
-        fails: where it throws: ``open``, ``close``, the number of a record from 1, or None.
-    """
-
     def __init__(self, kind: str, name: str, number: int, fails: Any) -> None:
         self.kind, self.name, self.number, self.fails = kind, name, number, fails
         self.seen = 0
@@ -137,16 +136,6 @@ class TracedSource:
 
 @dataclass
 class Node:
-    """A function in a chain.
-
-    Attributes:
-        name: unique.
-        kind: one of KINDS.
-        number, fails: as for :class:`Traced`.
-        side: whether it reads the side output of the one before.
-        readers: the functions behind it.
-    """
-
     name: str
     kind: str
     number: int
@@ -157,14 +146,7 @@ class Node:
 
 @dataclass
 class Chain:
-    """A source and the functions behind it, all in one chain.
-
-    Attributes:
-        items: of the source: ("plain" or "timed", number), or ("watermark", time).
-        fails: at which item the source throws, or None.
-        readers: the functions behind the source.
-        reuse: whether objects are handed on without copies.
-    """
+    """A source and the functions behind it, all in one chain."""
 
     items: list[tuple[str, int]]
     fails: Any
@@ -182,29 +164,26 @@ class Chain:
 
 def random_chain(seed: int, failing: bool = False) -> Chain:
     """A chain of up to twelve functions; a failing one throws somewhere, unless no record comes so far."""
-    draw = random.Random(seed)
-    items = [(draw.choice(["plain", "timed", "timed", "watermark"]), draw.randrange(20)) for _ in range(12)]
-    nodes: list[Node] = []
+    draws = random.Random(seed)
+    items = [(draws.choice(["plain", "timed", "timed", "watermark"]), draws.randrange(20)) for _ in range(12)]
+    nodes: dict[str, Node] = {}
     roots: list[Node] = []
-    for index in range(draw.randint(1, 12)):
-        parents = [node for node in nodes if "sink" not in node.kind]
-        parent = draw.choice([None, *parents[-3:]] if parents else [None])
-        node = Node(f"n{index}", draw.choice(KINDS), draw.randrange(12))
-        node.side = parent is not None and parent.kind == "process" and draw.random() < 0.5
-        nodes.append(node)
+    for drawn in draw(SeededChoices(draws), CHAIN).nodes[1:]:
+        parent = nodes.get(drawn.inputs[0])
+        node = nodes[drawn.label] = Node(drawn.label, drawn.kind, drawn.amount)
+        node.side = parent is not None and parent.kind == "process" and draws.random() < 0.5
         (roots if parent is None else parent.readers).append(node)
     fails = None
     if failing:
-        where = draw.randrange(len(nodes) + 1)
-        if where == len(nodes):
-            fails = draw.randrange(len(items))
+        where = draws.choice([None, *nodes.values()])
+        if where is None:
+            fails = draws.randrange(len(items))
         else:
-            nodes[where].fails = draw.choice(["open", "close", 1, 2, 5])
-    return Chain(items, fails, roots, reuse=draw.random() < 0.3)
+            where.fails = draws.choice(["open", "close", 1, 2, 5])
+    return Chain(items, fails, roots, reuse=draws.random() < 0.3)
 
 
 def program(chain: Chain, form: str, p: int = 1) -> Program:
-    """The chain as a program."""
     result = Program(settings={"penstock.runtime.form": form, "pipeline.object-reuse": str(chain.reuse).lower()})
     made = {"source": result.add(StreamSource(TracedSource("source", chain.items, chain.fails)), p=p, name="source")}
     for before, node in chain.nodes():
@@ -223,11 +202,7 @@ def _operator(node: Node) -> Any:
 
 
 class Plain:
-    """Runs a chain: what should happen, if nothing fails.
-
-    Attributes:
-        records_in, records_out: by function.
-    """
+    """Runs a chain: what should happen, if nothing fails."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
@@ -302,8 +277,6 @@ class Plain:
 
 @dataclass
 class _Context:
-    """What functions ask for the time."""
-
     time: int | None
     watermark: int
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.common import Types
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.job.deployment import deploy
 from penstock.runtime.aggregators import SumAggregator
 from penstock.runtime.buffers.codec import Encoder, decode, encode

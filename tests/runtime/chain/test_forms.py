@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.errors import JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.runtime.chain import fusion

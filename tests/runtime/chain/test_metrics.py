@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock.common.job import JobExecutionResult
+from penstock.common.jobs.job import JobExecutionResult
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.metrics import DistributionValue, JobMetrics, MeterValue

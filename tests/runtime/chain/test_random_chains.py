@@ -52,6 +52,7 @@ def test_a_chain_does_what_plain_python_does(seed):
         assert {name: counter.records_out for name, counter in counts.items()} == plain.records_out, form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failing", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forms_are_the_same(seed, failing):

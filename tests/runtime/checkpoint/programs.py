@@ -292,12 +292,10 @@ def plain(value: Any) -> Any:
 def tables(keyed: Any) -> dict[Any, Any]:
     """All that is in tables, without the tables that are empty; keys by class, as 1, 1.0 and True are three."""
     found: dict[Any, Any] = {}
-    for pieces in keyed.sections().values():
-        for place, pairs in pieces.items():
-            found.setdefault(place, {}).update({(type(key), key): plain(value) for key, value in pairs})
+    for _, place, key, value in keyed.entries():
+        found.setdefault(place, {})[type(key), key] = plain(value)
     return found
 
 
 def timers(queue: TimerQueue) -> list[Any]:
-    """In the order of the heap."""
     return [(timer.time, timer.slot, timer.key, timer.namespace, timer.index) for timer in queue]

@@ -1,5 +1,4 @@
-"""Classes of objects in the golden state files, changed since these were written: then there were ``Colour`` with
-``RED`` and ``GREEN``, ``Point(x, y)``, ``Basket(things, colour, gone)`` and ``Moved(place)``."""
+"""Classes of objects in the golden state files, changed since these were written."""
 
 from __future__ import annotations
 

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.runtime.chain import context
-from penstock.runtime.checkpoint.saving import load, repair, save
+from penstock.runtime.checkpoint.operator_state import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state import replay, sections
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
+from tests.effort import examples
 from tests.runtime.checkpoint.programs import OPERATORS, STEPS, play, tables
 from tests.runtime.operators.operators_alone import Alone
 
@@ -50,7 +51,7 @@ def same(one: KeyedState, other: KeyedState) -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10))
 @given(steps=STEPS, few=st.sampled_from([0, 1_000]), section=st.sampled_from([10, 1 << 16]))
 def test_what_was_written_is_what_there_is(operator: Any, steps: list[Any], few: int, section: int) -> None:
     alone = Alone(operator, tracked=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from penstock.common import Types
 from penstock.datastream import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
-from penstock.runtime.checkpoint.saving import load, save
+from penstock.runtime.checkpoint.operator_state import load, save
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.state.broadcast_evolution import settle_broadcast
+from penstock.runtime.state.evolution import settle_broadcast
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState

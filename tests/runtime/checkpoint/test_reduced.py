@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from penstock import _native
 from penstock.common import Types
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.codec import Encoder
-from penstock.runtime.checkpoint.saving import load, save
+from penstock.runtime.checkpoint.operator_state import load, save
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.reduce import STATE, GroupedReduce
+from tests.effort import examples
 from tests.runtime.checkpoint.test_steps import ABOUT, empty, same
 from tests.runtime.operators.operators_alone import Alone
 
@@ -76,7 +77,7 @@ REDUCERS = {"sum": SumAggregator(1), "min": ComparableAggregator(1, "min"), "max
 
 @pytest.mark.parametrize("way", [listed, fused, native, columns])
 @pytest.mark.parametrize("name", REDUCERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(steps=st.lists(st.one_of(RECORDS, TEXTS), min_size=1, max_size=5))
 def test_what_is_written_is_what_there_is(tmp_path_factory, way, name, steps):
     folder, chain = str(tmp_path_factory.mktemp("state")), ()

@@ -10,14 +10,15 @@ from penstock.common import Types
 from penstock.datastream import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import StateError
 from penstock.runtime.buffers.codec import dumps
-from penstock.runtime.checkpoint import chain as chain_module
-from penstock.runtime.checkpoint.held import Held
-from penstock.runtime.checkpoint.saving import load, repair, save
+from penstock.runtime.checkpoint import operator_state as chain_module
+from penstock.runtime.checkpoint.operator_state import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import KeyedStateStore
+from penstock.runtime.task.step_task import Held
+from tests.effort import examples
 from tests.runtime.checkpoint.programs import tables, timers
 
 LONG = Types.LONG()
@@ -144,7 +145,7 @@ def stepped(folder, kind, subtask, old, touched, whole):
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     old=st.integers(1, 5),
     new=st.integers(1, 5),
@@ -208,6 +209,7 @@ def test_only_the_key_groups_that_are_wanted_are_read(tmp_path, monkeypatch):
     assert len(part.table("sum")) == len(owned(keyed, keyed.table("sum"), about(3, 16)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["number", "text", "list", "map", "timer", "tumbling", "session"])
 def test_a_touched_key_costs_no_more_than_three_times_its_size(tmp_path, name):
     """Over many steps, logs and snapshots together, with some keys touched of many."""

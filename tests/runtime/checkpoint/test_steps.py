@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.runtime.checkpoint.saving import load, repair, save
+from penstock.runtime.checkpoint.operator_state import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
+from tests.effort import examples
 from tests.runtime.checkpoint.programs import OPERATORS, STEPS, play, tables, timers
 from tests.runtime.operators.operators_alone import Alone
 
@@ -32,7 +33,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(steps=STEPS, behind=st.integers(0, 5))
 def test_what_was_written_is_what_there_is(operator, steps, behind):
     alone = Alone(operator, tracked=True)
@@ -61,7 +62,7 @@ def test_what_was_written_is_what_there_is(operator, steps, behind):
 
 
 @pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(steps=STEPS)
 def test_an_operator_goes_on_with_what_was_written(operator, steps):
     """A new operator for each step, from files or from the state of the one before."""

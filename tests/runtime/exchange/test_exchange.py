@@ -9,12 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.runtime.buffers.codec import decode, dumps, encode, freeze
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.stamps import timestamps
-from penstock.runtime.config.pointwise import pointwise_consumers, pointwise_producers
-from penstock.runtime.config.tasks import Destination, InputEdge, NetworkOutput
+from penstock.runtime.config.tasks import (
+    Destination,
+    InputEdge,
+    NetworkOutput,
+    pointwise_consumers,
+    pointwise_producers,
+)
 from penstock.runtime.exchange import channel
 from penstock.runtime.exchange import writer as writing
 from penstock.runtime.exchange.gate import ExchangeError, InputGate
@@ -268,6 +273,7 @@ def test_lost_and_repeated_buffers_are_noticed(sequences):
         list(gate.pass_on([Row(0, 0, 1, 0, sequence, b"") for sequence in sequences]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 256])
 @pytest.mark.parametrize(("channels", "width"), [(7, 4), (100, 4), (100, 1000), (1000, 300)])
 def test_what_waits_in_all_channels_is_bounded(monkeypatch, channels, width, batch):

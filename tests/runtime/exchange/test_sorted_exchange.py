@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.common import Types
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.errors import TypeInfoError
-from penstock.job.pickling import pickle_operator
+from penstock.job.pickled_code import pickle_operator
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.config.tasks import Destination, NetworkOutput
 from penstock.runtime.exchange import sorted_rows, sorted_writer
-from penstock.runtime.exchange.combining import combinable, combiner
+from penstock.runtime.exchange.combiner import combinable, combiner
 from penstock.runtime.exchange.gate import ExchangeError
 from penstock.runtime.exchange.selectors import hashed
 from penstock.runtime.exchange.sorted_merge import KeyMerge
@@ -27,6 +27,7 @@ from penstock.runtime.exchange.writer import Sender
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.usercode.failure import FunctionFailure
+from tests.effort import examples
 
 COLLIDING = ["plumless", "buckeroo", "codding", "gnu", "a", "b", "c", "ü", "\ud800"]
 """The first two and the next two have one rank each."""
@@ -238,7 +239,7 @@ def reduced(rows, reducer):
     return result
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(
     st.lists(
         st.lists(

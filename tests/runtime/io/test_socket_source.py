@@ -10,9 +10,9 @@ import time
 
 import pytest
 
+from penstock.connectors import socket_source
+from penstock.connectors.socket_source import SocketSource
 from penstock.errors import ConfigurationError
-from penstock.runtime.io import socket_source
-from penstock.runtime.io.socket_source import SocketSource
 
 
 class Sender:
@@ -120,7 +120,7 @@ def test_it_connects_again_as_often_as_it_was_told(sender, monkeypatch):
     assert not forever.ended()
     sender.line.close()
     sender.listener.close()
-    with pytest.raises(ConfigurationError, match="Nobody listens"):
+    with pytest.raises(ConfigurationError, match="No server listens"):
         ended(forever, 0)
 
 

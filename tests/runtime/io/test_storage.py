@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock.common.settings import Settings
-from penstock.common.store_options import STORES
+from penstock.common.settings.setting import STORES
+from penstock.common.settings.settings import Settings
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.runtime.io.storage import SCHEMES, Entry, is_local, join, located, parents
-from penstock.runtime.io.stores import Store, _root, _wait_for_azure, abandoned, configured, storage_of
+from penstock.storage.storage import SCHEMES, Entry, is_local, join, located, parents
+from penstock.storage.stores import Store, _root, _wait_for_azure, abandoned, configured, storage_of
 
 
 @pytest.fixture(params=["local", "memory", "s3", "hdfs"])
@@ -73,6 +73,7 @@ def test_a_name_is_created_once(base):
     assert [entry.path for entry in storage.list(base)] == [f"{base}/one", f"{base}/other"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("round", range(3))
 def test_of_eight_who_create_a_name_one_does(base, round):
     storage_of(base).put(f"{base}/other", b"")

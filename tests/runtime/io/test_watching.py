@@ -9,17 +9,19 @@ import pickle
 import pytest
 
 from penstock.common import Duration
+from penstock.connectors.files import watched_folders
+from penstock.connectors.files.file_monitor import FolderMonitor, TextPieces
+from penstock.connectors.files.watched_folders import Limits, Watch, named
 from penstock.datastream.connectors import FileEnumeratorProvider, FileSource, StreamFormat
-from penstock.errors import ConfigurationError, InvalidProgramError
-from penstock.runtime.io import file_source, watching
-from penstock.runtime.io.file_monitor import FolderMonitor, TextPieces
+from penstock.errors import ConfigurationError, FileFormatError, InvalidProgramError
+from penstock.runtime.io import file_source
 from penstock.runtime.io.file_source import read_text
-from penstock.runtime.io.watching import Limits, Watch, named
+from penstock.runtime.io.splits import LostSplitsError
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    monkeypatch.setattr(watching, "now", lambda: time[0])
+    monkeypatch.setattr(watched_folders, "now", lambda: time[0])
     time = [0.0]
     return time
 
@@ -86,8 +88,8 @@ def test_every_path_is_read_once(tmp_path, clock):
 
 def test_it_looks_no_more_often_than_it_was_told(tmp_path, clock, monkeypatch):
     looks = []
-    look = watching.found_files
-    monkeypatch.setattr(watching, "found_files", lambda *a, **k: looks.append(clock[0]) or look(*a, **k))
+    look = watched_folders.found_files
+    monkeypatch.setattr(watched_folders, "found_files", lambda *a, **k: looks.append(clock[0]) or look(*a, **k))
     job = lines_of(tmp_path, interval=500)
     for _ in range(17):
         job.step()
@@ -228,9 +230,9 @@ def test_a_file_that_is_modified_before_it_has_been_read_is_read_once(tmp_path, 
 
 
 def test_a_large_file_is_read_in_several_steps(tmp_path, clock, monkeypatch):
-    for module in ("penstock.runtime.io.file_monitor", "penstock.runtime.io.file_source"):
+    for module in ("penstock.connectors.files.file_monitor", "penstock.runtime.io.file_source"):
         monkeypatch.setattr(f"{module}.SPLIT_BYTES", 1_000)
-    monkeypatch.setattr("penstock.runtime.io.file_monitor.MOST_BYTES", 3_000)
+    monkeypatch.setattr("penstock.connectors.files.file_monitor.MOST_BYTES", 3_000)
     texts = [f"line {number}" for number in range(1_000)]
     (tmp_path / "a").write_text("".join(f"{text}\n" for text in texts))
     source = monitor(tmp_path).source
@@ -241,3 +243,125 @@ def test_a_large_file_is_read_in_several_steps(tmp_path, clock, monkeypatch):
     (rest,) = source.pending(1, {split.id: 3})
     pieces += [piece for some in source.read(rest) for piece in some.values]
     assert [line for piece in pieces for some in read_text(piece, "UTF-8") for line in some.values] == texts
+
+
+def test_a_large_file_that_is_gone_when_it_was_read_in_part_is_named(tmp_path, clock):
+    touched(tmp_path / "a", "a1\n", 200)
+    job = monitor(tmp_path)
+    (split,) = job.source.pending(1, {})
+    os.remove(tmp_path / "a")
+    again = job.restarted()
+    with pytest.raises(LostSplitsError, match=r"/a was read up to position 3, and is gone") as lost:
+        again.source.pending(1, {split.id: 3})
+    assert lost.value.splits == (split.id,)
+    newer = f"{tmp_path}/a:/{300 * 10**9}"  # it was modified, and read again to its end, before it was removed
+    assert again.source.pending(1, {split.id: 3}, frozenset({newer})) == []
+
+
+# --- files that change when they have been read in part ---------------------------------------------------------------
+
+
+def interrupted(tmp_path, names="a", cut=False, lines=100):
+    """A job that has read ten lines or more of each file, or of its first piece."""
+    for name in names:
+        (tmp_path / name).write_text("".join(f"{name}{number:03}\n" for number in range(lines)))
+    job = lines_of(tmp_path, cut=cut)
+    job.step(most=10)
+    assert all(10 <= at < lines * 5 for at in job.positions.values() if isinstance(at, int))
+    return job.restarted()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr("penstock.runtime.io.files.BLOCK_BYTES", 50)
+    monkeypatch.setattr(file_source, "SPLIT_BYTES", 200)
+
+
+def resize(path, length):
+    with open(path, "r+b") as file:
+        file.truncate(length)
+
+
+def halves(path):
+    resize(path, path.stat().st_size // 2)
+
+
+def empties(path):
+    resize(path, 0)
+
+
+def rewrites(path):
+    path.write_text("other\n")
+
+
+@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize("change", [os.remove, halves, empties, rewrites])
+def test_a_file_that_is_not_what_it_was_when_it_was_read_in_part_is_named(tmp_path, clock, small_blocks, cut, change):
+    job = interrupted(tmp_path, "ab", cut)
+    change(tmp_path / "b")
+    said = "is gone" if change is os.remove else r"was read in part when it had 500 bytes, and has \d+ now"
+    for _ in range(2):  # whoever tries again is told again
+        with pytest.raises(
+            LostSplitsError, match=rf"/b was read .*{said}|/b {said}.*--allow-non-restored-state"
+        ) as lost:
+            job.step()
+    assert {name.split(":")[0] for name in lost.value.splits} == {str(tmp_path / "b")}
+    job.over |= set(lost.value.splits)
+    for name in lost.value.splits:
+        job.positions.pop(name, None)
+    assert {line[0] for line in job.step()} == {"a"}
+
+
+@pytest.mark.parametrize("change", [os.remove, halves, rewrites])
+def test_a_file_of_which_nothing_was_read_may_go_or_change(tmp_path, clock, small_blocks, change):
+    job = interrupted(tmp_path, "a")
+    (tmp_path / "b").write_text("b\n" * 50)
+    clock[0] += 1
+    assert len(job.source.pending(1, dict(job.positions))) == 2
+    change(tmp_path / "b")
+    assert {line[0] for line in job.restarted().step()} <= {"a", "b", "o"}
+
+
+def test_a_file_that_was_read_to_its_last_byte_may_go(tmp_path, clock, small_blocks):
+    job = interrupted(tmp_path, "a")
+    ((name, _),) = job.positions.items()
+    job.positions[name] = (tmp_path / "a").stat().st_size
+    os.remove(tmp_path / "a")
+    assert job.step() == []
+
+
+def test_a_file_that_the_program_reads_otherwise_now_is_named(tmp_path, clock, small_blocks):
+    job = interrupted(tmp_path, "a")
+    other = lines_of(tmp_path, cut=True)
+    other.positions = dict(job.positions)
+    with pytest.raises(LostSplitsError, match=r"as the split '.*', which does not exist any more"):
+        other.step()
+    (tmp_path / "elsewhere").mkdir()
+    other = lines_of(tmp_path / "elsewhere")
+    other.positions = dict(job.positions)
+    with pytest.raises(LostSplitsError, match="is gone"):
+        other.step()
+
+
+@pytest.mark.parametrize("begins", [0, 10])
+def test_a_file_that_is_cut_while_it_is_read_is_named(tmp_path, clock, small_blocks, begins):
+    (tmp_path / "a").write_text("line\n" * 100)
+    job = lines_of(tmp_path)
+    if begins:
+        job.step(most=begins)
+    (split,) = job.source.pending(1, dict(job.positions))
+    records = job.source.read(split)
+    next(records)
+    halves(tmp_path / "a")
+    with pytest.raises(FileFormatError, match=r"/a was cut while it was being read: it had 500 bytes, and has 250 now"):
+        list(records)
+
+
+def test_a_file_that_is_removed_while_it_is_open_is_read_to_its_end(tmp_path, clock, small_blocks):
+    (tmp_path / "a").write_text("line\n" * 100)
+    source = lines_of(tmp_path).source
+    (split,) = source.pending(1, {})
+    records = source.read(split)
+    read = len(next(records).values)
+    os.remove(tmp_path / "a")
+    assert read + sum(len(some.values) for some in records) == 100

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from operator import itemgetter
+from typing import Any
 
 import cloudpickle
 import pytest
 
 from penstock.errors import JobExecutionError
 from penstock.local import LocalExecutor
-from penstock.runtime.keys.fields import quick
+from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamMap
 from tests.job.programs import Program
@@ -84,3 +85,10 @@ def test_an_error_shows_the_users_line():
     program.collect(node, partitioner="HASH", spec=KeyPartition(named), p=2)
     with pytest.raises(JobExecutionError, match=r"return record\[1\]"):
         LocalExecutor().execute(program.pipeline())
+
+
+@pytest.mark.parametrize("header", ["", "from __future__ import annotations\n"])
+def test_it_does_not_matter_which_futures_a_program_imports(header: str) -> None:
+    program: dict[str, Any] = {}
+    exec(compile(f"{header}key = lambda pair: pair[1]", "program.py", "exec", dont_inherit=True), program)
+    assert isinstance(quick(program["key"]), itemgetter)

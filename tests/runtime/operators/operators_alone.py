@@ -14,21 +14,6 @@ from penstock.runtime.state.timers import Clock
 
 
 class Alone:
-    """An operator in a subtask.
-
-    Args:
-        operator: to run.
-        clock: milliseconds since the epoch; tests move it.
-        tracked: whether its keyed state notes what changes.
-        restored: gets the empty state before the operator is built.
-
-    Attributes:
-        results: (record, timestamp) pairs emitted so far.
-        sides: those of side outputs, by tag.
-        watermarks: emitted so far.
-        state: keyed state.
-    """
-
     def __init__(
         self,
         operator: StreamOperator,
@@ -60,24 +45,19 @@ class Alone:
         return self.context.state
 
     def take(self, value: Any, timestamp: int | None = None, number: int = 0) -> None:
-        """A record comes in."""
         if number not in self._inputs:
             self._inputs[number] = self.live.input(number)
         self._inputs[number](value, timestamp)
 
     def watermark(self, watermark: int, number: int = 0) -> None:
-        """A watermark comes in."""
         self.live.watermark(number)(watermark)
 
     def wait_until(self, now: int) -> None:
-        """The clock moves."""
         self.now = now
         self._clock.fire()
 
 
 class _Everything(Output):
-    """Keeps what an operator emits."""
-
     def __init__(self, alone: Alone) -> None:
         self._alone = alone
 

@@ -12,7 +12,7 @@ from penstock.datastream import (
     StateTtlConfig,
     ValueStateDescriptor,
 )
-from penstock.runtime.checkpoint.saving import load, save
+from penstock.runtime.checkpoint.operator_state import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.files import AboutOperator
@@ -29,16 +29,12 @@ SIZED = T.ROW_NAMED(["city", "size"], [T.STRING(), T.INT()])
 
 
 class FixedClock(Clock):
-    """Which stands."""
-
     def __init__(self):
         self.time = 1_000_000
         super().__init__(lambda: self.time)
 
 
 class Mean(AggregateFunction):
-    """Of (sum, count)."""
-
     def create_accumulator(self):
         return (0, 0)
 

@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from penstock.common import Types
 from penstock.errors import StateError
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.state.disk import keyed as disk_keyed
+from penstock.runtime.state import sections as sections_module
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.disk.memory import size_of
 from penstock.runtime.state.disk.timers import DiskTimerQueue
 from penstock.runtime.state.keyed import VOID, KeyedState
 from penstock.runtime.state.timers import Timer, TimerQueue
+from tests.effort import examples
+from tests.runtime.snapshots import carry_over, sections
 
 ALIKE = [-1, -2, 2**61 - 2, 2**61 - 3, 0, 2**61 - 1, 1, 1.0, True, "", "a", ("a", 1), (-1,), (-2,), 7.5, b"x"]
 """Keys, many with the hash of another one."""
@@ -72,11 +74,11 @@ def do(state: KeyedState, what: str, key: Any, namespace: Any, value: Any) -> An
 def content(state: KeyedState) -> dict[Any, Any]:
     return {
         group: {place: {repr(pair) for pair in pairs} for place, pairs in tables.items()}
-        for group, tables in state.sections().items()
+        for group, tables in sections(state).items()
     }
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.tuples(CALLS, KEYS, NAMESPACES, VALUES), max_size=150))
 def test_its_tables_are_dicts(calls: list[Any]) -> None:
     memory, disk = KeyedState(KeyHash(), 2), disk_state()
@@ -91,7 +93,7 @@ def test_its_tables_are_dicts(calls: list[Any]) -> None:
     assert sorted(map(repr, disk.keys("name"))) == sorted(map(repr, memory.keys("name")))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(KEYS, NAMESPACES, VALUES, st.integers(0, 5)), max_size=80), st.integers(1, 4))
 def test_a_snapshot_goes_from_either_to_either(entries: list[Any], piece: int) -> None:
     first = KeyedState(KeyHash(), 3)
@@ -101,14 +103,13 @@ def test_a_snapshot_goes_from_either_to_either(entries: list[Any], piece: int) -
         first.event_timers.add(time, slot, key, namespace)
     disk, memory = disk_state(3), KeyedState(KeyHash(), 3)
     for _ in range(2):
-        disk.restore(first.snapshot())
+        carry_over(first, disk)
     assert len(disk.table("name")) == len(first.table("name"))
-    memory.restore(disk.snapshot())
     streamed = disk_state(3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(disk_keyed, "PIECE", piece)
-        for _, data in disk.pieces():
-            streamed.restore_piece(data)
+        patch.setattr(sections_module, "SECTION_BYTES", piece)
+        carry_over(disk, memory)
+        carry_over(disk, streamed)
     assert content(first) == content(disk) == content(memory) == content(streamed)
     timers = [
         {repr((t.time, t.key, t.namespace)) for t in each.event_timers} for each in (first, disk, memory, streamed)
@@ -138,6 +139,7 @@ def test_nothing_of_the_current_key_goes_while_it_is_used() -> None:
     assert state.table("lists")[state.enter("a")] == [1]
 
 
+@pytest.mark.slow
 def test_it_takes_the_memory_it_is_given() -> None:
     state = disk_state(128, 4 << 20)
     table = state.table("name")
@@ -173,7 +175,7 @@ def test_entries_lie_in_the_group_of_their_key(key_type: Any, some: list[Any], f
         for key in some:
             state.table("name")[state.enter(key)] = 1
     assert content(states[0]) == content(states[1])
-    assert states[0].snapshot().keys() == states[1].snapshot().keys()
+    assert sections(states[0]).keys() == sections(states[1]).keys()
 
 
 # --- timers -----------------------------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ TIMERS = st.tuples(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(TIMERS, max_size=120), st.integers(2, 12))
 def test_its_timers_are_a_queue(calls: list[Any], most: int) -> None:
     state = disk_state()

@@ -12,7 +12,7 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.errors import InvalidProgramError
-from penstock.runtime.checkpoint.saving import save
+from penstock.runtime.checkpoint.operator_state import save
 from penstock.runtime.state.evolution import MIGRATION
 from penstock.runtime.state.store import handle_of
 from tests.runtime.state.evolving import (
@@ -115,7 +115,7 @@ KEPT = {
 REFUSED = {
     "LONG to DOUBLE, of many digits": (
         value(T.LONG()), value(T.DOUBLE()), (1 << 60) + 1, "for the key 'a', 1152921504606846977 .* would lose digits"),
-    "INT to FLOAT, of many digits": (value(T.INT()), value(T.FLOAT()), (1 << 24) + 1, "no number of a FLOAT"),
+    "INT to FLOAT, of many digits": (value(T.INT()), value(T.FLOAT()), (1 << 24) + 1, "does not fit a FLOAT"),
     "LONG to INT": (value(T.LONG()), value(T.INT()), 7, r"Types.INT\(\) holds fewer numbers than Types.LONG\(\)"),
     "DOUBLE to FLOAT": (value(T.DOUBLE()), value(T.FLOAT()), 0.5, "does not hold the values of"),
     "DOUBLE to LONG": (value(T.DOUBLE()), value(T.LONG()), 1.0, "does not hold the values of"),
@@ -143,8 +143,8 @@ REFUSED = {
     "a list to a map in a value": (
         value(T.LIST(T.INT())), value(T.MAP(T.INT(), T.INT())), [1], "have different kinds of values"),
     "keys of a map to another type": (entries(T.INT(), T.INT()), entries(T.STRING(), T.INT()), {1: 1}, "in key, "),
-    "a value to a list": (value(T.INT()), elements(T.INT()), 7, "a ValueState is no ListState"),
-    "a list to a value": (elements(T.INT()), value(T.INT()), [7], "a ListState is no ValueState"),
+    "a value to a list": (value(T.INT()), elements(T.INT()), 7, "a ValueState is not a ListState"),
+    "a list to a value": (elements(T.INT()), value(T.INT()), [7], "a ListState is not a ValueState"),
     "a value to a map that is none": (
         value(), entries().migrated_by(str), 7, "returned '7', and a MapState is a dict"),
     "a migration to another type than the declared one": (

@@ -12,7 +12,7 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.errors import InvalidProgramError, StateError
-from penstock.runtime.checkpoint.saving import load, save
+from penstock.runtime.checkpoint.operator_state import load, save
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import handle_of
@@ -92,7 +92,7 @@ def test_a_renamed_state_whose_name_is_taken(tmp_path):
         keyed.enter("a")
         handle.update(1)
     keyed = reopened(tmp_path, save(str(tmp_path), keyed, None, ABOUT, (), 1))
-    with pytest.raises(InvalidProgramError, match="'x' is said to be the former 'old', and there are values of both"):
+    with pytest.raises(InvalidProgramError, match="'x' is declared as the former 'old', and both have values"):
         handle_of(keyed, value(T.INT()).renamed_from("old"))
 
 

@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.common import Types
-from penstock.common.java_hash import hash_string
-from penstock.runtime.checkpoint.saving import load, save
+from penstock.common.java.java_hash import hash_string
+from penstock.runtime.checkpoint.operator_state import load, save
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.state.files import SNAPSHOT, AboutOperator, Header, StateReader, packed
+from penstock.runtime.state.files import SNAPSHOT, AboutOperator, Header, StateReader, pack
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.redistribution import BROADCAST, SPLIT, UNION, in_order, shares
 from penstock.runtime.state.sections import Section
+from tests.effort import examples
 from tests.golden.load import read_lines
 
 KINDS = {"SPLIT_DISTRIBUTE": SPLIT, "UNION": UNION, "BROADCAST": BROADCAST}
@@ -143,7 +144,7 @@ def sections_of(first_last, who):
     first, last = first_last
     header = Header(SNAPSHOT, who, 1, None, None, (), (), 0, (), None)
     groups = [Section(group, group, b"x") for group in range(first, last + 1)]
-    data, _ = packed(header, groups, None)
+    data, _ = pack(header, groups, None)
     return StateReader("file", io.BytesIO(data), len(data), who)
 
 
@@ -255,7 +256,7 @@ def operators(draw):
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(operators(), st.integers(1, 8))
 def test_a_slow_model_deals_out_the_same(old, parallelism):
     for kind in (SPLIT, UNION, BROADCAST):
@@ -272,7 +273,7 @@ def test_a_slow_model_deals_out_the_same(old, parallelism):
         assert sorted(found) == sorted(expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(operators(), st.integers(1, 8))
 def test_nothing_is_lost_and_nothing_is_there_twice(old, parallelism):
     got = [shares(old, parallelism, subtask) for subtask in range(parallelism)]

@@ -24,6 +24,7 @@ from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.state.operator_state import OperatorState
+from penstock.runtime.state.sections import snapshot_of
 from penstock.runtime.windows.assigners import (
     EventTimeSessionWindows,
     GlobalWindows,
@@ -33,7 +34,9 @@ from penstock.runtime.windows.assigners import (
 from penstock.runtime.windows.evictors import CountEvictor
 from penstock.runtime.windows.functions import ApplyWindow, ReduceWindow
 from penstock.runtime.windows.triggers import ContinuousEventTimeTrigger, CountTrigger, EventTimeTrigger, PurgingTrigger
+from tests.effort import examples
 from tests.runtime.operators.operators_alone import Alone
+from tests.runtime.snapshots import carry_over, restore, sections
 
 KEY = KeyPartition(lambda element: element[0], Types.STRING())
 EVENTS = st.lists(st.one_of(st.tuples(st.sampled_from("abcde"), st.integers(0, 50)), st.integers(0, 60)), max_size=40)
@@ -138,20 +141,20 @@ class Group:
 
 
 @pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(events=EVENTS, cut=st.integers(0, 40), before=st.integers(1, 3), after=st.integers(1, 3))
 def test_going_on_from_a_snapshot_changes_nothing(operator, events, cut, before, after):
     whole = Group(operator, before)
     whole.play([*events, MAX_WATERMARK])
     first = Group(operator, before)
     first.play(events[:cut])
-    sections = {group: data for part in first.parts for group, data in part.state.snapshot().items()}
-    assert sum(len(part.state.snapshot()) for part in first.parts) == len(sections)
+    contents = [snapshot_of(part.state) for part in first.parts]
     second = Group(operator, after)
     for index, part in enumerate(second.parts):
-        own = {g: data for g, data in sections.items() if subtask_of_key_group(g, 128, after) == index}
-        part.state.restore(own)
-        assert part.state.snapshot().keys() <= own.keys()
+        own = [g for g in range(128) if subtask_of_key_group(g, 128, after) == index]
+        for content in contents:
+            restore(part.state, content, range(own[0], own[-1] + 1))
+        assert sections(part.state).keys() <= set(own)
     second.resume(first.watermark)
     second.play([*events[cut:], MAX_WATERMARK])
     assert sorted([*first.results(), *second.results()], key=repr) == whole.results()
@@ -160,17 +163,11 @@ def test_going_on_from_a_snapshot_changes_nothing(operator, events, cut, before,
 def test_a_snapshot_names_the_serializers_of_its_states():
     first, second = Alone(OPERATORS["all kinds of state"]), Alone(OPERATORS["tumbling"])
     first.take(("a", 1))
-    second.state.restore(first.state.snapshot())
-    names = {name: [each.rpartition(".")[2] for each in made] for name, made in second.state.serializers.items()}
+    carry_over(first.state, second.state)
+    infos = second.state.infos.values()
+    names = {info.name: [each.rpartition(".")[2] for each in info.serializers] for info in infos}
     assert names["value"] == ["IntSerializer"]
     assert names["map"] == ["IntSerializer", "StringSerializer"]
-
-
-def test_a_snapshot_of_another_version_is_refused():
-    from penstock.runtime.buffers.codec import dumps
-
-    with pytest.raises(ValueError, match="format 99"):
-        Alone(OPERATORS["tumbling"]).state.restore({3: dumps((99, {}, {}, []))})
 
 
 def test_operator_state_is_dealt_out_united_or_the_same_everywhere():

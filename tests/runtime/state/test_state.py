@@ -8,6 +8,7 @@ from penstock.common import Types
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash
 from penstock.runtime.state.keyed import KeyedState
+from tests.runtime.snapshots import carry_over, sections
 
 
 @pytest.mark.parametrize(
@@ -22,9 +23,8 @@ def test_sections_hold_everything_under_the_key_group_of_its_key(key_type, keys)
         slot = state.enter(key)
         state.table("last")[slot] = number
         state.table("windows", (0, 10))[slot] = -number
-    sections = state.sections()
     found = {}
-    for group, tables in sections.items():
+    for group, tables in sections(state).items():
         for (name, namespace), table in tables.items():
             for key, value in table:
                 assert group == key_group_of_hash(key_hash.hash(key), 128)
@@ -60,8 +60,8 @@ def test_keys_without_state_are_forgotten(monkeypatch):
     assert 5 < len(looks) < 30
     assert sum(looks) > 40_000
     restored = KeyedState(KeyHash(None), 128)
-    restored.restore(state.snapshot())
-    kept = {key for tables in restored.sections().values() for pairs in tables.values() for key, _ in pairs}
+    carry_over(state, restored)
+    kept = {key for _, _, key, _ in restored.entries()}
     assert kept | {timer.key for timer in restored.event_timers} == {float(number) for number in range(2_000)}
     state.enter(0.25)
     state.table("last")[state.slot] = 1

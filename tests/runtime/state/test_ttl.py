@@ -22,9 +22,11 @@ from penstock.datastream import (
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.handles import MergingState
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.sections import snapshot_of
 from penstock.runtime.state.store import handle_of
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.state.ttl import TtlValueState
+from tests.runtime.snapshots import restore
 
 TTL = 4
 READ = StateTtlConfig.UpdateType.OnReadAndWrite
@@ -82,9 +84,9 @@ class World:
 
     def resume(self) -> None:
         """Go on from a snapshot."""
-        snapshot = self.keyed.snapshot()
+        snapshot = snapshot_of(self.keyed)
         self.begin()
-        self.keyed.restore(snapshot)
+        restore(self.keyed, snapshot)
 
     def size(self) -> int:
         return len(self.keyed.table("state"))
@@ -298,11 +300,10 @@ def test_what_is_over_is_not_in_a_snapshot(kind):
         world.keyed.enter(key)
         WRITES[kind](world.handle, now)
     world.now = TTL
-    sections = world.keyed.sections()
-    assert [key for tables in sections.values() for pairs in tables.values() for key, _ in pairs] == ["young"]
+    assert [key for _, _, key, _ in world.keyed.entries()] == ["young"]
     world.keyed.enter("old")
     assert READS[kind](world.handle) not in (None, [])  # still in memory
-    names = world.keyed.serializers["state"]
+    names = world.keyed.infos["state"].serializers
     assert names[-1].endswith("TtlSerializer")
 
 

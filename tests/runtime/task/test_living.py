@@ -9,11 +9,11 @@ import pytest
 from penstock.common import Configuration, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.job.folder.lease import JobFolder
-from penstock.local import steps
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.state.disk import memory
-from penstock.runtime.task.living import LivingTasks
+from penstock.runtime.task import batch_task
 from penstock.runtime.task.step_task import StepTask
+from penstock.runtime.task.worker_tasks import LivingTasks
 from tests.running import collected
 
 
@@ -82,8 +82,12 @@ def test_what_lies_on_disk_counts_as_the_memory_that_it_may_have(tmp_path, monke
             yield from super().finish()
             sizes.append(self.bytes())
 
-    monkeypatch.setattr(steps, "StepTask", Weighed)
-    settings = {"penstock.state.backend": backend, "penstock.state.memory": "1mb", "penstock.job.folder": str(tmp_path)}
+    monkeypatch.setattr(batch_task, "StepTask", Weighed)
+    settings = {
+        "penstock.state.backend": backend,
+        "penstock.state.memory": "1mb",
+        "execution.checkpointing.dir": str(tmp_path),
+    }
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
     numbers = env.set_parallelism(1).from_collection([(f"key {n}" * 10, n) for n in range(5_000)])
     collected(numbers.key_by(lambda pair: pair[0], Types.STRING()).sum(1))

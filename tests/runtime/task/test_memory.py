@@ -6,16 +6,19 @@ import logging
 
 import pytest
 
+from penstock.connectors.files.file_monitor import FileMonitor, TextPieces
 from penstock.job.deployment import deploy
 from penstock.runtime.buffers.row import Row
+from penstock.runtime.config.steps import ONLY_STEP
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.exchange.writer import RecordWriter
-from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.sinks import Buffered, CollectSink, PrintSink, TextSink, _TextFile
+from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
 from penstock.runtime.task.outbox import Outbox
+from penstock.runtime.task.step_task import StepTask
 from penstock.runtime.task.task import Task
 from tests.job.programs import Program
 from tests.job.test_programs import run
@@ -54,6 +57,7 @@ def test_giant_records_behind_a_source(waiting):
     assert max(waiting) < LIMIT < sum(waiting) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sink", [PrintSink(), CollectSink("out")], ids=["print", "collect"])
 @pytest.mark.parametrize("form", ["fused", "listed"])
 def test_giant_records_for_the_driver(waiting, sink, form, capsys):
@@ -66,11 +70,12 @@ def test_giant_records_for_the_driver(waiting, sink, form, capsys):
     assert [int(line[-5:]) for line in lines] == list(range(60))
 
 
+@pytest.mark.slow
 def test_many_splits_of_a_file(waiting, tmp_path, monkeypatch):
     monkeypatch.setattr("penstock.runtime.io.file_source.SPLIT_BYTES", 1 << 20)
     (tmp_path / "in").write_text("".join(f"{i:099}\n" for i in range(600_000)))
     program = Program()
-    monitor = program.add(StreamSource(FileMonitor(str(tmp_path / "in"))))
+    monitor = program.add(StreamSource(SplitSource(FileMonitor(str(tmp_path / "in"), TextPieces("UTF-8")))))
     reader = program.add(FileReader(), monitor, chain="HEAD")
     program.collect(program.add(StreamMap(len), reader, p=2, partitioner="REBALANCE"))
     run(program)
@@ -162,7 +167,9 @@ def test_a_source_goes_no_faster_than_its_rows_leave():
     vertex, subtask = deployment.slot(0, 0)
     Fast.emitted = taken = 0
     ahead = []
-    for row in Task(vertex, subtask, 0, deployment.job).finish():
+    task = StepTask(vertex, subtask, 0, deployment.job)
+    task.begin(ONLY_STEP)
+    for row in task.finish():
         taken += len(row.data)
         ahead.append(Fast.emitted - taken)
     assert Fast.emitted == 100_000_000

@@ -209,6 +209,7 @@ def test_classes_of_the_program_cross_an_exchange():
     assert sorted(run(program)[0]["out"]) == list(range(100))
 
 
+@pytest.mark.slow
 def test_a_chain_of_five_thousand_operators():
     program = Program()
     node = program.source(range(3))
@@ -230,10 +231,11 @@ def test_a_failure_at_the_end_of_a_deep_chain():
     assert len(str(caught.value)) < 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [(3, 10), (3, 11)])
 def test_a_deep_chain_whatever_calls_cost(version, monkeypatch):
     """Before Python 3.11 every call takes C stack, so the chain runs in a thread with a large one."""
-    monkeypatch.setattr("penstock.runtime.usercode.steps.sys.version_info", version)
+    monkeypatch.setattr("penstock.runtime.usercode.interpreter.sys.version_info", version)
     program = Program()
     node = program.source(range(5000))
     for _ in range(1000):

@@ -1,8 +1,4 @@
-"""Windows by definition, slowly: every window holds all its elements, timers are plain sets that are searched, and what
-a window shows is computed from its elements each time it fires. Shares no code with the operator.
-
-A window is (start, end), or (number,) by count, or () for the global one; an element is (key, time, number).
-"""
+"""Windows by definition, slowly."""
 
 from __future__ import annotations
 
@@ -105,8 +101,6 @@ def _following(time: int, interval: int) -> int:
 
 @dataclass
 class EveryNow(Trigger):
-    """Both continuous triggers."""
-
     interval: int
     by_clock: bool
 
@@ -199,18 +193,6 @@ Evict = Callable[[list[tuple[Any, int]]], list[tuple[Any, int]]]
 
 @dataclass
 class Windows:
-    """The operator.
-
-    Attributes:
-        assign: the windows of (element, time, clock, number of the element among those of its key).
-        by_time: whether timestamps decide.
-        merging: whether windows that touch become one.
-        trigger: when they fire.
-        before, after: what an evictor leaves, before the function and after it.
-        show: what a window emits: (key, window, its elements, watermark) → records.
-        lateness: how long windows live on.
-    """
-
     assign: Callable[[Any, int, int, int], Iterable[tuple[int, ...]]]
     by_time: bool
     merging: bool
@@ -226,7 +208,6 @@ class Windows:
     late: list[Any] = field(default_factory=list)
 
     def over(self, window: tuple[int, ...]) -> int:
-        """When a window is forgotten."""
         return min(last_time(window) + (self.lateness if self.by_time else 0), FOREVER)
 
     def take(self, element: Any) -> None:

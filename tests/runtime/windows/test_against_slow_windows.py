@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from penstock.common import Types
-from penstock.common.state_descriptor import ReducingStateDescriptor
+from penstock.common.functions.state_descriptor import ReducingStateDescriptor
 from penstock.datastream import window as w
 from penstock.datastream.evictor import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from penstock.runtime.buffers.signals import MAX_WATERMARK

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.common import Types
-from penstock.common.state_descriptor import MapStateDescriptor, ReducingStateDescriptor, ValueStateDescriptor
+from penstock.common.functions.state_descriptor import MapStateDescriptor, ReducingStateDescriptor, ValueStateDescriptor
 from penstock.datastream import window as w
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MAX_WATERMARK
@@ -56,13 +56,13 @@ def test_windows_by_count_hold_the_next_elements_of_their_key(keys, size, slide)
     if slide == size:
         fired, alone = by_count(w.CountTumblingWindowAssigner.of(size), keys)
         assert sorted(fired) == expected
-        tables = [name for found in alone.state.sections().values() for (name, _), pairs in found.items() if pairs]
+        tables = [name for _, (name, _), _, _ in alone.state.entries()]
         assert keys == [] or "tumble-count-assigner" in tables
 
 
 def test_full_windows_by_count_leave_nothing_behind():
     _, alone = by_count(w.CountTumblingWindowAssigner.of(2), "aabbaa")
-    left = {name for tables in alone.state.sections().values() for (name, _), pairs in tables.items() if pairs}
+    left = {name for _, (name, _), _, _ in alone.state.entries()}
     assert left == {"tumble-count-assigner"}
 
 
@@ -169,7 +169,7 @@ def test_a_trigger_of_ones_own_on_sessions(assigner):
     ]
     alone.watermark(MAX_WATERMARK)
     assert [value for value, _ in alone.results[2:]] == [("a", 10, 23, [10, 14, 18]), ("a", 30, 37, [30, 32])]
-    assert not [table for table in alone.state.sections().values() if table]
+    assert not list(alone.state.entries())
 
 
 class Unmerged(EveryTwo):
@@ -230,7 +230,7 @@ def test_windows_that_are_no_intervals():
     alone.watermark(MAX_WATERMARK)
     both = ["even", "odd"]
     assert sorted(value for value, _ in alone.results) == [(both, [1, 2, 3, 6, 8]), (both, [6])]
-    assert not [table for table in alone.state.sections().values() if table]
+    assert not list(alone.state.entries())
 
 
 # --- assigners by other means -----------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def run(assigner, events, lateness=0, function=None, trigger=None):
             largest = event
             alone.watermark(event)
         steps.append(sorted(value for value, _ in alone.results[before:]))
-    assert not [table for table in alone.state.sections().values() if table], "state is left behind"
+    assert not list(alone.state.entries()), "state is left behind"
     assert len(alone.state.event_timers) == 0
     return steps, alone.sides.get("late", [])
 
@@ -176,7 +176,7 @@ def test_windows_by_the_clock():
     alone.take(("a", 3))
     alone.wait_until(30)
     assert alone.results[1:] == [(("a", 10, 20, (("a", 3),)), 19)]
-    assert not [table for table in alone.state.sections().values() if table]
+    assert not list(alone.state.entries())
 
 
 def test_an_element_without_timestamp_is_refused():
@@ -278,11 +278,5 @@ def held(assigner, function):
     alone = Alone(WindowOperator(assigner, EventTimeTrigger(), None, function, 0, None, keyed=KEY))
     for time in range(7_500, 8_500):
         alone.take(("a", time), time)
-    kept = [
-        value
-        for tables in alone.state.sections().values()
-        for (name, _), pairs in tables.items()
-        for _, value in pairs
-        if name == STATE
-    ]
+    kept = [value for _, (name, _), _, value in alone.state.entries() if name == STATE]
     return sum(len(value) if isinstance(value, list) else 1 for value in kept)

@@ -8,7 +8,7 @@ from typing_extensions import assert_type
 from penstock.common import Types, WatermarkStrategy
 from penstock.common.time import Duration, Time
 from penstock.common.watermark_strategy import TimestampAssigner
-from penstock.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from penstock.datastream import OutputTag, RuntimeExecutionMode, StreamExecutionEnvironment
 from penstock.datastream import SingleOutputStreamOperator as Operator
 from penstock.datastream.functions import (
     AggregateFunction,
@@ -17,7 +17,6 @@ from penstock.datastream.functions import (
     ProcessWindowFunction,
     RuntimeContext,
 )
-from penstock.datastream.output_tag import OutputTag
 from penstock.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from penstock.datastream.window import TimeWindow, Trigger, TriggerResult, TumblingEventTimeWindows
 

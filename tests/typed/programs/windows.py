@@ -11,7 +11,6 @@ from penstock.common import OutputTag, Time, Types
 from penstock.datastream import (
     AggregateFunction,
     AllWindowedStream,
-    DataStream,
     FlatJoinFunction,
     JoinFunction,
     ProcessAllWindowFunction,
@@ -170,11 +169,11 @@ def count(sales: list[Sale], names: list[str]) -> list[int]:
 names = env.from_collection(["apples"])
 five = TumblingEventTimeWindows.of(Time.seconds(5))
 joined = sales.join(names).where(lambda sale: sale[0]).equal_to(lambda name: name).window(five)
-assert_type(joined.apply(Pair()), DataStream[int])
-assert_type(joined.apply(Pairs()), DataStream[int])
+assert_type(joined.apply(Pair()), Operator[int])
+assert_type(joined.apply(Pairs()), Operator[int])
 assert_type(joined.with_(lambda sale, name: f"{sale[0]} {name}"), Operator[str])
 grouped = sales.co_group(names).where(lambda sale: sale[0]).equal_to(lambda name: name).window(five)
-assert_type(grouped.apply(count, Types.INT()), DataStream[int])
+assert_type(grouped.apply(count, Types.INT()), Operator[int])
 assert_type(grouped.joined.method, Literal["co_group"])
 named = names.key_by(lambda name: name)
 assert_type(keyed.interval_join(named).between(Time.seconds(-1), Time.seconds(1)).process(Near()), Operator[float])

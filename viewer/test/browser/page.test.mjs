@@ -117,17 +117,55 @@ test("everything can be done by keys", () => opened("small", async (page) => {
   assert.equal(await page.evaluate(() => document.activeElement.id), "panel");
 }));
 
-test("two plans: what has moved, gone, and why; the legend leads there", () => opened("diff", async (page) => {
-  assert.match(await page.locator("#legend").innerText(), /kept 4[^]*moved 4[^]*removed 1/);
+test("two plans: the verdict, what has moved, gone, and why; the legend leads there", () => opened("diff", async (page) => {
+  assert.match(await page.locator("#verdict").innerText(), /✗ State of \d operators? would be lost/);
+  assert.match(await page.locator("#panel .change.lost").innerText(), /Totals: /);
+  assert.match(await page.locator("#legend").innerText(), /lost 1[^]*moved 3[^]*removed 1[^]*kept 4/);
   await page.locator("#legend button", { hasText: "removed" }).click();
   assert.equal(await shown(page), "Sink: Rejected");
-  const gone = await page.evaluate(() => window.penstock.app.scene.cards.filter((card) => card.status === "removed").length);
+  const gone = await page.evaluate(() => window.penstock.app.scene.cards.filter((card) => card.gone).length);
   assert.equal(gone, 1);
-  const { x, y } = await pixelOf(page, "Totals");
-  await page.mouse.click(x, y);
+  await page.locator("#legend button", { hasText: "lost" }).click();
+  assert.equal(await shown(page), "Totals");
   const note = await page.locator("#panel .change").innerText();
-  for (const part of ["moved", "Cause: ", "has no uid any more", "orphaned"]) assert.ok(note.includes(part), note);
+  for (const part of ["✗ lost", "moved: its state", "Cause: ", "has no uid any more", "orphaned"]) assert.ok(note.includes(part), note);
+  const colours = await page.evaluate(() => ["lost", "moved", "removed", "added", "kept"].map((kind) => {
+    const mark = document.createElement("b");
+    mark.className = kind;
+    document.getElementById("legend").append(mark);
+    return getComputedStyle(mark).color;
+  }));
+  assert.ok(!colours.slice(1).includes(colours[0]), "what is lost has a colour of its own");
 }));
+
+test("a printed page has a title, versions, the verdict and a legend", () => opened("diff", async (page) => {
+  await page.emulateMedia({ media: "print" });
+  await page.evaluate(() => window.penstock.app.toPaper());
+  const text = await page.locator("#paper").innerText();
+  for (const part of ["StreamGraph of orders", "Planned as Flink 1.11 by Penstock", "would be lost", "✗ lost 1", "● source", "slots: rates"]) assert.ok(text.includes(part), `${part} in ${text}`);
+  assert.ok(await page.locator("#paper h1").isVisible());
+  await page.screenshot({ path: join(PAGES, "print.png") });
+}));
+
+test("labels of edges do not overlap", async () => {
+  for (const [name, tab] of [["small", "stream"], ["small", "job"], ["small", "execution"], ["layered-200", "execution"], ["diff", "stream"]]) {
+    await opened(name, async (page) => {
+      await page.locator(`#tab-${tab}`).click();
+      const overlaps = await page.evaluate(() => {
+        const { app } = window.penstock;
+        const boxes = app.scene.wires.filter((wire) => wire.label !== "").map((wire) => {
+          const [x1, y1, x2, y2] = [wire.points[0], wire.points[1], wire.points.at(-2), wire.points.at(-1)];
+          const [x, y] = wire.at ?? [(x1 + x2) / 2, (y1 + y2) / 2];
+          const width = app.measure(wire.label, "label");
+          return { text: wire.label, straight: x2 >= x1 && wire.points.length === 4, x: x - width / 2, y: y - 14, width, height: 11 };
+        }).filter((box) => box.straight);
+        const hit = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+        return boxes.flatMap((a, at) => boxes.slice(at + 1).filter((b) => hit(a, b)).map((b) => `${a.text} and ${b.text}`));
+      });
+      assert.deepEqual(overlaps, [], `${name}, ${tab}`);
+    });
+  }
+});
 
 test("names of strangers do nothing, in the page and in its SVG", () => opened("hostile", async (page) => {
   const title = await page.title();
@@ -180,6 +218,71 @@ test("a notebook's frame shows the plan, and sees nothing around it", async () =
   await context.close();
 });
 
+const cardsSeen = (frame) => frame.evaluate(() => {
+  const { app } = window.penstock;
+  const { x, y, width, height } = app.viewport.view;
+  return app.scene.cards.filter((card) => card.x >= x && card.y >= y && card.x + card.width <= x + width && card.y + card.height <= y + height).length;
+});
+const marked = (frame) => frame.evaluate(() => {
+  const canvas = document.getElementById("canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const colours = new Set();
+  for (let at = 0; at < data.length; at += 4) colours.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+  return colours.size;
+});
+
+async function framed(name, show) {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 700 } });
+  const page = await context.newPage();
+  await page.goto(url(name));
+  const frame = await (await page.waitForSelector("iframe", { state: "attached" })).contentFrame();
+  await frame.waitForFunction(() => window.penstock !== undefined, undefined, { polling: 100 });
+  await show(page, frame);
+  await frame.waitForFunction(() => window.penstock.app.frames > 0 && window.penstock.app.viewport.width > 0, undefined, { polling: 100 });
+  await page.waitForTimeout(200);
+  const all = await frame.evaluate(() => window.penstock.app.scene.cards.length);
+  assert.equal(await cardsSeen(frame), all, "all cards are in view");
+  assert.ok((await marked(frame)) > 10, "something is drawn");
+  await page.screenshot({ path: join(PAGES, `${name}.png`) });
+  return { context, page, frame };
+}
+
+test("a plan that is below the fold is drawn when somebody comes to it", async () => {
+  const { context } = await framed("below", (page) => page.locator("iframe").scrollIntoViewIfNeeded());
+  await context.close();
+});
+
+test("a plan in an output that is hidden is drawn when it is shown", async () => {
+  const { context } = await framed("hidden", async (page) => {
+    await page.waitForTimeout(300);
+    await page.evaluate(() => (document.getElementById("output").style.display = "block"));
+  });
+  await context.close();
+});
+
+test("a plan that is inserted later is drawn, and stays whole when there is another amount of room", async () => {
+  const { context, page, frame } = await framed("frame", async () => {});
+  for (const [width, height] of [[420, 500], [1000, 300], [900, 560]]) {
+    await page.evaluate(([w, h]) => Object.assign(document.querySelector("iframe").style, { width: `${w}px`, height: `${h}px` }), [width, height]);
+    await page.waitForTimeout(200);
+    assert.equal(await cardsSeen(frame), await frame.evaluate(() => window.penstock.app.scene.cards.length), `${width} by ${height}`);
+  }
+  await frame.evaluate(() => window.penstock.app.viewport.zoom(2));
+  const middle = () => frame.evaluate(() => { const { view } = window.penstock.app.viewport; return [view.x + view.width / 2, view.y + view.height / 2].map(Math.round); });
+  const before = await middle();
+  await page.evaluate(() => (document.querySelector("iframe").style.width = "500px"));
+  await page.waitForTimeout(200);
+  assert.deepEqual(await middle(), before, "who has looked closer goes on looking there");
+  await page.evaluate(() => {
+    const copy = document.querySelector("iframe").cloneNode();
+    document.querySelector("iframe").replaceWith(copy);
+  });
+  const later = await (await page.waitForSelector("iframe")).contentFrame();
+  await later.waitForFunction(() => window.penstock?.app.frames > 0, undefined, { polling: 100 });
+  assert.equal(await cardsSeen(later), await later.evaluate(() => window.penstock.app.scene.cards.length));
+  await context.close();
+});
+
 test("a running job's numbers come, and their end is said", async () => {
   const numbers = JSON.parse(readFileSync(join(PAGES, "feed.json"), "utf8"));
   const server = createServer((request, response) => {
@@ -198,6 +301,29 @@ test("a running job's numbers come, and their end is said", async () => {
   server.close();
   server.closeAllConnections();
   await page.waitForFunction(() => document.getElementById("live").classList.contains("stale"));
+  await page.evaluate(() => window.penstock.app.toPaper());
+  const after = await page.locator("#paper").textContent();
+  for (const part of ["/s in", "busy", "lag"]) assert.ok(!after.includes(part), `${part} of a job that is dead`);
+  assert.ok(after.includes("not running") && after.includes("8.1 MiB"));
+  await close();
+});
+
+test("a job that is dead has no rates", async () => {
+  const numbers = { ...JSON.parse(readFileSync(join(PAGES, "feed.json"), "utf8")), status: "NOT RUNNING" };
+  const server = createServer((request, response) => {
+    response.writeHead(200, { "Content-Type": request.url === "/feed" ? "application/json" : "text/html" });
+    response.end(request.url === "/feed" ? JSON.stringify(numbers) : readFileSync(join(PAGES, "live.html")));
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = `http://127.0.0.1:${server.address().port}/`;
+  const { page, close } = await openPage(browser, address, { feed: address });
+  await page.waitForFunction(() => document.getElementById("live").textContent.includes("NOT RUNNING"));
+  assert.equal(await page.locator("#live").innerText(), "NOT RUNNING · version 412");
+  await page.evaluate(() => window.penstock.app.toPaper());
+  assert.ok(!(await page.locator("#paper").textContent()).includes("/s in"));
+  await page.screenshot({ path: join(PAGES, "dead.png") });
+  server.close();
+  server.closeAllConnections();
   await close();
 });
 

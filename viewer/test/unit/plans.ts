@@ -34,5 +34,5 @@ export function plan(chains: readonly (readonly string[])[], edges: readonly (re
     source: vertexOf(from), target: vertexOf(to), ship_strategy: "HASH", pattern: "ALL_TO_ALL", result_type: "PIPELINED_BOUNDED",
     edge: inside.length + at, execution_edges: 4,
   }));
-  return { name: "job", flink: "1.11", refused: null, operators: table(operators), edges: table(made), vertices: table(vertices), job_edges: table(jobEdges) };
+  return { name: "job", flink: "1.11", refused: null, penstock: "1.0", verdict: null, operators: table(operators), edges: table(made), vertices: table(vertices), job_edges: table(jobEdges) };
 }

@@ -9,6 +9,7 @@ import { layout } from "../../src/layout.ts";
 import { Model, Rows } from "../../src/model.ts";
 import { controls, pick } from "../../src/scene.ts";
 import { Index } from "../../src/search.ts";
+import { Viewport } from "../../src/viewport.ts";
 import { svgOf } from "../../src/svg.ts";
 import { bytes, count, duration, fitted, inert, rate, wrapped, type Measure } from "../../src/text.ts";
 import { LIGHT } from "../../src/theme.ts";
@@ -100,6 +101,21 @@ test("cards never overlap, by either layout and in several pipelines", () => {
   checkLayout(90, [0, 1, 40], [1, 2, 41]);
 });
 
+test("an edge that spans columns is led past the cards between its ends", () => {
+  const sizes = Array.from({ length: 8 }, () => ({ width: 100, height: 90 }));
+  // two pipelines, of which each has an edge from its first node to its last one
+  const [from, to] = [[0, 1, 2, 0, 0, 5, 5, 6], [1, 2, 3, 3, 4, 6, 7, 7]];
+  const { x, y, via } = layout(sizes, from, to);
+  assert.deepEqual(via.map((points) => points.length > 0), [false, false, false, true, false, false, true, false]);
+  for (const points of via) {
+    for (let at = 0; at < points.length; at += 2) {
+      const [left, top] = [points[at]!, points[at + 1]!];
+      const hit = sizes.findIndex((size, node) => left >= x[node]! && left <= x[node]! + size.width && top > y[node]! && top < y[node]! + size.height);
+      assert.equal(hit, -1, `${left}, ${top} lies on card ${hit}`);
+    }
+  }
+});
+
 test("a stream's cards have a row per operator, and wires where chains end", () => {
   const { scene } = built();
   assert.deepEqual(scene.cards.map((card) => card.rows.map((row) => row.title)), [["source", "map"], ["left"], ["right"], ["join", "sink"]]);
@@ -139,6 +155,39 @@ test("search takes all words, in names, uids and IDs, names that begin so first"
   assert.deepEqual(index.find("MAP").rows, [1, 0, 2]);
   assert.deepEqual(index.find("one id-map").rows, [1]);
   assert.equal(index.find("  ").all, 0);
+});
+
+test("search puts an exact name first, and hits in IDs last", () => {
+  const names = ["id-total", "a total of", "totals", "subtotal", "total"];
+  const data = plan([["other"], ...names.map((name) => [name])], []);
+  const ids = ["0000total0", ...names.map(() => "1111")];
+  const { operators } = data;
+  const made = { ...data, operators: { ...operators, columns: { ...operators.columns, operator_id: ids } } };
+  const model = new Model(made as typeof data);
+  const found = new Index(model).find("total");
+  assert.deepEqual(found.rows.map((row) => model.operators.value(row, "name")), ["total", "totals", "id-total", "a total of", "subtotal", "other"]);
+  assert.equal(found.all, 6);
+});
+
+test("all stays in view while the room changes, until somebody looks elsewhere", () => {
+  const box = { x: 0, y: 0, width: 1000, height: 500 };
+  const viewport = new Viewport(() => undefined);
+  viewport.fit(box);
+  viewport.resize(0, 0);
+  assert.equal(viewport.scale, 1, "nothing can be fitted into nothing");
+  const whole = (): boolean => {
+    const { x, y, width, height } = viewport.view;
+    return x <= 0 && y <= 0 && x + width >= 1000 && y + height >= 500;
+  };
+  for (const [width, height] of [[800, 600], [300, 900], [1600, 200]] as const) {
+    viewport.resize(width, height);
+    assert.ok(whole(), `${width} by ${height}`);
+  }
+  viewport.zoom(3);
+  const [x, y] = viewport.at(800, 100);
+  viewport.resize(0, 0);
+  viewport.resize(400, 300);
+  assert.deepEqual(viewport.at(200, 150).map(Math.round), [x, y].map(Math.round));
 });
 
 test("an SVG holds every text, escaped", () => {

@@ -1,14 +1,15 @@
-"""Connectors, under PyFlink's names: what programs read from and write to. Reading and writing itself is
-:mod:`penstock.runtime.io`.
+"""Connectors under PyFlink's names: the sources and sinks of a program. Their implementation is in
+:mod:`penstock.connectors`.
 
-A source of your own is a subclass of :class:`Source`.
+A custom source is a subclass of :class:`Source`.
 """
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from penstock.datastream.connectors.base import DeliveryGuarantee, Sink, StreamTransformer, SupportsPreprocessing
-from penstock.datastream.connectors.cassandra import CassandraSink
-from penstock.datastream.connectors.datagen import DataGeneratorSource
+from penstock.datastream.connectors.datagen import DataGeneratorSource, NumberSequenceSource, RateLimiterStrategy
 from penstock.datastream.connectors.file_system import (
     BucketAssigner,
     BulkFormat,
@@ -49,74 +50,20 @@ from penstock.datastream.connectors.kafka import (
     KafkaTopicSelector,
     Semantic,
 )
-from penstock.datastream.connectors.number_seq import NumberSequenceSource
-from penstock.datastream.connectors.pacing import RateLimiterStrategy
-from penstock.datastream.connectors.planned import (
-    CassandraCommitter,
-    CassandraFailureHandler,
-    ClusterBuilder,
-    ConsistencyLevel,
-    DynamicKafkaSource,
-    DynamicKafkaSourceBuilder,
-    Elasticsearch6SinkBuilder,
-    Elasticsearch7SinkBuilder,
-    ElasticsearchEmitter,
-    ElasticsearchSink,
-    ElasticsearchSinkBuilderBase,
-    FlinkKinesisConsumer,
-    FlushBackoffType,
-    KafkaMetadataService,
-    KafkaStreamSetSubscriber,
-    KafkaStreamSubscriber,
-    KinesisDeserializationSchema,
-    KinesisFirehoseSink,
-    KinesisFirehoseSinkBuilder,
-    KinesisShardAssigner,
-    KinesisStreamsSink,
-    KinesisStreamsSinkBuilder,
-    MapperOptions,
-    MessageDelayer,
-    PartitionKeyGenerator,
-    PulsarSink,
-    PulsarSinkBuilder,
-    PulsarSource,
-    PulsarSourceBuilder,
-    RangeGenerator,
-    RMQConnectionConfig,
-    RMQSink,
-    RMQSource,
-    SingleClusterTopicMetadataService,
-    StartCursor,
-    StopCursor,
-    StreamPatternSubscriber,
-    TopicRoutingMode,
-    WatermarkTracker,
-)
 from penstock.datastream.connectors.spark import SparkSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
+from penstock.errors import UnsupportedError
 from penstock.runtime.io.splits import Records, Source, Split
 
 __all__ = [
     "BucketAssigner",
     "BulkFormat",
     "BulkFormatBuilder",
-    "CassandraCommitter",
-    "CassandraFailureHandler",
-    "CassandraSink",
-    "ClusterBuilder",
-    "ConsistencyLevel",
     "DataGeneratorSource",
     "DefaultBulkFormatBuilder",
     "DefaultRollingPolicy",
     "DefaultRowFormatBuilder",
     "DeliveryGuarantee",
-    "DynamicKafkaSource",
-    "DynamicKafkaSourceBuilder",
-    "Elasticsearch6SinkBuilder",
-    "Elasticsearch7SinkBuilder",
-    "ElasticsearchEmitter",
-    "ElasticsearchSink",
-    "ElasticsearchSinkBuilderBase",
     "FileEnumeratorProvider",
     "FileSink",
     "FileSource",
@@ -126,14 +73,11 @@ __all__ = [
     "FlinkKafkaConsumerBase",
     "FlinkKafkaProducer",
     "FlinkKafkaProducerBase",
-    "FlinkKinesisConsumer",
-    "FlushBackoffType",
     "HybridSource",
     "HybridSourceBuilder",
     "JdbcConnectionOptions",
     "JdbcExecutionOptions",
     "JdbcSink",
-    "KafkaMetadataService",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
     "KafkaRecord",
@@ -144,48 +88,36 @@ __all__ = [
     "KafkaSinkBuilder",
     "KafkaSource",
     "KafkaSourceBuilder",
-    "KafkaStreamSetSubscriber",
-    "KafkaStreamSubscriber",
     "KafkaTopicPartition",
     "KafkaTopicSelector",
-    "KinesisDeserializationSchema",
-    "KinesisFirehoseSink",
-    "KinesisFirehoseSinkBuilder",
-    "KinesisShardAssigner",
-    "KinesisStreamsSink",
-    "KinesisStreamsSinkBuilder",
-    "MapperOptions",
-    "MessageDelayer",
     "NumberSequenceSource",
     "OnCheckpointRollingPolicy",
     "OutputFileConfig",
-    "PartitionKeyGenerator",
-    "PulsarSink",
-    "PulsarSinkBuilder",
-    "PulsarSource",
-    "PulsarSourceBuilder",
-    "RMQConnectionConfig",
-    "RMQSink",
-    "RMQSource",
-    "RangeGenerator",
     "RateLimiterStrategy",
     "Records",
     "RollingPolicy",
     "RowFormatBuilder",
     "Semantic",
-    "SingleClusterTopicMetadataService",
     "Sink",
     "Source",
     "SparkSink",
     "Split",
-    "StartCursor",
-    "StopCursor",
     "StreamFormat",
-    "StreamPatternSubscriber",
     "StreamTransformer",
     "StreamingFileSink",
     "SupportsPreprocessing",
-    "TopicRoutingMode",
     "TwoPhaseCommitSink",
-    "WatermarkTracker",
 ]
+
+_PLANNED = ("Cassandra", "DynamicKafka", "Elasticsearch", "FlinkKinesis", "Kinesis", "Pulsar", "RMQ")
+"""Prefixes of the connectors that can be planned but not run."""
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Refuse a connector that can only be planned, and name its module."""
+    if name.startswith(_PLANNED):
+        raise UnsupportedError(
+            f"{name} of penstock.datastream.connectors has moved: it cannot run here. To plan a program with it, "
+            "import it from PyFlink's module below penstock.pyflink.datastream.connectors."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What connectors share, under PyFlink's path."""
+"""Classes that several connectors share."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "Supports
 
 
 class DeliveryGuarantee(Enum):
-    """How often a record arrives where a sink writes to, whatever fails on the way."""
+    """How often a sink delivers each record when something fails."""
 
     EXACTLY_ONCE = 0
-    """Once."""
+    """Exactly once."""
     AT_LEAST_ONCE = 1
-    """Once or several times."""
+    """At least once."""
     NONE = 2
-    """Perhaps; the sink does not wait for the answer of what it writes to."""
+    """No guarantee: the sink does not wait for acknowledgements."""
 
 
 class StreamTransformer(ABC):
-    """What a sink does to a stream before it writes it (PyFlink: ``StreamTransformer``)."""
+    """Transforms a stream before a sink writes it (PyFlink: ``StreamTransformer``)."""
 
     @abstractmethod
     def apply(self, ds: Any) -> Any:
-        """The stream that is written.
+        """The stream to write.
 
         Args:
             ds: the stream that is given to ``sink_to``.
@@ -36,8 +36,8 @@ class StreamTransformer(ABC):
 
 
 class SupportsPreprocessing(ABC):
-    """A sink that may do something to a stream before it writes it."""
+    """A sink that may transform a stream before it writes it."""
 
     @abstractmethod
     def get_transformer(self) -> StreamTransformer | None:
-        """What it does, None for nothing."""
+        """The transformer, or None."""

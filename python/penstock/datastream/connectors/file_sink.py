@@ -1,7 +1,7 @@
-"""Files as sinks; PyFlink's users find these names in :mod:`penstock.datastream.connectors.file_system`.
+"""File sinks; PyFlink has these names in :mod:`penstock.datastream.connectors.file_system`.
 
-Source of names and defaults: Flink 1.20 ``FileSink``. How files are written is in
-:mod:`penstock.runtime.io.file_sink`, how they become visible in ``penstock.job.commit``.
+Source of names and defaults: Flink 1.20 ``FileSink``. :mod:`penstock.connectors.files.file_sink` writes the files, and
+``penstock.job.commit`` makes them visible.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -13,12 +13,12 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 from penstock.common import checks
 from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.serialization import Encoder
+from penstock.connectors.files.buckets import BucketAssigner
+from penstock.connectors.files.bulk_sink import BulkOutput
+from penstock.connectors.files.file_sink import FileOutput
 from penstock.datastream.connectors.base import StreamTransformer
 from penstock.datastream.sinks import AddedSink, Sink
 from penstock.errors import UnsupportedError
-from penstock.runtime.io.buckets import BucketAssigner
-from penstock.runtime.io.bulk_sink import BulkOutput
-from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import BuiltinSink
 
 T = TypeVar("T")
@@ -28,11 +28,11 @@ R = TypeVar("R", bound="RowFormatBuilder[Any]")
 K = TypeVar("K", bound="BulkFormatBuilder[Any]")
 
 _LONGEST_NAME = 180
-"""Bytes of a prefix and a suffix together: names of files have 255, and something stands between."""
+"""Bytes of prefix and suffix together: file names have at most 255, and include ids."""
 
 
 class OutputFileConfig:
-    """How the names of files begin and end: ``PREFIX-UID-SUBTASK-COUNTER`` and the suffix.
+    """Prefix and suffix of file names: ``PREFIX-UID-SUBTASK-COUNTER`` and the suffix.
 
     Args:
         part_prefix: what they begin with.
@@ -67,17 +67,17 @@ class OutputFileConfig:
             self._prefix, self._suffix = "part", ""
 
         def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
-            """What names begin with."""
+            """Set the prefix."""
             self._prefix = OutputFileConfig(prefix).get_part_prefix()
             return self
 
         def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
-            """What names end with, such as ``.txt``."""
+            """Set the suffix, such as ``.txt``."""
             self._suffix = OutputFileConfig("", suffix).get_part_suffix()
             return self
 
         def build(self) -> OutputFileConfig:
-            """The names."""
+            """The configuration."""
             return OutputFileConfig(self._prefix, self._suffix)
 
     @staticmethod
@@ -86,11 +86,11 @@ class OutputFileConfig:
         return OutputFileConfig.OutputFileConfigBuilder()
 
     def get_part_prefix(self) -> str:
-        """What names begin with."""
+        """The prefix."""
         return self._prefix
 
     def get_part_suffix(self) -> str:
-        """What names end with."""
+        """The suffix."""
         return self._suffix
 
 
@@ -108,8 +108,9 @@ class RollingPolicy:
     def default_rolling_policy(
         part_size: int = 128 << 20, rollover_interval: int = 60_000, inactivity_interval: int = 60_000
     ) -> DefaultRollingPolicy:
-        """By size, and in a program that runs in steps by time, too; besides, each step ends its files, which become
-        visible with it. In a job of one step the intervals have no effect.
+        """By size, and in a program that runs in steps by time, too; besides, each commit ends the files, which become
+        visible with it: with each checkpoint, or, where the program says no interval, every ten seconds
+        (``penstock.files.commit-interval``). In a job of one step the intervals have no effect.
 
         Args:
             part_size: bytes; a file that has more gets no further record.
@@ -123,7 +124,7 @@ class RollingPolicy:
 
     @staticmethod
     def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
-        """One file per subtask and bucket in each step; a job with an end is one step."""
+        """One file per subtask and bucket for each checkpoint; a job of one step has one, at its end."""
         return OnCheckpointRollingPolicy()
 
 
@@ -153,11 +154,11 @@ class DefaultRollingPolicy(RollingPolicy):
 
 @dataclass(frozen=True)
 class OnCheckpointRollingPolicy(RollingPolicy):
-    """One file per subtask and bucket in each step (Flink: ``OnCheckpointRollingPolicy``)."""
+    """One file per subtask and bucket for each checkpoint (Flink: ``OnCheckpointRollingPolicy``)."""
 
 
 class _Builder(Generic[T]):
-    """What the builders of all formats have."""
+    """Base of the builders of all formats."""
 
     def __init__(self, base_path: str, policy: RollingPolicy) -> None:
         self._base_path = base_path
@@ -166,67 +167,59 @@ class _Builder(Generic[T]):
         self._names = OutputFileConfig()
 
     def with_bucket_assigner(self: B, bucket_assigner: BucketAssigner[T]) -> B:
-        """In which folder below the base path a record is written. Without this call there is one for each hour,
-        ``yyyy-MM-dd--HH``, by the clock."""
+        """Choose the folder below the base path for each record. The default is one per hour, ``yyyy-MM-dd--HH``, by
+        the clock."""
         hint = (
             "Use BucketAssigner.base_path_bucket_assigner(), or derive a class with get_bucket_id() and pass an object "
             "of it."
         )
-        why = ", which is no BucketAssigner"
+        why = ", which is not a BucketAssigner"
         checks.instance(bucket_assigner, "with_bucket_assigner", BucketAssigner, hint, why)
         self._assigner = bucket_assigner
         return self
 
     def with_output_file_config(self: B, output_file_config: OutputFileConfig) -> B:
-        """How the names of files begin and end. Without this call they begin with ``part``."""
+        """Set prefix and suffix of file names. The default prefix is ``part``."""
         hint = "Use OutputFileConfig.builder().with_part_suffix(…).build()."
-        why = ", which is no OutputFileConfig"
+        why = ", which is not an OutputFileConfig"
         checks.instance(output_file_config, "with_output_file_config", OutputFileConfig, hint, why)
         self._names = output_file_config
         return self
 
     def with_bucket_check_interval(self: B, interval: int) -> B:
-        """How often Flink looks for files to roll by time, in milliseconds. It has no effect, as time rolls no files
-        here."""
+        """How often Flink checks for files to roll by time, in milliseconds. It has no effect: a program that runs in
+        steps checks a file at each record, and no file is visible before the next checkpoint, which ends all of them;
+        in a job of one step time rolls no files."""
         checks.positive(interval, "with_bucket_check_interval", "interval")
         return self
 
     def enable_compact(self, strategy: Any, compactor: Any) -> NoReturn:
-        """Files are not compacted.
-
-        Raises:
-            UnsupportedError: always.
-        """
+        """Unsupported: files are not compacted."""
         raise UnsupportedError(
             "enable_compact(): files are not compacted after they have been written. Leave the call out; for fewer and "
             "larger files give the sink a smaller parallelism, sink_to(…).set_parallelism(1), and a larger part_size."
         )
 
     def disable_compact(self: B) -> B:
-        """Files are not compacted in any case."""
+        """No effect: files are never compacted."""
         return self
 
 
 class RowFormatBuilder(_Builder[T]):
-    """Settings of a FileSink before it is made. Methods change it and return it.
-
-    Args:
-        base_path: of the folder.
-        encoder: writes a record.
-    """
+    """Settings of a FileSink before it is made. Methods change it and return it."""
 
     def __init__(self, base_path: str, encoder: Encoder[T]) -> None:
         super().__init__(base_path, RollingPolicy.default_rolling_policy())
         self._encoder = encoder
 
     def with_rolling_policy(self: R, rolling_policy: RollingPolicy) -> R:
-        """When a new file begins. Without this call, when one has more than 128 MiB."""
+        """Choose when a new file begins; :meth:`RollingPolicy.default_rolling_policy` by default."""
         hint = "Use RollingPolicy.default_rolling_policy(part_size) or RollingPolicy.on_checkpoint_rolling_policy()."
-        policies, why = (DefaultRollingPolicy, OnCheckpointRollingPolicy), ", which is none of the policies there are"
+        policies, why = (DefaultRollingPolicy, OnCheckpointRollingPolicy), ", which is not one of the policies"
         if isinstance(rolling_policy, RollingPolicy) and not isinstance(rolling_policy, policies):
             raise UnsupportedError(
-                f"with_rolling_policy() was given {checks.shown(rolling_policy)}, a policy of your own, which nobody "
-                f"asks: files are rolled by size only. {hint}"
+                f"with_rolling_policy() was given {checks.shown(rolling_policy)}, a custom policy, but "
+                f"files are rolled by size and time only. {hint}"
             )
         checks.instance(rolling_policy, "with_rolling_policy", policies, hint, why)
         self._policy = rolling_policy
@@ -245,12 +238,7 @@ class RowFormatBuilder(_Builder[T]):
 
 
 class BulkFormatBuilder(_Builder[T]):
-    """Settings of a FileSink of a bulk format before it is made. Methods change it and return it.
-
-    Args:
-        base_path: of the folder.
-        factory: makes a writer for each file.
-    """
+    """Settings of a FileSink of a bulk format before it is made. Methods change it and return it."""
 
     def __init__(self, base_path: str, factory: BulkWriterFactory[T]) -> None:
         super().__init__(base_path, RollingPolicy.on_checkpoint_rolling_policy())
@@ -276,11 +264,7 @@ class FileSink(Sink[T_contra]):
     """Adds files to a folder. Made by :meth:`for_row_format` and :meth:`for_bulk_format`.
 
     Files are ``BASE/BUCKET/PREFIX-UID-SUBTASK-COUNTER`` and a suffix. What is in the folder stays. The files of a job
-    become visible all together when it has succeeded, and none of them if it fails, whatever dies when.
-
-    Args:
-        output: how files are written.
-    """
+    become visible all together when it has succeeded, and none of them if it fails, whatever dies when."""
 
     def __init__(self, output: FileOutput) -> None:
         self._output = output
@@ -315,11 +299,9 @@ class FileSink(Sink[T_contra]):
         return BulkFormatBuilder(*_checked_bulk(base_path, writer_factory))
 
     def get_transformer(self) -> StreamTransformer | None:
-        """None: buckets are assigned in the sink itself, where PyFlink needs a step before it."""
         return None
 
     def runtime(self) -> BuiltinSink:
-        """What tasks run."""
         return self._output
 
 
@@ -340,7 +322,7 @@ class DefaultBulkFormatBuilder(BulkFormatBuilder[T]):
 
 
 class StreamingFileSink(FileSink[T_contra], AddedSink):
-    """What :class:`FileSink` was called before Flink 1.12, for ``add_sink``. Here it does the same."""
+    """The name of :class:`FileSink` before Flink 1.12, for ``add_sink``. It does the same."""
 
     @staticmethod
     def for_row_format(base_path: str, encoder: Encoder[T]) -> DefaultRowFormatBuilder[T]:

@@ -1,8 +1,8 @@
-"""Files as sources, and the names of files as sinks, which are in :mod:`penstock.datastream.connectors.file_sink`
-(PyFlink: ``pyflink.datastream.connectors.file_system``).
+"""File sources, and the names of file sinks, which are in :mod:`penstock.datastream.connectors.file_sink` (PyFlink:
+``pyflink.datastream.connectors.file_system``).
 
-Source of names and defaults: Flink 1.20 ``FileSource``. How files are found and read is in
-:mod:`penstock.runtime.io.file_source`.
+Source of names and defaults: Flink 1.20 ``FileSource``. :mod:`penstock.runtime.io.file_source` finds and reads
+files.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -14,6 +14,19 @@ from typing import Any, Generic, TypeVar
 
 from penstock.common import Duration, TypeInformation, checks
 from penstock.common.time import milliseconds_of
+from penstock.connectors.files.buckets import BucketAssigner
+from penstock.connectors.files.watched_folders import (
+    ALL,
+    MOST_BYTES,
+    MOST_FILES,
+    Limits,
+    Watch,
+    check_length,
+    is_read,
+    length_to_check,
+    named,
+    piece_of,
+)
 from penstock.datastream.connectors.file_sink import (
     BulkFormatBuilder,
     DefaultBulkFormatBuilder,
@@ -27,11 +40,9 @@ from penstock.datastream.connectors.file_sink import (
     StreamingFileSink,
 )
 from penstock.errors import UnsupportedError
-from penstock.runtime.io.buckets import BucketAssigner
-from penstock.runtime.io.formats.base import BulkFormat, FileFormat, StreamFormat
+from penstock.runtime.io.file_format import BulkFormat, FileFormat, StreamFormat
 from penstock.runtime.io.splits import Records, Source, Split
-from penstock.runtime.io.storage import Dated
-from penstock.runtime.io.watching import ALL, MOST_BYTES, MOST_FILES, Limits, Watch, named, piece_of
+from penstock.storage.storage import Dated
 
 __all__ = [
     "BucketAssigner",
@@ -81,25 +92,25 @@ class FileEnumeratorProvider:
 
 @dataclass(frozen=True)
 class FileSplitAssignerProvider:
-    """Which subtask reads which file. There is one way: files are dealt out by size before the job starts, so that a
-    task that is tried again reads the same."""
+    """How files are assigned to subtasks. There is one way: by size, before the job starts, so that a retried task
+    reads the same files."""
 
     @staticmethod
     def locality_aware_split_assigner() -> FileSplitAssignerProvider:
-        """Flink's only assigner for PyFlink. Spark says nothing of where a file lies, so it is the one way there is."""
+        """PyFlink's only assigner. Spark does not report where a file is stored, so files are assigned by size."""
         return FileSplitAssignerProvider()
 
 
 class FileSource(Source[T]):
     """Reads files. Made by :meth:`for_record_stream_format` and :meth:`for_bulk_file_format`.
 
-    Of a folder all files are read, also in folders below, without those whose names begin with ``.`` or ``_``. A path
-    may have ``*``, ``?``, ``[…]`` and ``**``. Files that end in .gz, .gzip, .bz2, .xz, .deflate, .zst are read as what
-    they hold. Files are found when the job starts, on the driver; all executors must see them under the same path.
+    A folder stands for all files in it and in folders below, except those whose names begin with ``.`` or ``_``. A path
+    may have ``*``, ``?``, ``[…]`` and ``**``. Files that end in .gz, .gzip, .bz2, .xz, .deflate, .zst are decompressed.
+    The driver lists files when the job starts; all executors must see them under the same path.
 
-    With :meth:`FileSourceBuilder.monitor_continuously` the driver looks for more, for ever. A path that has been seen
-    is not read again, whatever is done to the file: what is added to it later may be read or not. So give files their
-    names when they are complete, by a rename; names that begin with ``.`` or ``_`` are not seen.
+    With :meth:`FileSourceBuilder.monitor_continuously` the driver looks for new files forever. Each path is read once:
+    data that is appended later may be read or not. So rename files to their final names when they are complete; names
+    that begin with ``.`` or ``_`` are ignored.
 
     Attributes:
         paths: as given.
@@ -159,19 +170,13 @@ set_file_enumerator` says otherwise.
         return builder.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
 
     def splits(self, parallelism: int) -> list[Split]:
-        """The files, or pieces of them.
-
-        Raises:
-            ConfigurationError: a path stands for nothing.
-            UnsupportedError: a path on another file system.
-        """
         if self.bounded:
             return self.format.splits(self.paths, self.splittable)
         return self._watching().pending(self._cut, {}, frozenset(), ALL)
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
-        """Files that have not been read, as many as a step can take, in order of their appearance. O(files) whenever it
-        looks for more, else O(files that it gives)."""
+        """Unread files in the order of their discovery, as many as a step can take. O(files) when it lists, else
+        O(files returned)."""
         if self.bounded:
             return super().pending(parallelism, positions, over)
         limits = Limits(MOST_FILES * parallelism, MOST_BYTES * parallelism)
@@ -180,7 +185,6 @@ set_file_enumerator` says otherwise.
     def available(
         self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
     ) -> Sequence[Split]:
-        """All files that have not been read."""
         if self.bounded:
             return super().pending(parallelism, positions, over)
         return self._watch.pending(self._cut, positions, over, ALL)
@@ -189,12 +193,17 @@ set_file_enumerator` says otherwise.
         return named(file, file.size, self.format.pieces(file, self.splittable))
 
     def locations(self) -> tuple[str, ...]:
-        """The paths as given."""
         return self.paths
 
     def read(self, split: Split) -> Iterator[Records[T]]:
-        """The records of a file, or of a piece."""
-        return self.format.read(split if self.bounded else piece_of(split))
+        if self.bounded:
+            yield from self.format.read(split)
+            return
+        if is_read(split):
+            return
+        least = length_to_check(split)
+        yield from self.format.read(piece_of(split))
+        check_length(split, least)
 
 
 def _paths(paths: tuple[str, ...], call: str) -> tuple[str, ...]:
@@ -204,12 +213,7 @@ def _paths(paths: tuple[str, ...], call: str) -> tuple[str, ...]:
 
 
 class FileSourceBuilder(Generic[T]):
-    """Settings of a FileSource before it is made. Methods change it and return it.
-
-    Args:
-        file_format: of the files.
-        paths: of files, folders, patterns.
-    """
+    """Settings of a FileSource before it is made. Methods change it and return it."""
 
     def __init__(self, file_format: FileFormat[T], paths: tuple[str, ...]) -> None:
         self._format = file_format
@@ -219,12 +223,12 @@ class FileSourceBuilder(Generic[T]):
         self._interval = 0
 
     def process_static_file_set(self) -> FileSourceBuilder[T]:
-        """Read what is there when the job starts, and end. It is so unless :meth:`monitor_continuously` is called."""
+        """Read the files that exist when the job starts, and end. This is the default."""
         self._bounded, self._interval = True, 0
         return self
 
     def monitor_continuously(self, discovery_interval: Duration) -> FileSourceBuilder[T]:
-        """Look for new files again and again, for ever. Each path is read once; see :class:`FileSource`.
+        """Look for new files forever. Each path is read once; see :class:`FileSource`.
 
         Args:
             discovery_interval: between two looks, at least. A look at a folder of 100,000 files takes the driver 0.2 s
@@ -247,7 +251,7 @@ class FileSourceBuilder(Generic[T]):
         return self
 
     def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> FileSourceBuilder[T]:
-        """Which subtask reads which file; there is one way."""
+        """Choose how files are assigned to subtasks; there is one way."""
         if not isinstance(split_assigner, FileSplitAssignerProvider):
             raise UnsupportedError(
                 f"set_split_assigner() was given {checks.shown(split_assigner)}. Files are dealt out by size before "

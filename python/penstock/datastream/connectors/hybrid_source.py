@@ -1,4 +1,4 @@
-"""Several sources as one, read one after the other (PyFlink: ``pyflink.datastream.connectors.hybrid_source``)."""
+"""Several sources read one after the other (PyFlink: ``pyflink.datastream.connectors.hybrid_source``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
-from penstock.runtime.io.splits import Records, Source, Split
+from penstock.runtime.io.splits import LostSplitsError, Records, Source, Split, check_begun
 
 __all__ = ["HybridSource", "HybridSourceBuilder"]
 
@@ -17,12 +17,7 @@ _HINT = "Give a source, such as NumberSequenceSource(1, 100)."
 
 @dataclass(frozen=True)
 class HybridSplit(Split):
-    """A split of one of several sources.
-
-    Attributes:
-        source: which, from 0.
-        split: what that source calls it.
-    """
+    """A split of the source with index ``source``; ``split`` is that source's own."""
 
     source: int = 0
     split: Split = field(default_factory=lambda: Split(""))
@@ -31,18 +26,17 @@ class HybridSplit(Split):
 class HybridSource(Source[Any]):
     """Reads sources one after the other, all but the last bounded (Flink: ``HybridSource``). Made by :meth:`builder`.
 
-    A subtask reads its part of the first source, then its part of the next: their order is kept in each subtask, and
-    with parallelism 1 altogether. If the last one never ends, a source begins when all subtasks have read those before.
-
-    Args:
-        sources: in their order.
+    Each subtask reads its part of the first source, then its part of the next, so their order holds in each subtask,
+    and with parallelism 1 globally. If the last source is unbounded, a source begins when all subtasks have finished
+    those before.
     """
 
     def __init__(self, sources: tuple[Source[Any], ...]) -> None:
         self.sources: tuple[Source[Any], ...] = sources
         self.bounded: bool = all(source.bounded for source in sources)
         self.produced_type: TypeInformation[object] | None = sources[0].produced_type
-        self._asked: dict[int, list[Split]] = {}
+        self._bounded_splits: dict[int, list[Split]] = {}
+        self._at_last = self.bounded  # whether the last call has reached the last source
 
     def __reduce__(self) -> tuple[Any, ...]:
         return HybridSource, (self.sources,)
@@ -60,11 +54,9 @@ class HybridSource(Source[Any]):
         return HybridSourceBuilder(checks.instance(first_source, "HybridSource.builder", Source, _HINT))
 
     def readable(self) -> bool:
-        """Whether all of the sources say how they are read."""
         return all(source.readable() for source in self.sources)
 
     def splits(self, parallelism: int) -> list[Split]:
-        """The splits of all sources."""
         return [
             _split(index, split, finite=source.bounded or split.finite)
             for index, source in enumerate(self.sources)
@@ -72,21 +64,19 @@ class HybridSource(Source[Any]):
         ]
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
-        """What is to be read of the first source that is not over; one that is bounded is asked once in a run."""
-        if not positions and not over:  # another job's
-            self._asked.clear()
+        """The unread splits of the first source that is not finished. Bounded sources list their splits once per
+        run."""
         for index, source in enumerate(self.sources):
-            found = self._pending(index, source, parallelism, positions, over)
-            if found or not source.bounded:
-                return [_split(index, split, finite=source.bounded or split.finite) for split in found]
+            splits = self._pending(index, source, parallelism, positions, over)
+            if splits or not source.bounded:
+                self._at_last = index == len(self.sources) - 1
+                return [_split(index, split, finite=source.bounded or split.finite) for split in splits]
         return []
 
     def available(
         self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
     ) -> Sequence[Split]:
-        """What is to be read of all sources, in their order."""
-        if not positions and not over:
-            self._asked.clear()
+        self._at_last = True
         return [
             _split(index, split, finite=source.bounded or split.finite)
             for index, source in enumerate(self.sources)
@@ -103,35 +93,57 @@ class HybridSource(Source[Any]):
         *,
         all: bool = False,
     ) -> Sequence[Split]:
-        inner, done = _Positions(f"{index}-", positions), _Over(f"{index}-", over)
-        if not source.bounded:
-            return (source.available if all else source.pending)(parallelism, inner, done)
-        if index not in self._asked:
-            self._asked[index] = list(source.splits(parallelism))
-        begun = (replace(each, start=inner.get(each.id, each.start)) for each in self._asked[index])
-        return [each for each in begun if each.id not in done and (each.end is None or each.start != each.end)]
+        prefix = f"{index}-"
+        inner, done = _Positions(prefix, positions), _Over(prefix, over)
+        try:
+            if not source.bounded:
+                return (source.available if all else source.pending)(parallelism, inner, done)
+            if index not in self._bounded_splits:
+                splits = list(source.splits(parallelism))
+                check_begun(source, splits, {name: at for name, at in inner.items() if name not in done})
+                self._bounded_splits[index] = splits
+        except LostSplitsError as lost:
+            lost.splits = tuple(prefix + name for name in lost.splits)
+            raise
+        splits = [replace(split, start=inner.get(split.id, split.start)) for split in self._bounded_splits[index]]
+        return [split for split in splits if split.id not in done and (split.end is None or split.start != split.end)]
+
+    def resume(self, positions: Mapping[str, Any] | None) -> None:
+        self._bounded_splits.clear()
+        for index, source in enumerate(self.sources):
+            source.resume(None if positions is None else self._inner_positions(index, positions) or None)
+
+    def committed(self, positions: Mapping[str, Any]) -> None:
+        for index, source in enumerate(self.sources):
+            inner = self._inner_positions(index, positions)
+            if inner:
+                source.committed(inner)
+
+    @staticmethod
+    def _inner_positions(index: int, positions: Mapping[str, Any]) -> dict[str, Any]:
+        """The positions of one source, by its own ids."""
+        return dict(_Positions(f"{index}-", positions))
+
+    def remembers(self, split: Split) -> bool:
+        assert isinstance(split, HybridSplit)
+        return self.sources[split.source].remembers(_inner(split))
 
     def ended(self) -> bool:
-        """Whether the last source has."""
-        return self.sources[-1].ended()
+        return self._at_last and self.sources[-1].ended()
 
     def limited(self, split: Split, records: int) -> Split:
-        """As its source cuts it."""
         assert isinstance(split, HybridSplit)
         cut = self.sources[split.source].limited(_inner(split), records)
         return replace(split, start=cut.start, end=cut.end, split=cut)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
-        """The records of a split of one of the sources."""
         assert isinstance(split, HybridSplit)
         return self.sources[split.source].read(_inner(split))
 
     def locations(self) -> tuple[str, ...]:
-        """Those of all sources."""
         return tuple(place for source in self.sources for place in source.locations())
 
     def close(self) -> None:
-        """Close all sources."""
         for source in self.sources:
             source.close()
 
@@ -142,12 +154,12 @@ def _split(index: int, split: Split, *, finite: bool) -> HybridSplit:
 
 
 def _inner(split: HybridSplit) -> Split:
-    """As its source knows it, from where it has been left."""
+    """The inner source's split, from the position reached."""
     return replace(split.split, start=split.start, end=split.end)
 
 
 class _Positions(Mapping[str, Any]):
-    """Those of one source, by its own ids."""
+    """The positions of one source by its own ids."""
 
     def __init__(self, prefix: str, positions: Mapping[str, Any]) -> None:
         self._prefix = prefix
@@ -164,7 +176,7 @@ class _Positions(Mapping[str, Any]):
 
 
 class _Over(Set[str]):
-    """The ids of one source."""
+    """The finished ids of one source."""
 
     def __init__(self, prefix: str, over: Set[str]) -> None:
         self._prefix = prefix
@@ -177,7 +189,7 @@ class _Over(Set[str]):
         return _without(self._prefix, self._over)
 
     def __len__(self) -> int:
-        """How many there are of all sources: it is asked for whether it has grown, in every step."""
+        """The number for all sources: it is only compared with that of earlier steps."""
         return len(self._over)
 
 
@@ -186,17 +198,13 @@ def _without(prefix: str, names: Iterable[str]) -> Iterator[str]:
 
 
 class HybridSourceBuilder:
-    """Settings of a :class:`HybridSource`. Methods change it and return it.
-
-    Args:
-        first_source: what is read first.
-    """
+    """Settings of a :class:`HybridSource`. Methods change it and return it."""
 
     def __init__(self, first_source: Source[Any]) -> None:
         self._sources = [first_source]
 
     def add_source(self, source: Source[Any]) -> HybridSourceBuilder:
-        """What is read next.
+        """Add the next source.
 
         Args:
             source: bounded; the last may be one that never ends.
@@ -213,6 +221,6 @@ class HybridSourceBuilder:
         endless = [source for source in self._sources[:-1] if not source.bounded]
         if endless:
             checks.illegal_argument(
-                f"HybridSource: {endless[0]!r} never ends, so nothing behind it would be read. Put it last."
+                f"HybridSource: {endless[0]!r} never ends, so sources after it would not be read. Put it last."
             )
         return HybridSource(tuple(self._sources))

@@ -1,7 +1,7 @@
-"""Tables of databases as sinks (PyFlink: ``pyflink.datastream.connectors.jdbc``), by Python's drivers.
+"""Database sinks (PyFlink: ``pyflink.datastream.connectors.jdbc``) through Python's drivers.
 
-Source of names and defaults: Flink's JDBC connector 3.2. How statements are executed is in
-:mod:`penstock.runtime.io.jdbc`.
+Source of names and defaults: Flink's JDBC connector 3.2. :mod:`penstock.connectors.jdbc.sink` executes the
+statements.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -12,19 +12,15 @@ from typing import Any
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.connectors.jdbc.databases import Database, placeholders
+from penstock.connectors.jdbc.sink import JdbcCommits, JdbcOutput
+from penstock.connectors.two_phase import TwoPhaseOutput
 from penstock.datastream.sinks import AddedSink
-from penstock.runtime.io.databases import Database, placeholders
-from penstock.runtime.io.jdbc import JdbcCommits, JdbcOutput
 from penstock.runtime.io.sinks import BuiltinSink
-from penstock.runtime.io.two_phase import TwoPhaseOutput
 
 
 class JdbcConnectionOptions:
-    """How to reach a database. Made by :class:`JdbcConnectionOptionsBuilder`.
-
-    Args:
-        database: what was said to the builder.
-    """
+    """How to reach a database. Made by :class:`JdbcConnectionOptionsBuilder`."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -41,11 +37,11 @@ class JdbcConnectionOptions:
         return self.database.driver
 
     def get_user_name(self) -> str | None:
-        """The name to log in by."""
+        """The user name."""
         return self.database.user
 
     def get_password(self) -> str | None:
-        """The password to log in by."""
+        """The password."""
         return self.database.password
 
     class JdbcConnectionOptionsBuilder:
@@ -59,19 +55,19 @@ class JdbcConnectionOptions:
             return self._with(url=checks.text(url, "with_url", "URL"))
 
         def with_driver_name(self, driver_name: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
-            """The module of a Python driver, ``psycopg`` say. Java's class names are kept, and say nothing."""
+            """The module of a Python driver, such as ``psycopg``. Java class names are stored and have no effect."""
             return self._with(driver=checks.text(driver_name, "with_driver_name", "driver name"))
 
         def with_user_name(self, user_name: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
-            """The name to log in by."""
+            """The user name."""
             return self._with(user=checks.text(user_name, "with_user_name", "user name"))
 
         def with_password(self, password: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
-            """The password to log in by."""
+            """The password."""
             return self._with(password=checks.text(password, "with_password", "password"))
 
-        def _with(self, **said: str | None) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
-            self._database = replace(self._database, **said)
+        def _with(self, **settings: str | None) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
+            self._database = replace(self._database, **settings)
             return self
 
         def build(self) -> JdbcConnectionOptions:
@@ -83,7 +79,7 @@ class JdbcConnectionOptions:
             if not self._database.url:
                 checks.illegal_argument(
                     "JdbcConnectionOptionsBuilder.build(): with_url(…) has not been called on the builder. Call it "
-                    "before."
+                    "first."
                 )
             return JdbcConnectionOptions(self._database)
 
@@ -96,11 +92,7 @@ class _Batches:
 
 
 class JdbcExecutionOptions:
-    """When statements are sent. Made by :meth:`builder`, or :meth:`defaults`.
-
-    Args:
-        batches: what was said to the builder.
-    """
+    """When statements are sent. Made by :meth:`builder`, or :meth:`defaults`."""
 
     def __init__(self, batches: _Batches) -> None:
         self._batches = batches
@@ -117,7 +109,7 @@ class JdbcExecutionOptions:
         return self._batches.size
 
     def get_max_retries(self) -> int:
-        """How often a batch is tried again."""
+        """How often a batch is retried."""
         return self._batches.retries
 
     @staticmethod
@@ -127,7 +119,7 @@ class JdbcExecutionOptions:
 
     @staticmethod
     def defaults() -> JdbcExecutionOptions:
-        """5,000 records a batch, whatever time they take; three retries."""
+        """Batches of 5,000 records without a time limit; three retries."""
         return JdbcExecutionOptions(_Batches())
 
     class Builder:
@@ -137,19 +129,19 @@ class JdbcExecutionOptions:
             self._batches = _Batches()
 
         def with_batch_interval_ms(self, interval_ms: int) -> JdbcExecutionOptions.Builder:
-            """After how many milliseconds a batch is sent with the next record, however small it is. The end of a step
-            sends it anyway."""
+            """Send a batch with the next record after this many milliseconds, however small it is. The end of a step
+            always sends it."""
             interval = checks.integer(interval_ms, "with_batch_interval_ms", "interval_ms")
             self._batches = replace(self._batches, interval=interval)
             return self
 
         def with_batch_size(self, size: int) -> JdbcExecutionOptions.Builder:
-            """How many records a batch has."""
+            """The number of records in a batch."""
             self._batches = replace(self._batches, size=checks.positive(size, "with_batch_size", "size"))
             return self
 
         def with_max_retries(self, max_retries: int) -> JdbcExecutionOptions.Builder:
-            """How often a batch is tried again before the job fails."""
+            """How often a batch is retried before the job fails."""
             retries = checks.integer(max_retries, "with_max_retries", "max_retries")
             self._batches = replace(self._batches, retries=max(retries, 0))
             return self
@@ -160,11 +152,7 @@ class JdbcExecutionOptions:
 
 
 class JdbcSink(AddedSink):
-    """Executes a statement of SQL for each record. Made by :meth:`sink`; for ``add_sink``.
-
-    Args:
-        output: how.
-    """
+    """Executes a statement of SQL for each record. Made by :meth:`sink`; for ``add_sink``."""
 
     def __init__(self, output: BuiltinSink) -> None:
         self._output = output
@@ -181,7 +169,7 @@ class JdbcSink(AddedSink):
         *,
         exactly_once: str | None = None,
     ) -> JdbcSink:
-        """A sink of a table.
+        """A sink that writes to a table.
 
         Batches are executed while a step runs, so a step that is repeated after a failure executes them again: at least
         once. With a statement that gives the same result a second time (``INSERT … ON CONFLICT (id) DO UPDATE SET …``)
@@ -192,10 +180,9 @@ class JdbcSink(AddedSink):
             type_info: of the records: rows or tuples, or any other type for a statement with one ``?``.
             jdbc_connection_options: where the database is.
             jdbc_execution_options: when batches are sent; None for the defaults.
-            exactly_once: a name for this sink, used by no other one that writes to the database. Then records wait
-                until their step counts; the driver executes them in one transaction, which also raises the number of
-                the step in the table ``penstock_commits``, made if it is not there. Whatever statement it is, each
-                record is executed once.
+            exactly_once: a name for this sink, unique among the sinks of the database. Then records wait until their
+                step counts; the driver executes them in one transaction, which also records the step in the table
+                ``penstock_commits``, created if needed. So any statement is executed once per record.
 
         Raises:
             InvalidProgramError: no text, type or options; or not as many ``?`` as fields.
@@ -213,7 +200,6 @@ class JdbcSink(AddedSink):
         return JdbcSink(TwoPhaseOutput(JdbcCommits(sql, database, name, retries)))
 
     def runtime(self) -> BuiltinSink:
-        """What tasks run."""
         return self._output
 
 

@@ -1,21 +1,22 @@
-"""Whatever Spark can write, as a sink: files of any format, tables, JDBC, Delta, Iceberg.
+"""Sinks and sources through Spark: files of any format, tables, JDBC, Delta, Iceberg.
 
-Records become the rows of a DataFrame on the executors (:mod:`penstock.spark.frames`); Spark's own writer takes it from
-there. The way in is ``env.from_spark(df)``.
+Records become rows of a DataFrame on the executors (:mod:`penstock.spark.frames`), and Spark's own writer writes it.
+``env.from_spark(df)`` reads one.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.connectors.spark.frames import FrameSink, FrameSource
+from penstock.connectors.spark.spark_types import check_declared, check_fields, schema_of, type_of, undeclared
 from penstock.datastream.connectors.base import Sink
 from penstock.errors import PenstockError, UnsupportedError
-from penstock.runtime.io.frames import FrameSink, FrameSource
-from penstock.runtime.io.spark_types import check_declared, check_fields, schema_of, type_of, undeclared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,24 +28,25 @@ MODES = ("append", "overwrite", "ignore", "errorifexists", "error")
 
 
 class SparkSink(Sink[T]):
-    """Writes the records as a DataFrame of Spark: by a function, or by a description of what ``df.write`` shall do.
+    """Writes the records as a Spark DataFrame: by a function, or by a description for ``df.write``.
 
     Args:
         df_writer: takes the ``pyspark.sql.DataFrame`` and writes it, to the end:
             ``lambda df: df.write.jdbc(url, "t", mode="append")``. It runs on the driver, once, when all tasks of the
             job have succeeded. In a program that runs in steps it runs after each that has rows; if it takes a second
             argument, ``batch_id``, that is the number of the step, by which it can refuse what it has written already
-            (after a crash the last step may come again), and a third one, ``owner``, is the id of the job folder.
+            (after a crash the last step may come again), and a third one, ``owner``, is the id of the checkpoint
+            directory.
         format: of Spark's data sources, such as ``"orc"``, ``"jdbc"``, ``"delta"``; None for Spark's default.
         path: where to write; None where options say it.
         table: a table's name instead of a path (``saveAsTable``).
-        mode: what to do if there is something: ``"append"``, ``"overwrite"``, ``"ignore"`` or ``"errorifexists"``.
+        mode: what to do if data exists: ``"append"``, ``"overwrite"``, ``"ignore"`` or ``"errorifexists"``.
         partition_by: columns that become folders.
         options: of the format.
-        schema: of the DataFrame, if it shall not follow from the type of the records: Spark's ``StructType``, or its
+        schema: of the DataFrame, instead of the one of the records' type: Spark's ``StructType``, or its
             DDL, such as ``"word string, price decimal(10,2)"``, a type of records, or what ``jsonValue()`` gives.
-        exactly_once: a name for this sink, used by no other one that writes to the table: it tells the table the step,
-            so that one that is written again after a crash is refused. For Delta (``txnAppId`` and ``txnVersion``) and
+        exactly_once: a name for this sink, unique among the sinks of the table: the table records the step, and
+            refuses one that is written again after a crash. For Delta (``txnAppId`` and ``txnVersion``) and
             Iceberg (properties of snapshots), in programs that run in steps.
 
     Raises:
@@ -78,7 +80,7 @@ class SparkSink(Sink[T]):
         else:
             _check(format, path, table, mode, options)
             columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-            write = _Write(format, path, table, mode, columns, dict(options or {}), exactly_once)
+            write = _Writer(format, path, table, mode, columns, dict(options or {}), exactly_once)
             what = _shown(format, path, table)
         self._sink = FrameSink(what, write, None if schema is None else schema_from(schema, "SparkSink"))
 
@@ -101,16 +103,24 @@ class SparkSink(Sink[T]):
             )
 
     def runtime(self) -> FrameSink:
-        """What tasks run."""
         return self._sink
 
+    def runtime_for(self, record_type: TypeInformation[object] | None, call: str = "sink_to") -> FrameSink:
+        """What tasks run for records of a type: it has the schema of the DataFrame."""
+        self.check(record_type, call)
+        return replace(self._sink, schema=self._sink.schema or schema_of(record_type))
 
-def frame_source(df: Any, declared: TypeInformation[Any] | None) -> FrameSource:
+
+def frame_source(
+    df: Any, declared: TypeInformation[Any] | None, order: str | None = None, *, timed: bool = False
+) -> FrameSource:
     """A DataFrame as a source.
 
     Args:
         df: as given to ``from_spark``.
         declared: type of the records, None for rows with the names of the columns.
+        order: column by which rows are read in order, None for no column.
+        timed: whether the source has event time, so that rows without such a column come in the order of their files.
 
     Raises:
         InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
@@ -118,7 +128,7 @@ def frame_source(df: Any, declared: TypeInformation[Any] | None) -> FrameSource:
     """
     if not (hasattr(df, "isStreaming") and hasattr(df, "schema")) or isinstance(df, type):
         checks.refuse(
-            f"from_spark() was given {checks.shown(df)}, which is no DataFrame of Spark. Give spark.read.…, "
+            f"from_spark() was given {checks.shown(df)}, which is not a Spark DataFrame. Give spark.read.…, "
             "spark.table('…') or spark.createDataFrame(…)."
         )
     if df.isStreaming and type(df).__module__.startswith("pyspark.sql.connect"):
@@ -130,9 +140,12 @@ def frame_source(df: Any, declared: TypeInformation[Any] | None) -> FrameSource:
     schema, ends = df.schema.jsonValue(), not df.isStreaming
     if not schema["fields"]:
         checks.refuse("from_spark() was given a DataFrame without columns. select() the ones you want.")
-    rows = type_of(schema)
+    columns = [column["name"] for column in schema["fields"]]
+    if order is not None and order not in columns:
+        checks.refuse(f"from_spark(order_by={order!r}): the DataFrame has no such column. It has {', '.join(columns)}.")
+    rows, by_file = type_of(schema), timed and ends
     if declared is None or isinstance(declared, PickledBytesTypeInfo):
-        return FrameSource(schema, rows, df, bounded=ends)
+        return FrameSource(schema, rows, df, bounded=ends, order=order, by_file=by_file, instants=False)
     if isinstance(declared, RowTypeInfo | TupleTypeInfo):
         check_fields(schema["fields"], declared)
     elif len(schema["fields"]) == 1:
@@ -142,7 +155,7 @@ def frame_source(df: Any, declared: TypeInformation[Any] | None) -> FrameSource:
             f"from_spark() was given the type {declared} for a DataFrame of {len(schema['fields'])} columns. Leave it "
             "out for rows with their names, or declare Types.ROW_NAMED([…], […]) or Types.TUPLE([…])."
         )
-    return FrameSource(schema, declared, df, bounded=ends)
+    return FrameSource(schema, declared, df, bounded=ends, order=order, by_file=by_file)
 
 
 def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
@@ -162,10 +175,10 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
         if columns is None:
             checks.refuse(f"{call}() was given the schema {declared}, and {undeclared(declared)}. Declare it.")
         return columns
-    if isinstance(schema, Mapping):  # it has been looked at
+    if isinstance(schema, Mapping):  # it was checked before
         return cast("Mapping[str, Any]", schema)
-    found: Any = _parsed(schema, call) if isinstance(schema, str) else schema
-    json: Any = found.jsonValue() if hasattr(found, "jsonValue") else None
+    parsed: Any = _parsed(schema, call) if isinstance(schema, str) else schema
+    json: Any = parsed.jsonValue() if hasattr(parsed, "jsonValue") else None
     if not isinstance(json, dict) or "fields" not in json or not json["fields"]:
         checks.refuse(
             f"{call}() was given {checks.shown(schema)} as schema. Give a StructType of Spark, its DDL "
@@ -177,7 +190,7 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
 
 
 def _parsed(ddl: str, call: str) -> Any:
-    """Spark itself reads its DDL."""
+    """Parse DDL by Spark itself."""
     from pyspark.sql.types import StructType
 
     try:
@@ -196,8 +209,8 @@ def _check_function(df_writer: Any) -> None:
     if isinstance(df_writer, type) or not callable(df_writer):
         hint = f"Name what it is: path={df_writer!r}. " if isinstance(df_writer, str) else ""
         checks.refuse(
-            f"SparkSink() was given {checks.shown(df_writer)}, which is no function. {hint}Give a function that writes "
-            "a DataFrame: SparkSink(lambda df: df.write.save(…))."
+            f"SparkSink() was given {checks.shown(df_writer)}, which is not a function. {hint}Give a function that "
+            "writes a DataFrame: SparkSink(lambda df: df.write.save(…))."
         )
 
 
@@ -239,46 +252,42 @@ def _shown(format: str | None, path: str | None, table: str | None) -> str:
     return place if format is None else f"{place} ({format})"
 
 
-class _Write:
-    """Writes a DataFrame as described; arguments as of :class:`SparkSink`."""
+@dataclass(frozen=True)
+class _Writer:
+    """Writes a DataFrame as described by the arguments of :class:`SparkSink`."""
 
-    def __init__(
-        self,
-        format: str | None,
-        path: str | None,
-        table: str | None,
-        mode: str,
-        columns: tuple[str, ...],
-        options: Mapping[str, Any],
-        once: str | None,
-    ) -> None:
-        self._once = once
-        self._format, self._path, self._table = format, path, table
-        self._mode, self._columns, self._options = mode, columns, options
+    format: str | None
+    path: str | None
+    table: str | None
+    mode: str
+    columns: tuple[str, ...]
+    options: Mapping[str, Any]
+    exactly_once: str | None
 
     def __call__(self, frame: DataFrame, batch_id: int | None = None, owner: str = "") -> None:
-        """Write it; in a program that runs in steps, as so many steps of the program with such a job folder."""
+        """Write the rows; in a program that runs in steps, those of the step ``batch_id`` of the checkpoint directory
+        ``owner``."""
         more: dict[str, str] = {}
-        if self._once is not None and batch_id is not None:
-            name = f"{self._once}-{owner}"
-            if self._format == "iceberg" and _has_snapshot(frame.sparkSession, self._table or "", name, batch_id):
+        if self.exactly_once is not None and batch_id is not None:
+            name = f"{self.exactly_once}-{owner}"
+            if self.format == "iceberg" and _has_snapshot(frame.sparkSession, self.table or "", name, batch_id):
                 return
-            more = _marked(self._format or "", name, batch_id)
-        writer = frame.write.options(**self._options, **more)
-        if not self._mode.startswith("error"):  # Spark's own default, which Spark Connect has no word for
-            writer = writer.mode(self._mode)
-        if self._format is not None:
-            writer = writer.format(self._format)
-        if self._columns:
-            writer = writer.partitionBy(*self._columns)
-        if self._table is not None:
-            writer.saveAsTable(self._table)
+            more = _marked(self.format or "", name, batch_id)
+        writer = frame.write.options(**self.options, **more)
+        if not self.mode.startswith("error"):  # Spark's own default, which Spark Connect has no word for
+            writer = writer.mode(self.mode)
+        if self.format is not None:
+            writer = writer.format(self.format)
+        if self.columns:
+            writer = writer.partitionBy(*self.columns)
+        if self.table is not None:
+            writer.saveAsTable(self.table)
         else:
-            writer.save(self._path)
+            writer.save(self.path)
 
 
 def _marked(format: str, name: str, version: int) -> dict[str, str]:
-    """The options that tell a table which step of which job it gets."""
+    """The options that tell a table which step of which job it receives."""
     if format == "delta":
         return {"txnAppId": name, "txnVersion": str(version)}
     return {f"snapshot-property.{_property(name)}": str(version)}
@@ -289,13 +298,13 @@ def _property(name: str) -> str:
 
 
 def _has_snapshot(session: Any, table: str, name: str, version: int) -> bool:
-    """Whether an Iceberg table has a snapshot of a step, or of a later one: an append of Iceberg's takes no number that
-    it would refuse a second time, but the table remembers the properties of its snapshots."""
+    """Whether an Iceberg table has a snapshot of this step or a later one. Iceberg's append has no version that it
+    could refuse a second time, but the table keeps the properties of its snapshots."""
     if not session.catalog.tableExists(table):
         return False
     snapshots = session.table(f"{table}.snapshots")
-    found = snapshots.selectExpr(f"max(cast(summary['{_property(name)}'] as bigint)) as version").collect()
-    return bool(found) and found[0]["version"] is not None and found[0]["version"] >= version
+    newest = snapshots.selectExpr(f"max(cast(summary['{_property(name)}'] as bigint)) as version").collect()
+    return bool(newest) and newest[0]["version"] is not None and newest[0]["version"] >= version
 
 
 def _check_once(name: Any, format: str | None, table: str | None, mode: str) -> None:

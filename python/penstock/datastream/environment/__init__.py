@@ -1,1 +1,1 @@
-"""Where programs are handed over: the environment and the executors by name. Nothing that a stream needs to know."""
+"""The environment and the executors, where programs are run. Streams need to know nothing of it."""

@@ -1,7 +1,7 @@
-"""StreamExecutionEnvironment: where a program begins and how it is run.
+"""StreamExecutionEnvironment: where a program begins and is run.
 
-Its settings are in :mod:`penstock.datastream.program.program`, its sources beside the sinks in
-:mod:`penstock.datastream.streams`. Source of names and refusals: Flink 1.11 ``StreamExecutionEnvironment``; spelling:
+Its settings are in :mod:`penstock.datastream.program.program`, its sources in :mod:`penstock.datastream.streams`.
+Source of names and refusals: Flink 1.11 ``StreamExecutionEnvironment``; spelling:
 ``pyflink.datastream.StreamExecutionEnvironment``.
 """
 # pyright: reportUnnecessaryIsInstance=false
@@ -11,15 +11,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common import Configuration, JobClient, JobExecutionResult, checks
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.datastream.environment import executors
-from penstock.datastream.program import missing, plan_only
-from penstock.datastream.program.caching import CacheTransformation
+from penstock.datastream.program import missing_methods, plan_only
+from penstock.datastream.program.cached_streams import CacheTransformation
 from penstock.datastream.program.call_site import Sites
-from penstock.datastream.program.configuring import warn_of
+from penstock.datastream.program.setting_warnings import warn_of
 from penstock.datastream.program.translation import Translation, translate
 from penstock.datastream.streams.data_stream import DataStream
 from penstock.datastream.streams.sources import ProgramWithSources
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
     from penstock.plan.pipeline import Format, Level
 
 _Self = TypeVar("_Self", bound="StreamExecutionEnvironment")
+_VIEWER = "penstock.viewer"
+"""Loaded by name when a program is viewed, as it depends on the plan."""
 
 
-class StreamExecutionEnvironment(ProgramWithSources):
+class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
     """One program at a time: its sources, its settings, its execution.
 
     Create it with :meth:`get_execution_environment`. What it knows is in :class:`Program`, its base.
@@ -53,11 +56,11 @@ class StreamExecutionEnvironment(ProgramWithSources):
                 "StreamExecutionEnvironment() was called directly. Call "
                 "StreamExecutionEnvironment.get_execution_environment() instead."
             )
-        warn_of(configuration, stacklevel=4)
-        super().__init__(Settings.of({**configuration.to_dict(), **executors.imposed_settings()}))
+        super().__init__(Settings.of(configuration.to_dict(), executors.imposed_settings()))
         self._spark = spark
         self._master = master
         self._executor = executor
+        executors.environment_made(self)
 
     @classmethod
     def get_execution_environment(
@@ -80,20 +83,21 @@ class StreamExecutionEnvironment(ProgramWithSources):
                 PENSTOCK_EXECUTOR.
         """
         if configuration is not None and not isinstance(configuration, Configuration):
-            given = "a dict" if isinstance(configuration, dict) else checks.shown(configuration)  # it may have keys
+            text = "a dict" if isinstance(configuration, dict) else checks.shown(configuration)  # it may have secrets
             checks.refuse(
-                f"get_execution_environment() was given {given}, which is no Configuration. "
+                f"get_execution_environment() was given {text}, which is not a Configuration. "
                 "Give Configuration.from_dict({'parallelism.default': '2'}), say; executor='local' is an "
                 "argument of its own."
             )
         copy = Configuration(configuration)
-        return cls(copy, spark, master, executor)
+        environment = cls(copy, spark, master, executor)
+        warn_of(copy, environment.settings, stacklevel=3)
+        return environment
 
-    if not TYPE_CHECKING:  # checkers shall see what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            hint = f"Streams have it: env.from_collection([…]).{name}(…)." if hasattr(DataStream, name) else ""
-            raise missing.missing(type(self), name, missing.ENVIRONMENT, hint=hint)
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        hint = f"Streams have it: env.from_collection([…]).{name}(…)." if hasattr(DataStream, name) else ""
+        return missing_methods.missing(cls, name, missing_methods.ENVIRONMENT, hint=hint)
 
     def _translate(self, job_name: str | None) -> tuple[str, Translation]:
         name = checks.name(self.settings.name if job_name is None else job_name, "execute", "job name")
@@ -119,7 +123,30 @@ class StreamExecutionEnvironment(ProgramWithSources):
             InvalidProgramError: nothing to plan (Flink: IllegalStateException); an unknown format or level.
             PlanError: the planner refuses the program, and the format is one of Flink's.
         """
-        return self._planned(*self._translate(None)).explain(format, level)
+        return self.to_pipeline().explain(format, level)
+
+    def to_pipeline(self, job_name: str | None = None) -> Pipeline:
+        """The program so far as a job that nobody runs; the program can go on afterwards.
+
+        Args:
+            job_name: as for :meth:`execute`.
+
+        Raises:
+            InvalidProgramError: nothing to plan (Flink: IllegalStateException).
+        """
+        return self._planned(*self._translate(job_name))
+
+    def view(self) -> Any:
+        """The plan of the program so far as a page, which shows itself in a notebook; ``.save("plan.html")`` writes it.
+        The program can go on afterwards.
+
+        Returns:
+            A :class:`penstock.viewer.Page`.
+
+        Raises:
+            InvalidProgramError: nothing to plan (Flink: IllegalStateException).
+        """
+        return import_module(_VIEWER).view(self.to_pipeline())
 
     def _pipeline(self, job_name: str | None, to_run: bool) -> tuple[Pipeline, list[CacheTransformation]]:
         """The program as a job, and the cached streams that it computes."""
@@ -138,16 +165,18 @@ class StreamExecutionEnvironment(ProgramWithSources):
     def _planned(self, name: str, translation: Translation) -> Pipeline:
         from penstock.plan import Pipeline
 
+        settings = self.settings.updated(executors.imposed_settings(), imposed=True)
         return Pipeline(
             name=name,
             stream_graph=translation.stream_graph,
             operators=translation.operators,
             partitioners=translation.partitioners,
             types=translation.types,
-            settings=replace(self.settings.updated(executors.imposed_settings()), runtime_mode=translation.mode),
+            settings=replace(settings, runtime_mode=translation.mode),
             descriptions=translation.descriptions,
             sites=Sites(translation.marks),
             left_open=frozenset(translation.left_open),
+            side_outputs=frozenset(translation.side_outputs),
         )
 
     def frame_of(self, sink: Transformation) -> DataFrame:

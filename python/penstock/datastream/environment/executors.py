@@ -1,32 +1,60 @@
-"""Who runs a program: executors by name, and an override for tools.
-
-An executor has one method, ``execute(pipeline) -> JobExecutionResult``. ``spark`` is the default; ``local`` runs
-bounded programs in this process.
-"""
+"""Chooses executors, runs jobs on them, also in background threads, and lets tools override settings and watch."""
 
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import threading
+import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from penstock.common import JobClient, JobExecutionResult, checks
-from penstock.common.collected import Collected
-from penstock.common.job_control import JobControl
-from penstock.common.settings import Settings
-from penstock.datastream.environment import background
-from penstock.datastream.program.caching import CacheTransformation, keep
-from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.common import JobClient, JobExecutionResult, JobStatus, checks
+from penstock.common.jobs.collected import Collected
+from penstock.common.jobs.job_control import JobControl
+from penstock.common.settings.settings import Settings
+from penstock.datastream.program.cached_streams import CacheTransformation, keep
+from penstock.errors import ConfigurationError, JobCancelledError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from penstock.datastream.program.program import Program
     from penstock.plan import Pipeline
+
+_LOG = logging.getLogger("penstock")
+
+
+def start(
+    run: Callable[[], JobExecutionResult], control: JobControl, job_name: str
+) -> tuple[JobClient, Future[JobExecutionResult]]:
+    """Run a job in a thread of its own. The process does not end before the job does."""
+    result: Future[JobExecutionResult] = Future()
+    client = JobClient(control, result)
+
+    def body() -> None:
+        try:
+            value = run()
+        except JobCancelledError as error:
+            control.enter(JobStatus.CANCELED)
+            result.set_exception(error)
+        except BaseException as error:
+            control.enter(JobStatus.FAILED)
+            _LOG.error("The job %r, which runs in the background, has failed: %s", job_name, error)
+            result.set_exception(error)
+        else:
+            control.enter(JobStatus.FINISHED)
+            result.set_result(value)
+
+    threading.Thread(target=copy_context().run, args=(body,), name=f"penstock-job-{control.job_id}").start()
+    return client, result
+
 
 T = TypeVar("T")
 Prepare = Callable[["Pipeline", JobControl], Callable[[], JobExecutionResult]]
@@ -34,9 +62,9 @@ Prepare = Callable[["Pipeline", JobControl], Callable[[], JobExecutionResult]]
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 DEFAULT = "spark"
 _LEAVING = 60.0
-"""Seconds that the end of a job is waited for when nobody wants its records any more."""
+"""Seconds to wait for the end of a job whose records are not read any more."""
 EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:LocalExecutor"}
-"""Where the executors are; loaded by name, as Flink loads its PipelineExecutors: nothing here points at them."""
+"""The executors, loaded by name, as Flink loads its PipelineExecutors: nothing here imports them."""
 
 _override: ContextVar[Executor | None] = ContextVar("penstock_executor", default=None)
 _imposed: ContextVar[Mapping[str, str]] = ContextVar("penstock_settings", default=MappingProxyType({}))
@@ -47,10 +75,22 @@ _observer: ContextVar[Callable[[JobControl], AbstractContextManager[None]] | Non
 _observer = ContextVar("penstock_observer", default=None)
 
 
+@dataclass
+class Counts:
+    """The environments a program has created, and the number of jobs it has asked for, also refused or failed ones."""
+
+    environments: list[Program] = field(default_factory=list["Program"])
+    jobs: int = 0
+
+
+_counts: Counts | None = None
+"""The counts of the current :func:`count`. Not a context variable, as a program may run its jobs in threads."""
+
+
 class Executor(Protocol):
-    """Runs pipelines. One that only looks at plans says so with a true attribute ``plans_only``, and is then also given
-    programs that can be planned but not run. One that can run programs in the background has a method ``prepare`` too.
-    """
+    """Runs pipelines. An executor that only looks at plans has a true attribute ``plans_only``, and then also gets
+    programs that can be planned but not run. One that can run programs in the background also has a method
+    ``prepare``."""
 
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a ``penstock.plan.Pipeline`` to its end."""
@@ -58,16 +98,16 @@ class Executor(Protocol):
 
 
 class BackgroundExecutor(Executor, Protocol):
-    """Runs pipelines in whichever thread wants to, and can be told to stop."""
+    """Runs pipelines in any thread, and can be told to stop."""
 
     def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
-        """Look at a ``penstock.plan.Pipeline``, and return what runs it to its end, obeying ``control``."""
+        """Check a ``penstock.plan.Pipeline``, and return a function that runs it to its end and obeys ``control``."""
         ...
 
 
 @contextmanager
 def _within(variable: ContextVar[T], value: T) -> Generator[None, None, None]:
-    """Within the block a variable of this context has a value."""
+    """Set a context variable within the block."""
     token = variable.set(value)
     try:
         yield
@@ -76,50 +116,71 @@ def _within(variable: ContextVar[T], value: T) -> Generator[None, None, None]:
 
 
 def override(executor: Executor | str) -> AbstractContextManager[None]:
-    """Within the block every program of this context goes to ``executor``, whatever it asks for itself.
-
-    Args:
-        executor: an executor or a name. ``penstock explain`` plants one that keeps the plan and runs nothing.
-    """
+    """Within the block, run every program of this context on ``executor``, whatever it asks for. ``penstock explain``
+    uses one that keeps the plan and runs nothing."""
     return _within(_override, get(executor) if isinstance(executor, str) else executor)
 
 
 def impose(settings: Mapping[str, str]) -> AbstractContextManager[None]:
-    """Within the block every program of this context has these settings, whatever its own configuration says.
-
-    Args:
-        settings: values by key. ``penstock run --flink`` sets ``penstock.flink``.
-    """
+    """Within the block, give every program of this context these settings, whatever its own configuration says.
+    ``penstock run --flink`` sets ``penstock.flink``."""
     return _within(_imposed, settings)
 
 
 def watch(take: Callable[[JobExecutionResult], None]) -> AbstractContextManager[None]:
-    """Within the block the result of every job that a program of this context has run also goes to ``take``.
-
-    Args:
-        take: ``penstock run --metrics`` plants one that prints the metrics.
-    """
+    """Within the block, also pass the result of every job of this context to ``take``. ``penstock run --metrics``
+    prints the metrics with it."""
     return _within(_watcher, take)
 
 
 def observe(seen: Callable[[JobControl], AbstractContextManager[None]]) -> AbstractContextManager[None]:
-    """Within the block every job that a program of this context runs is seen while it runs.
-
-    Args:
-        seen: makes what is around each run, out of its control. ``penstock run`` plants the live view.
-    """
+    """Within the block, enter the context manager ``seen(control)`` around each job of this context. ``penstock run``
+    uses it for the live view."""
     return _within(_observer, seen)
 
 
+@contextmanager
+def count() -> Generator[Counts, None, None]:
+    """Within the block, count environments and jobs of this process, in all threads."""
+    global _counts
+    before, _counts = _counts, Counts()
+    try:
+        yield _counts
+    finally:
+        _counts = before
+
+
+def environment_made(environment: Program) -> None:
+    """Count a new environment."""
+    if _counts is not None:
+        _counts.environments.append(environment)
+
+
 def run(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobExecutionResult:
-    """Execute a pipeline, keep the cached streams that it computes, and tell whoever watches."""
+    """Execute a pipeline, keep the cached streams that it computes, and pass the result to the watcher."""
+    _warn_of_no_folder(executor, pipeline)
     prepare = _prepare_of(executor)
     if _observer.get() is None or prepare is None:
-        return _told(keep(caches, executor.execute(pipeline)))
+        return _watched(keep(caches, executor.execute(pipeline)))
     control = JobControl(pipeline.name, pipeline)
     job = prepare(pipeline, control)
     with _seen(control):
-        return _told(keep(caches, job()))
+        result = keep(caches, job())
+    return _watched(result)  # the view has ended, so that the watcher's output stays on the screen
+
+
+def _warn_of_no_folder(executor: Executor, pipeline: Pipeline) -> None:
+    """Warn if an unbounded program has checkpoints enabled but no directory for them: when restarted it begins anew."""
+    settings = pipeline.settings
+    if getattr(executor, "plans_only", False):
+        return
+    if settings.checkpoint_interval is not None and settings.checkpoint_directory is None and pipeline.unbounded:
+        warnings.warn(
+            f"The job {pipeline.name!r} never ends and has checkpoints enabled, but no checkpoint directory: "
+            "after a restart it begins anew. Use `penstock run --checkpoint-directory`, or set "
+            f"{settings.checkpoint_key} in the configuration. See docs/streaming.md.",
+            stacklevel=2,
+        )
 
 
 def _prepare_of(executor: Executor) -> Prepare | None:
@@ -132,31 +193,19 @@ def _seen(control: JobControl) -> AbstractContextManager[None]:
 
 
 def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobClient:
-    """:func:`run` in the background.
-
-    Raises:
-        UnsupportedError: the executor, an object of the user's, can only run a job to its end.
-        PenstockError: the program cannot run.
-    """
+    """:func:`run` in the background. Refuses an executor without ``prepare``, which can only run jobs to their end."""
     prepare = _prepare_of(executor)
     if prepare is None:
         raise UnsupportedError(
             f"execute_async() needs an executor with prepare(pipeline, control), and {checks.shown(executor)} has "
             f"none. Use execute(), or one of the executors {', '.join(EXECUTORS)}."
         )
+    _warn_of_no_folder(executor, pipeline)
     return _started(prepare, JobControl(pipeline.name, pipeline), pipeline, caches)[0]
 
 
 def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation], sink_id: str) -> Collected:
-    """:func:`run_async` of a program without an end, and the records of a collecting sink as its steps are committed.
-
-    Args:
-        executor, pipeline, caches: as for :func:`run_async`.
-        sink_id: of the sink.
-
-    Raises:
-        UnsupportedError, PenstockError: as for :func:`run_async`.
-    """
+    """:func:`run_async` of an unbounded program, with the records of a collecting sink as its steps are committed."""
     prepare = _prepare_of(executor)
     if prepare is None:
         raise UnsupportedError(
@@ -166,7 +215,7 @@ def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransfo
     control = JobControl(pipeline.name, pipeline)
 
     def leave() -> None:
-        """Cancel the job, and see it end: its job folder is free then, and may go."""
+        """Cancel the job and wait for its end, when its checkpoint directory is free and may be removed."""
         control.cancel()
         wait([result], timeout=_LEAVING)
 
@@ -183,18 +232,14 @@ def _started(
 
     def body() -> JobExecutionResult:
         with _seen(control):
-            return _told(keep(caches, job()))
+            result = keep(caches, job())
+        return _watched(result)
 
-    return background.start(body, control, pipeline.name)
+    return start(body, control, pipeline.name)
 
 
 def frame(executor: Executor, pipeline: Pipeline) -> DataFrame:
-    """The records of a pipeline's only sink as a DataFrame of Spark.
-
-    Raises:
-        UnsupportedError: the executor is not Spark's.
-        PenstockError: the program cannot run.
-    """
+    """The records of a pipeline's only sink as a Spark DataFrame."""
     to_frame: Callable[[Pipeline], DataFrame] | None = getattr(executor, "to_frame", None)
     if to_frame is None:
         raise UnsupportedError(
@@ -204,7 +249,7 @@ def frame(executor: Executor, pipeline: Pipeline) -> DataFrame:
     return to_frame(pipeline)
 
 
-def _told(result: JobExecutionResult) -> JobExecutionResult:
+def _watched(result: JobExecutionResult) -> JobExecutionResult:
     take = _watcher.get()
     if take is not None:
         take(result)
@@ -219,17 +264,7 @@ def imposed_settings() -> Mapping[str, str]:
 def get(
     name: str, *, spark: SparkSession | None = None, master: str | None = None, config: dict[str, str] | None = None
 ) -> Executor:
-    """An executor by name.
-
-    Args:
-        name: ``spark`` or ``local``.
-        spark: an existing SparkSession to run in, which is not reconfigured.
-        master: Spark master URL, such as ``local[4]``.
-        config: settings of Spark beside those of the program, for tools.
-
-    Raises:
-        ConfigurationError: an unknown name, or Spark options for the local executor.
-    """
+    """An executor by name."""
     if name not in EXECUTORS:
         raise ConfigurationError(f"There is no executor {name!r}. Give one of {', '.join(EXECUTORS)}.")
     module, _, attribute = EXECUTORS[name].partition(":")
@@ -244,20 +279,22 @@ def get(
 
 
 def choose(
-    wanted: Executor | str | None, settings: Settings, spark: SparkSession | None, master: str | None
+    executor: Executor | str | None, settings: Settings, spark: SparkSession | None, master: str | None
 ) -> Executor:
-    """The executor of an environment: an override, what the program asked for, its settings, the process's environment,
-    Spark."""
-    planted = _override.get()
-    if planted is not None:
-        return planted
-    if wanted is None:
-        wanted = settings.executor or os.environ.get(ENVIRONMENT_VARIABLE) or DEFAULT
-    if isinstance(wanted, str):
-        return get(wanted, spark=spark, master=master)
-    if isinstance(wanted, type) or not callable(getattr(wanted, "execute", None)):
+    """The executor of an environment: an override, the program's choice, its settings, the environment variable, Spark.
+    It also counts a job, as each job asks here."""
+    if _counts is not None:
+        _counts.jobs += 1
+    override = _override.get()
+    if override is not None:
+        return override
+    if executor is None:
+        executor = settings.executor or os.environ.get(ENVIRONMENT_VARIABLE) or DEFAULT
+    if isinstance(executor, str):
+        return get(executor, spark=spark, master=master)
+    if isinstance(executor, type) or not callable(getattr(executor, "execute", None)):
         raise ConfigurationError(
-            f"The executor is {checks.shown(wanted)}; it is a name or an object with execute(pipeline). "
+            f"The executor is {checks.shown(executor)}; it must be a name or an object with execute(pipeline). "
             f"Give one of {', '.join(EXECUTORS)}, or such an object."
         )
-    return wanted
+    return executor

@@ -1,1 +1,1 @@
-"""What a program consists of, its settings, and its translation to stream nodes. No streams, nothing that runs."""
+"""The operators of a program, its settings, and its translation to stream nodes. No streams, and nothing that runs."""

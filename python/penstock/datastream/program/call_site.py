@@ -1,4 +1,4 @@
-"""Where in a user's source a call of the API stands. The one place that looks at the stack of a program."""
+"""The place of an API call in a user's source. Only this module looks at the stack of a program."""
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
@@ -16,20 +16,14 @@ _OURS = __name__.partition(".")[0]
 _WITHIN = f"{_OURS}."
 
 Mark = tuple[CodeType, int, str]
-"""A place in a program as it is cheap to note: code, place in its instructions, name of the method that it calls."""
+"""A place in a program in the form that is cheap to take: code, instruction, name of the method called."""
 
 _Place = tuple[int | None, int | None, int | None]
-"""First line, last line, column behind it."""
+"""First line, last line, column after it."""
 
 
 class CallSite(NamedTuple):
-    """A place in a source file; its text is the one that Flink puts into operator names.
-
-    Attributes:
-        function: name of the function that makes the call.
-        file: name of its file, without folders.
-        line: number of the line.
-    """
+    """A place in a source file; its text is the one that Flink puts into operator names."""
 
     function: str
     file: str
@@ -40,7 +34,7 @@ class CallSite(NamedTuple):
 
 
 def call_site() -> CallSite:
-    """The innermost call that does not come from this package. O(frames of this package on the stack).
+    """The innermost call from outside this package. O(frames of this package on the stack).
 
     Source of the semantics: ``Utils.getCallLocationName`` (Flink 1.11).
     """
@@ -51,24 +45,15 @@ def call_site() -> CallSite:
 
 
 def called(name: str, detail: str = "") -> str:
-    """A call of the API as messages about its functions name it: with the place in the program.
-
-    Args:
-        name: of the method.
-        detail: what of the call is meant, such as ``.map``.
-    """
+    """The name of an API call in messages about its functions, with its place in the program."""
     site = call_site()
     return f"{name}(){detail} (line {site.line} of {site.file})"
 
 
 def mark(depth: int = 1) -> Mark:
-    """Note the innermost call that does not come from this package. No line is looked up, as that takes time by the
-    length of the calling function; :class:`Sites` does when it is asked. O(frames of this package on the stack): half a
-    microsecond.
-
-    Args:
-        depth: how many calls on top of the stack are known to be of this package, at least 1.
-    """
+    """Take the innermost call from outside this package; the top ``depth`` frames are known to be this package's. Lines
+    are looked up later, by :class:`Sites`, as that takes time linear in the calling function. O(frames of this package
+    on the stack): half a microsecond."""
     frame = sys._getframe(depth)
     below = frame.f_code
     above = frame.f_back
@@ -80,12 +65,8 @@ def mark(depth: int = 1) -> Mark:
 
 
 class Sites(Mapping[int, Site]):
-    """The places of operators by node, looked up when they are asked for. A look-up is O(log instructions), after the
-    first one in a function.
-
-    Args:
-        marks: by node.
-    """
+    """The places of operators by node, looked up on demand. A look-up is O(log instructions), after the first one in a
+    function."""
 
     def __init__(self, marks: Mapping[int, Mark]) -> None:
         self._marks = marks
@@ -107,7 +88,7 @@ class Sites(Mapping[int, Site]):
 
 
 def _by_position(code: CodeType) -> Callable[[int], _Place]:
-    """Where an instruction stands, in Python 3.11 and later: a call at the name of its method, up to its end."""
+    """Finds the place of an instruction in Python 3.11 and later: from the method's name to the end of the call."""
     positions: list[tuple[int | None, ...]] = list(getattr(code, "co_positions")())  # noqa: B009 - 3.10 has none
 
     def place(instruction: int) -> _Place:
@@ -118,7 +99,7 @@ def _by_position(code: CodeType) -> Callable[[int], _Place]:
 
 
 def _by_line(code: CodeType) -> Callable[[int], _Place]:
-    """Where an instruction stands, as Python 3.10 knows it: by its line."""
+    """Finds the line of an instruction in Python 3.10."""
     lines = list(code.co_lines())
     starts = [start for start, _, _ in lines]
     return lambda instruction: (lines[bisect_right(starts, instruction) - 1][2], None, None)

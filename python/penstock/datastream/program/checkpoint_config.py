@@ -1,30 +1,144 @@
-"""CheckpointConfig: settings of checkpoints in one object.
+"""CheckpointConfig: the settings of checkpoints in one object, and checkpoint storages, which have no effect here.
 
-Source of the names: ``pyflink.datastream.CheckpointConfig``.
+Source of the names: ``pyflink.datastream.CheckpointConfig``, ``checkpoint_storage``.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from enum import Enum
+from typing import Protocol, TypeVar
 
-from penstock.common import Duration, checks, hints
-from penstock.common.setting import Setting
+from penstock.common import Duration, checks
+from penstock.common.settings import hints
+from penstock.common.settings.flink_keys import CHECKPOINT_DIRECTORY
+from penstock.common.settings.setting import Setting
+from penstock.common.settings.settings import Settings
 from penstock.common.time import Span, milliseconds_of
-from penstock.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
-from penstock.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
-from penstock.datastream.program.program import CheckpointingMode, Program
+from penstock.datastream.program.setting_warnings import warn_of_folder
 
 _Self = TypeVar("_Self", bound="CheckpointConfig")
 
 _UNLIMITED = 2**31 - 1
+_MIB = 1 << 20
+
+
+class CheckpointingMode(Enum):
+    """What a restored job guarantees of its state."""
+
+    EXACTLY_ONCE = 0
+    AT_LEAST_ONCE = 1
+
+
+class ExternalizedCheckpointRetention(Enum):
+    """What happens to checkpoints when their job is cancelled."""
+
+    DELETE_ON_CANCELLATION = 0
+    RETAIN_ON_CANCELLATION = 1
+    NO_EXTERNALIZED_CHECKPOINTS = 2
+
+
+ExternalizedCheckpointCleanup = ExternalizedCheckpointRetention
+"""The name in 1.x."""
+
+
+class CheckpointStorage:
+    """Where checkpoints go: base of the others."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class JobManagerCheckpointStorage(CheckpointStorage):
+    """In the memory of Flink's job manager.
+
+    Args:
+        checkpoint_path: folder of the metadata.
+        max_state_size: bytes of one state.
+    """
+
+    DEFAULT_MAX_STATE_SIZE = 5 * _MIB
+
+    def __init__(self, checkpoint_path: str | None = None, max_state_size: int | None = None) -> None:
+        self._path: str | None = checks.text(checkpoint_path, type(self).__name__, "checkpoint_path", optional=True)
+        self._size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
+
+    def get_checkpoint_path(self) -> str | None:
+        """As given."""
+        return self._path
+
+    def get_max_state_size(self) -> int:
+        """As given; 5 MiB at first."""
+        return self._size
+
+    def get_savepoint_path(self) -> str | None:
+        """None: it cannot be given."""
+        return None
+
+
+class FileSystemCheckpointStorage(CheckpointStorage):
+    """In files.
+
+    Args:
+        checkpoint_path: a folder.
+        file_state_size_threshold: bytes, below which state goes with the metadata; at most 1 MiB.
+        write_buffer_size: bytes; -1 for 4 KiB.
+    """
+
+    MAX_FILE_STATE_THRESHOLD = _MIB
+
+    def __init__(
+        self, checkpoint_path: str, file_state_size_threshold: int | None = None, write_buffer_size: int = -1
+    ) -> None:
+        self._path: str = checks.text(checkpoint_path, type(self).__name__, "checkpoint_path")
+        self._threshold = 20 << 10 if file_state_size_threshold is None else file_state_size_threshold
+        if not 0 <= self._threshold <= self.MAX_FILE_STATE_THRESHOLD:
+            checks.illegal_argument(
+                f"FileSystemCheckpointStorage() was given the threshold {self._threshold}. Give 0 to 1048576 bytes."
+            )
+        self._buffer_size = max(self._threshold, 4 << 10) if write_buffer_size < 0 else write_buffer_size
+
+    def get_checkpoint_path(self) -> str:
+        """As given, without a slash at its end."""
+        return self._path.rstrip("/") or self._path
+
+    def get_min_file_size_threshold(self) -> int:
+        """As given; 20 KiB at first."""
+        return self._threshold
+
+    def get_write_buffer_size(self) -> int:
+        """As given; at first the threshold, if it is more than 4 KiB."""
+        return self._buffer_size
+
+    def get_savepoint_path(self) -> str | None:
+        """None: it cannot be given."""
+        return None
+
+
+class CustomCheckpointStorage(CheckpointStorage):
+    """A storage written in Java, which PyFlink wraps.
+
+    Args:
+        j_custom_checkpoint_storage: whatever stands for it.
+    """
+
+    def __init__(self, j_custom_checkpoint_storage: object) -> None:
+        self.j_custom_checkpoint_storage: object = j_custom_checkpoint_storage
+
+
+class _Program(Protocol):
+    settings: Settings
+    checkpoint_storage: CheckpointStorage | None
+
+    def enable_checkpointing(self, interval: int) -> object: ...
+    def get_checkpoint_interval(self) -> int: ...
+    def get_checkpointing_mode(self) -> CheckpointingMode: ...
 
 
 class CheckpointConfig:
-    """The settings of checkpoints, as ``get_checkpoint_config()`` of the environment gives them.
+    """The settings of checkpoints, as ``get_checkpoint_config()`` of the environment returns them.
 
-    A bounded job takes no checkpoints: Spark runs a failed task again. Interval and mode enter the plan, as in Flink;
-    all else is kept, given back, and means nothing.
+    Interval and mode enter the plan, as in Flink. The others are only stored and returned: they have no effect here.
     """
 
     DEFAULT_MODE = CheckpointingMode.EXACTLY_ONCE
@@ -34,7 +148,7 @@ class CheckpointConfig:
 
     __slots__ = ("_program",)
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: _Program) -> None:
         self._program = program
 
     def _keep(self: _Self, hint: Setting, value: object) -> _Self:
@@ -46,7 +160,7 @@ class CheckpointConfig:
             checks.illegal_argument(f"{call}({value}): the {what} is at least {least}. Give such a number.")
         return self._keep(hint, value)
 
-    # --- what enters the plan -----------------------------------------------------------------------------------------
+    # --- settings that enter the plan ---------------------------------------------------------------------------------
 
     def is_checkpointing_enabled(self) -> bool:
         """Whether checkpoints are enabled in the plan."""
@@ -66,84 +180,82 @@ class CheckpointConfig:
         return self._program.get_checkpoint_interval()
 
     def set_checkpointing_mode(self: _Self, checkpointing_mode: CheckpointingMode) -> _Self:
-        """What a restored job would guarantee."""
+        """Set what a restored job guarantees of its state."""
         hint = "Use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
         checks.instance(checkpointing_mode, "set_checkpointing_mode", CheckpointingMode, hint)
         self._program.settings = replace(self._program.settings, checkpointing_mode=checkpointing_mode.name)
         return self
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        """What a restored job would guarantee."""
+        """The checkpointing mode."""
         return self._program.get_checkpointing_mode()
 
-    # --- what is kept -------------------------------------------------------------------------------------------------
+    # --- settings that are only kept ----------------------------------------------------------------------------------
 
     def set_checkpoint_timeout(self: _Self, checkpoint_timeout: int) -> _Self:
-        """Keep how many milliseconds a checkpoint may take, at least 10."""
+        """Set how many milliseconds a checkpoint may take, at least 10."""
         return self._number(hints.CHECKPOINT_TIMEOUT, checkpoint_timeout, "set_checkpoint_timeout", "timeout", 10)
 
     def get_checkpoint_timeout(self) -> int:
-        """What was set in milliseconds; 600,000 at first."""
+        """The timeout in milliseconds; 600,000 at first."""
         return self._program.settings.hint(hints.CHECKPOINT_TIMEOUT)
 
     def set_min_pause_between_checkpoints(self: _Self, min_pause_between_checkpoints: int) -> _Self:
-        """Keep how many milliseconds lie between two checkpoints."""
+        """Set the least time between two checkpoints in milliseconds."""
         call = "set_min_pause_between_checkpoints"
         return self._number(hints.MIN_PAUSE, min_pause_between_checkpoints, call, "pause", 0)
 
     def get_min_pause_between_checkpoints(self) -> int:
-        """What was set in milliseconds; 0 at first."""
+        """The pause in milliseconds; 0 at first."""
         return self._program.settings.hint(hints.MIN_PAUSE)
 
     def set_max_concurrent_checkpoints(self: _Self, max_concurrent_checkpoints: int) -> _Self:
-        """Keep how many checkpoints may be taken at a time."""
+        """Set how many checkpoints may be taken at a time."""
         call = "set_max_concurrent_checkpoints"
         return self._number(hints.MAX_CONCURRENT, max_concurrent_checkpoints, call, "number of checkpoints", 1)
 
     def get_max_concurrent_checkpoints(self) -> int:
-        """What was set; 1 at first."""
+        """The number of concurrent checkpoints; 1 at first."""
         return self._program.settings.hint(hints.MAX_CONCURRENT)
 
     def set_tolerable_checkpoint_failure_number(self: _Self, tolerable_checkpoint_failure_number: int) -> _Self:
-        """Keep how many checkpoints may fail before the job does."""
+        """Set how many checkpoints may fail before the job fails."""
         call = "set_tolerable_checkpoint_failure_number"
         number = tolerable_checkpoint_failure_number
         return self._number(hints.TOLERABLE_FAILURES, number, call, "number of failures", 0)
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
-        """What was set; 0 at first."""
+        """The number of tolerable failures; 0 at first."""
         return self._program.settings.hint(hints.TOLERABLE_FAILURES)
 
     def set_fail_on_checkpointing_errors(self: _Self, fail_on_checkpointing_errors: bool) -> _Self:
-        """Keep whether a job fails with its first checkpoint, or with none."""
+        """Set whether the job fails when a checkpoint fails."""
         call = "set_fail_on_checkpointing_errors"
         fails = checks.boolean(fail_on_checkpointing_errors, call, "fail_on_checkpointing_errors")
         return self._keep(hints.TOLERABLE_FAILURES, 0 if fails else _UNLIMITED)
 
     def is_fail_on_checkpointing_errors(self) -> bool:
-        """What was set; True at first."""
+        """Whether the job fails when a checkpoint fails; True at first."""
         return self.get_tolerable_checkpoint_failure_number() == 0
 
     def set_externalized_checkpoint_retention(self: _Self, retention_mode: ExternalizedCheckpointRetention) -> _Self:
-        """Keep what becomes of checkpoints when their job is cancelled."""
-        call, hint = (
-            "set_externalized_checkpoint_retention",
-            "Use ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION.",
-        )
+        """Set what happens to checkpoints when their job is cancelled."""
+        call = "set_externalized_checkpoint_retention"
+        hint = "Use ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION."
         checks.instance(retention_mode, call, ExternalizedCheckpointRetention, hint)
         return self._keep(hints.RETENTION, retention_mode.name)
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
-        """What was set; NO_EXTERNALIZED_CHECKPOINTS at first."""
+        """The retention; NO_EXTERNALIZED_CHECKPOINTS at first."""
         return self.get_externalized_checkpoint_cleanup() or ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointRetention | None:
-        """What was set, in 1.x's spelling; None at first."""
+        """The retention, in the spelling of Flink 1.x; None at first."""
         name = self._program.settings.hint(hints.RETENTION)
         return None if name is None else ExternalizedCheckpointRetention[name]
 
     def is_externalized_checkpoints_enabled(self) -> bool:
-        """Whether checkpoints are to be kept or deleted at all."""
+        """Whether a retention other than NO_EXTERNALIZED_CHECKPOINTS is set."""
         off = ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
         return self.get_externalized_checkpoint_retention() is not off
 
@@ -151,57 +263,60 @@ class CheckpointConfig:
     enable_externalized_checkpoints = set_externalized_checkpoint_retention
 
     def enable_unaligned_checkpoints(self: _Self, enabled: bool = True) -> _Self:
-        """Keep whether checkpoints overtake records."""
-        given = checks.boolean(enabled, "enable_unaligned_checkpoints", "enabled")
-        return self._keep(hints.UNALIGNED, given)
+        """Set whether checkpoints overtake records."""
+        return self._keep(hints.UNALIGNED, checks.boolean(enabled, "enable_unaligned_checkpoints", "enabled"))
 
     def disable_unaligned_checkpoints(self: _Self) -> _Self:
-        """Keep that checkpoints do not overtake records."""
+        """Set that checkpoints do not overtake records."""
         return self._keep(hints.UNALIGNED, False)
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """What was set; False at first."""
+        """Whether checkpoints overtake records; False at first."""
         return self._program.settings.hint(hints.UNALIGNED)
 
     def set_force_unaligned_checkpoints(self: _Self, force_unaligned_checkpoints: bool = True) -> _Self:
-        """Keep whether checkpoints overtake records also where Flink does not support it."""
-        call = "set_force_unaligned_checkpoints"
-        given = checks.boolean(force_unaligned_checkpoints, call, "force_unaligned_checkpoints")
-        return self._keep(hints.FORCE_UNALIGNED, given)
+        """Set whether checkpoints overtake records even where Flink does not support it."""
+        checks.boolean(force_unaligned_checkpoints, "set_force_unaligned_checkpoints", "force_unaligned_checkpoints")
+        return self._keep(hints.FORCE_UNALIGNED, force_unaligned_checkpoints)
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """What was set; False at first."""
+        """The value of :meth:`set_force_unaligned_checkpoints`; False at first."""
         return self._program.settings.hint(hints.FORCE_UNALIGNED)
 
     def set_aligned_checkpoint_timeout(self: _Self, alignment_timeout: Span) -> _Self:
-        """Keep after which time a checkpoint begins to overtake records."""
+        """Set the time after which a checkpoint begins to overtake records."""
         call = "set_aligned_checkpoint_timeout"
         span = milliseconds_of(alignment_timeout, call, "timeout")
         return self._number(hints.ALIGNED_TIMEOUT, span, call, "timeout", 0)
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
-        """What was set; 0 at first."""
+        """The timeout; 0 at first."""
         return Duration(self._program.settings.hint(hints.ALIGNED_TIMEOUT))
 
     set_alignment_timeout = set_aligned_checkpoint_timeout
     get_alignment_timeout = get_aligned_checkpoint_timeout
 
     def set_checkpoint_storage(self: _Self, storage: CheckpointStorage) -> _Self:
-        """Keep where checkpoints go."""
+        """Keep a checkpoint storage. Its path does nothing: it is a parent of one folder per job in Flink, and no job
+        resumes from it. Set ``execution.checkpointing.dir``; a warning says so if the program has not."""
         hint = "Give FileSystemCheckpointStorage(path), or call set_checkpoint_storage_dir(path)."
-        self._program.checkpoint_storage = checks.instance(storage, "set_checkpoint_storage", CheckpointStorage, hint)
-        return self
+        return self._store(checks.instance(storage, "set_checkpoint_storage", CheckpointStorage, hint))
 
     def set_checkpoint_storage_dir(self: _Self, checkpoint_path: str) -> _Self:
-        """Keep in which folder checkpoints go."""
-        return self.set_checkpoint_storage(FileSystemCheckpointStorage(checkpoint_path))
+        """Keep a checkpoint storage with a path; see :meth:`set_checkpoint_storage`."""
+        return self._store(FileSystemCheckpointStorage(checkpoint_path))
+
+    def _store(self: _Self, storage: CheckpointStorage) -> _Self:
+        warn_of_folder(storage, self._program.settings, stacklevel=4)
+        self._program.checkpoint_storage = storage
+        return self
 
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
-        """What was set, or a folder that the configuration names; None at first."""
+        """The storage that was set, or one with the directory that the configuration names; None at first."""
         if self._program.checkpoint_storage is not None:
             return self._program.checkpoint_storage
-        folder = self._program.settings.hint(hints.CHECKPOINT_FOLDER)
-        return None if folder is None else FileSystemCheckpointStorage(folder)
+        path = self._program.settings.given_text(CHECKPOINT_DIRECTORY)
+        return None if path is None else FileSystemCheckpointStorage(path)
 
     def __repr__(self) -> str:
         return f"<CheckpointConfig interval={self.get_checkpoint_interval()}>"

@@ -28,15 +28,11 @@ from penstock.errors import TypeInfoError
 Field = int | str
 
 NUMERIC = frozenset({BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.FLOAT, BasicType.DOUBLE})
-"""What Flink's SumFunction can add up (not BigInteger, BigDecimal or String)."""
+"""The types that Flink's SumFunction can add (not BigInteger, BigDecimal or String)."""
 
 
 class FieldsKey(KeySelector[Any, tuple[Any, ...]]):
-    """Key of several fields: a tuple of them, also when it is only one (as in Flink's ``keyBy(0)``).
-
-    Args:
-        fields: positions, or names where the type is undeclared.
-    """
+    """A key of several fields: a tuple, also of only one field (as in Flink's ``keyBy(0)``)."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self.fields: tuple[Field, ...] = tuple(fields)
@@ -49,7 +45,7 @@ class FieldsKey(KeySelector[Any, tuple[Any, ...]]):
 
 
 class FieldKey(KeySelector[Any, Any]):
-    """Key that is one field itself (as in Flink's ``partitionCustom(p, 0)``)."""
+    """A key that is one field itself (as in Flink's ``partitionCustom(p, 0)``)."""
 
     def __init__(self, field: Field) -> None:
         self.field = field
@@ -62,11 +58,7 @@ class FieldKey(KeySelector[Any, Any]):
 
 
 def field_of(value: Any, field: Field) -> Any:
-    """A field of a record by position or name; "f1" of a record without names is position 1.
-
-    Raises:
-        TypeInfoError: the record has no such field.
-    """
+    """A field of a record by position or name; "f1" of a record without names is position 1."""
     try:
         if isinstance(value, _WITHOUT_FIELDS):
             raise TypeError
@@ -81,7 +73,7 @@ def field_of(value: Any, field: Field) -> Any:
 
 
 _WITHOUT_FIELDS = (str, dict)
-"""They can be subscripted, but what that gives is no field."""
+"""Types that can be subscripted, but whose elements are not fields."""
 
 
 def _tuple_position(name: str) -> int:
@@ -108,15 +100,7 @@ def key_by(
     key_type: TypeInformation[Any] | None,
     call: str = "key_by",
 ) -> tuple[Any, TypeInformation[Any] | None]:
-    """Selector and key type of ``key_by``, checked.
-
-    Args:
-        stream_type: declared type of the records.
-        selector: a callable, a KeySelector, or the first field.
-        more: further fields, or the key type as PyFlink's second positional argument.
-        key_type: the key type as keyword.
-        call: the API method, for messages.
-    """
+    """Selector and key type of ``key_by``, checked."""
     if len(more) == 1 and isinstance(more[0], TypeInformation) and key_type is None:
         more, key_type = (), checks.type_info(more[0], call, "key_type")
     checks.type_info(key_type, call, "key_type")
@@ -169,7 +153,7 @@ def _fields_key(
 
 
 def _check_not_negative(fields: Sequence[Field], call: str) -> None:
-    """All that can be said of the fields of undeclared records: Python would count −1 from the end, Flink does not."""
+    """The only check for undeclared records: Python counts −1 from the end, Flink does not."""
     for field in fields:
         if isinstance(field, int) and field < 0:
             checks.refuse(
@@ -235,20 +219,7 @@ def one_key(
 
 
 def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call: str, *, numeric: bool) -> Field:
-    """The field that sum, min, max, min_by, max_by work on, as the runtime takes it.
-
-    Args:
-        stream_type: declared type of the records.
-        field: position or name.
-        call: API method, for messages.
-        numeric: whether the field must be a number.
-
-    Returns:
-        A position where the type is declared (0 for the value itself of a scalar stream), else the field as given.
-
-    Raises:
-        InvalidProgramError: no such field, or it is not a number and has to be.
-    """
+    """The field that sum, min, max, min_by, max_by work on, as the runtime takes it."""
     if not _is_field(field):
         checks.refuse(f"{call}() was given {checks.shown(field)}. Give a position (int) or a field name (str).")
     if not checks.declared(stream_type):

@@ -1,7 +1,7 @@
-"""What can be planned but not run yet.
+"""Operators that can be planned but not run.
 
-Planning is ahead of running: such operators appear in plans, IDs and explanations exactly as Flink has them, and
-``execute`` refuses them by name before anything starts.
+They appear in plans, IDs and explanations exactly as in Flink, and ``execute`` refuses them by name before anything
+starts.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from penstock.errors import UnsupportedError
 PLAN_ONLY: dict[str, str] = {
     "add_sink": "add_sink() with a function that writes",
     "add_source": "a source that ends: from_source(), or a SourceFunction whose run() returns",
-    "as_queryable_state": "a KeyedProcessFunction that emits the values, and a sink that whoever asks can read: nobody "
-    "can ask a bounded job, whose state is gone when it ends",
+    "as_queryable_state": "a KeyedProcessFunction that emits the values, and a sink that clients can read: a bounded "
+    "job cannot be queried, as its state is gone when it ends",
     "create_input": "an AvroInputFormat, read_text_file(), or add_source() with a SourceFunction",
     "from_source": "a bounded source with splits() and read(), such as NumberSequenceSource or FileSource",
     "sink_to": "FileSink, or add_sink() with a function that writes",
@@ -24,21 +24,11 @@ PLAN_ONLY: dict[str, str] = {
     "write_to_socket": "add_sink() with a function that sends",
     "write_using_output_format": "add_sink() with a function that writes",
 }
-"""Every call whose operators have no runtime yet, and what to use instead."""
+"""Every call whose operators cannot run, and what to use instead."""
 
 
 class PlanOnly:
-    """Stands where a runtime operator would.
-
-    Args:
-        call: a key of :data:`PLAN_ONLY`.
-        function: the user's function or description, kept for tools.
-        detail: what of the call it is, such as ``.map``.
-
-    Attributes:
-        what: the call and where the program makes it.
-        instead: what to use: as the function's ``advice`` says, or the table.
-    """
+    """Takes the place of a runtime operator."""
 
     __slots__ = ("call", "function", "instead", "what")
 
@@ -51,7 +41,7 @@ class PlanOnly:
 
     @property
     def unbounded(self) -> bool:
-        """Whether it is a source that is known never to end."""
+        """Whether it is a source known to be unbounded."""
         return not getattr(self.function, "bounded", True)
 
     def keyed_by(self, key: Any) -> PlanOnly:
@@ -63,15 +53,10 @@ class PlanOnly:
 
 
 def refuse_to_run(operators: Mapping[int, Any], names: Mapping[int, str]) -> None:
-    """Raise UnsupportedError if any operator cannot be run; it lists all of them. O(operators).
-
-    Args:
-        operators: by node id.
-        names: operator names by node id.
-    """
-    found = {node: operator for node, operator in operators.items() if isinstance(operator, PlanOnly)}
-    if found:
-        steps = "; ".join(f"{op.what}, operator {names[node]!r}: use {op.instead}" for node, op in found.items())
+    """Raise an UnsupportedError that lists all operators that cannot run. O(operators)."""
+    planned = {node: operator for node, operator in operators.items() if isinstance(operator, PlanOnly)}
+    if planned:
+        steps = "; ".join(f"{op.what}, operator {names[node]!r}: use {op.instead}" for node, op in planned.items())
         raise UnsupportedError(
             f"This program can be planned but not run yet. These calls have no runtime in this version: {steps}. "
             "To see the plan without running use get_execution_plan() or `penstock explain`."

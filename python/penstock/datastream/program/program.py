@@ -1,8 +1,8 @@
-"""Program: what a program consists of so far, and its settings.
+"""Program: the operators of a program so far, and its settings.
 
-Streams and translation know a program by this class only; what makes it an environment, its sources and its execution,
-is added above. Source of defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment`` and ``ExecutionConfig``;
-spelling: ``pyflink.datastream.StreamExecutionEnvironment``.
+Streams and translation use a program through this class only. The environment adds sources and execution to it. Source
+of defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment`` and ``ExecutionConfig``; spelling:
+``pyflink.datastream.StreamExecutionEnvironment``.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -14,14 +14,18 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from penstock.common import JobExecutionResult, RuntimeExecutionMode, checks
-from penstock.common.left_open import LeftOpen
+from penstock.common import Configuration, JobExecutionResult, RuntimeExecutionMode, checks
+from penstock.common.checks import LeftOpen
+from penstock.common.execution_config import ExecutionConfig
 from penstock.common.restart_strategy import RestartStrategyConfiguration
-from penstock.common.settings import Settings
-from penstock.datastream.checkpoint_storage import CheckpointStorage
+from penstock.common.savepoint_restore_settings import SavepointRestoreSettings
+from penstock.common.settings import hints
+from penstock.common.settings.settings import Settings
+from penstock.datastream.program.checkpoint_config import CheckpointConfig, CheckpointingMode, CheckpointStorage
+from penstock.datastream.program.setting_warnings import warn_of, warn_of_folder, warn_of_jars
 from penstock.datastream.program.transformations import Transformation
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
-from penstock.datastream.state_backend import StateBackend
+from penstock.datastream.state_backend import StateBackend, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,15 +35,8 @@ _Self = TypeVar("_Self", bound="Program")
 MIN_CHECKPOINT_INTERVAL_MS = 10
 
 
-class CheckpointingMode(Enum):
-    """What a restored job guarantees of its state."""
-
-    EXACTLY_ONCE = 0
-    AT_LEAST_ONCE = 1
-
-
 class TimeCharacteristic(Enum):
-    """What time means to operators that do not say so themselves (Flink 1.11; event time only in later versions)."""
+    """The time that operators without a time of their own use (Flink 1.11; always event time in later versions)."""
 
     ProcessingTime = 0
     IngestionTime = 1
@@ -47,20 +44,11 @@ class TimeCharacteristic(Enum):
 
 
 class Program:
-    """The operators registered so far, the ids given out, and the settings.
+    """The operators registered so far, and the settings.
 
     The default parallelism is 1 (Flink's ``parallelism.default``), on every machine, so that a plan does not depend on
-    where it is made.
-
-    Args:
-        settings: to begin with; methods change them.
-
-    Attributes:
-        settings: as they are now.
-        transformations: operators and sinks in the order of their calls.
-        last_id: the transformation id given out last, 0 before the first.
-        checkpoint_storage: what was set, to be given back.
-        slot_sharing_groups: those that were registered, by name.
+    where it is made. ``transformations`` has the operators and sinks in the order of their calls; ``last_id`` is the
+    last transformation id, 0 before the first.
     """
 
     def __init__(self, settings: Settings = Settings()) -> None:  # noqa: B008 - it is immutable
@@ -74,18 +62,18 @@ class Program:
         self.slot_sharing_groups: dict[str, SlotSharingGroup] = {}
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
-        """Run the program; the environment knows how."""
+        """Run the program; the environment implements it."""
         raise NotImplementedError(f"{type(self).__name__}.execute")
 
     def collected(self, job_name: str | None, sink_id: str) -> Iterable[Any]:
-        """Run the program, and give the records of a collecting sink; the environment knows how."""
+        """Run the program and return the records of a collecting sink; the environment implements it."""
         raise NotImplementedError(f"{type(self).__name__}.collected")
 
     def frame_of(self, sink: Transformation) -> DataFrame:
-        """The records of one sink as a DataFrame; the environment knows how."""
+        """The records of one sink as a DataFrame; the environment implements it."""
         raise NotImplementedError(f"{type(self).__name__}.frame_of")
 
-    # --- what streams tell it -----------------------------------------------------------------------------------------
+    # --- for streams --------------------------------------------------------------------------------------------------
 
     def next_id(self) -> int:
         """The next transformation id, from 1."""
@@ -97,19 +85,18 @@ class Program:
         return next(self._collects)
 
     def register(self, transformation: Transformation) -> None:
-        """Note an operator or sink; only these and what they need enter the plan."""
+        """Add an operator or sink. The plan consists of these and their inputs."""
         self.transformations.append(transformation)
 
-    # --- what translation asks ----------------------------------------------------------------------------------------
+    # --- for translation ----------------------------------------------------------------------------------------------
 
     @property
     def is_batch(self) -> bool:
-        """Whether the program runs in BATCH mode, as far as the settings say: AUTOMATIC counts as such, until it is
-        translated."""
+        """Whether the settings ask for BATCH mode. AUTOMATIC counts as BATCH until the program is translated."""
         return self.settings.batch
 
     def plan_settings(self) -> dict[str, Any]:
-        """Arguments of the planner's StreamGraphBuilder that hold for the whole program."""
+        """Arguments of the planner's StreamGraphBuilder for the whole program."""
         settings: dict[str, Any] = {"chaining_enabled": self.settings.chaining}
         if self.settings.checkpoint_interval is not None:
             settings["checkpointing_enabled"] = True
@@ -124,8 +111,12 @@ class Program:
         self.settings = replace(self.settings, **values)
         return self
 
+    def _append(self, setting: str, *values: Any) -> None:
+        known: tuple[Any, ...] = getattr(self.settings, setting)
+        self._set(**{setting: tuple(dict.fromkeys([*known, *values]))})
+
     def set_parallelism(self: _Self, parallelism: int) -> _Self:
-        """Parallelism of operators added from now on: at least 1, or −1 to leave it open."""
+        """Set the parallelism of operators added from now on: at least 1, or −1 to leave it open."""
         checks.integer(parallelism, "set_parallelism", "parallelism of the environment", bits=32)
         if parallelism < 1 and parallelism != -1:
             checks.illegal_argument(
@@ -140,11 +131,11 @@ class Program:
 
     @property
     def parallelism_left_open(self) -> LeftOpen:
-        """The same for operators: it remembers that the program has not said it for them."""
+        """The parallelism for an operator that does not set its own, marked as such."""
         return LeftOpen(self.settings.parallelism)
 
     def set_max_parallelism(self: _Self, max_parallelism: int) -> _Self:
-        """Max parallelism of all operators without their own: 1 to 32768 key groups."""
+        """Set the max parallelism of all operators without their own: 1 to 32768 key groups."""
         checks.integer(max_parallelism, "set_max_parallelism", "max parallelism of the environment")
         if not 0 < max_parallelism <= checks.UPPER_BOUND_MAX_PARALLELISM:
             checks.illegal_argument(
@@ -158,7 +149,7 @@ class Program:
         return self.settings.max_parallelism
 
     def set_buffer_timeout(self: _Self, timeout_millis: int) -> _Self:
-        """Buffer timeout of all operators without their own: 0 or more milliseconds, or −1 for the default."""
+        """Set the buffer timeout of all operators without their own: milliseconds, or −1 for the default."""
         checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
         if timeout_millis < -1:
             checks.illegal_argument(
@@ -182,7 +173,8 @@ class Program:
     def enable_checkpointing(
         self: _Self, interval: int, mode: CheckpointingMode | None = None, force: bool = False
     ) -> _Self:
-        """Settings for checkpoints; they enter the plan. A bounded job on Spark takes none.
+        """Take checkpoints at an interval. The settings enter the plan. A program that runs in steps makes its state
+        durable, and commits what its sinks have written, once per interval. A bounded job that is one step takes none.
 
         Args:
             interval: milliseconds, at least 10.
@@ -214,7 +206,7 @@ class Program:
         return CheckpointingMode[self.settings.checkpointing_mode]
 
     def set_stream_time_characteristic(self: _Self, characteristic: TimeCharacteristic) -> _Self:
-        """What time means to ``time_window`` and interval joins; ProcessingTime unless set (Flink 1.11)."""
+        """Set the time that ``time_window`` and interval joins use; ProcessingTime unless set (Flink 1.11)."""
         hint = "Use TimeCharacteristic.EventTime or another."
         checks.instance(characteristic, "set_stream_time_characteristic", TimeCharacteristic, hint)
         return self._set(time_characteristic=characteristic.name)
@@ -224,9 +216,10 @@ class Program:
         return TimeCharacteristic[self.settings.time_characteristic]
 
     def set_restart_strategy(self: _Self, restart_strategy: RestartStrategyConfiguration) -> _Self:
-        """What happens when the job fails. A job in steps goes on from its newest version, on both executors; unless
-        set, it does so with checkpoints enabled, until it has failed five times in a row from one version. Any other
-        job begins anew, if set, and on the local executor only: Spark retries tasks by settings of its own.
+        """Set what happens when the job fails. A job in steps resumes from its newest checkpoint, on both executors. If
+        no strategy is set it does so with checkpoints enabled, until it has failed five times in a row from one
+        checkpoint. Any other job starts from the beginning, if a strategy is set, and on the local executor only:
+        Spark retries tasks by its own settings.
 
         Args:
             restart_strategy: made by :class:`penstock.common.RestartStrategies`.
@@ -237,13 +230,209 @@ class Program:
         return self
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """What happens when the job fails."""
+        """The restart strategy: what happens when the job fails."""
         return self.settings.restart
 
     def set_runtime_mode(self: _Self, execution_mode: RuntimeExecutionMode) -> _Self:
-        """STREAMING (default): records are processed as they come, and every update is emitted. BATCH: operators with a
-        key see one key after the other, and emit what is known at its end; with a source that never ends it is
-        refused. AUTOMATIC is BATCH if every source has an end, or else STREAMING."""
+        """Set the runtime mode. STREAMING (default): records are processed as they come, and every update is emitted.
+        BATCH: operators with a key process one key after the other, and emit the result at the end of the key; a
+        source that never ends is refused. AUTOMATIC is BATCH if every source has an end, and otherwise STREAMING."""
         hint = "Use RuntimeExecutionMode.STREAMING, BATCH or AUTOMATIC."
         checks.instance(execution_mode, "set_runtime_mode", RuntimeExecutionMode, hint)
         return self._set(runtime_mode=execution_mode)
+
+    # --- configurations, and objects that stand for parts of them -----------------------------------------------------
+
+    def configure(self, configuration: Configuration) -> None:
+        """Change settings; those not in the configuration stay as they are. Existing operators keep their parallelism.
+
+        Args:
+            configuration: settings of Flink, of Spark (``spark.*``) and of Penstock. A warning names those without
+                effect.
+
+        Raises:
+            ConfigurationError: the configuration has two names of one setting, with different values.
+        """
+        hint = "Make one: Configuration.from_dict({'parallelism.default': '2'})."
+        checks.instance(configuration, "configure", Configuration, hint, ", which is not a Configuration")
+        self.settings = self.settings.updated(configuration.to_dict())
+        warn_of(configuration, self.settings, stacklevel=3)
+
+    def get_config(self) -> ExecutionConfig:
+        """The settings of the program in one object; changes there apply to the program."""
+        return ExecutionConfig(self)
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Add jars to the Spark that Penstock starts, such as the driver of a database. Flink's own jars have no
+        effect; a warning names them.
+
+        Args:
+            jars_path: URLs, such as ``file:///lib/postgresql.jar``. A Spark that is already running must have them.
+        """
+        self._add_jars(jars_path, "jars", "add_jars")
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Add jars and folders that all machines have to the class path of the Spark that Penstock starts.
+
+        Args:
+            classpaths: URLs, as for :meth:`add_jars`.
+        """
+        self._add_jars(classpaths, "classpaths", "add_classpaths")
+
+    def _add_jars(self, urls: tuple[str, ...], setting: str, call: str) -> None:
+        for url in urls:
+            if "://" not in checks.text(url, call, "URL") and not url.startswith("file:"):
+                checks.refuse(f"{call}() was given {url!r}, which is not a URL. Give file:///the/path.jar.")
+        warn_of_jars(urls, stacklevel=4)
+        self._append(setting, *urls)
+
+    def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
+        """True: operators are chained whatever their max parallelism."""
+        return True
+
+    def register_slot_sharing_group(self: _Self, slot_sharing_group: SlotSharingGroup) -> _Self:
+        """Register the resources of a slot sharing group, which operators can then join by its name. The resources are
+        only kept: every task on Spark has what its executor has.
+
+        Args:
+            slot_sharing_group: replaces an earlier one of the same name.
+        """
+        hint = "Make one: SlotSharingGroup.builder('name').set_cpu_cores(1).set_task_heap_memory_mb(100).build()."
+        checks.instance(slot_sharing_group, "register_slot_sharing_group", SlotSharingGroup, hint)
+        self.slot_sharing_groups[slot_sharing_group.name] = slot_sharing_group
+        return self
+
+    # --- checkpoints and state ----------------------------------------------------------------------------------------
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """The settings of checkpoints in one object. Interval and mode enter the plan; the others are only kept."""
+        return CheckpointConfig(self)
+
+    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
+        """The checkpointing mode (Flink 2.x)."""
+        return self.get_checkpointing_mode()
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """See :meth:`CheckpointConfig.enable_unaligned_checkpoints`."""
+        return self.get_checkpoint_config().is_unaligned_checkpoints_enabled()
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """See :meth:`CheckpointConfig.set_force_unaligned_checkpoints`."""
+        return self.get_checkpoint_config().is_force_unaligned_checkpoints()
+
+    def set_state_backend(self: _Self, state_backend: StateBackend) -> _Self:
+        """Choose where tasks hold state (1.x): RocksDB's backends use files for what memory does not hold
+        (``penstock.state.backend``), the others memory only.
+
+        The path of a backend does nothing: it is a parent of one folder per job in Flink, and no job resumes from it.
+        Set ``execution.checkpointing.dir``; a warning says so if the program has not."""
+        hint = "Give HashMapStateBackend(), say."
+        self._state_backend = checks.instance(state_backend, "set_state_backend", StateBackend, hint)
+        warn_of_folder(state_backend, self.settings, stacklevel=3)
+        return self._set(state_kept="disk" if state_backend.on_disk else "memory")
+
+    def get_state_backend(self) -> StateBackend | None:
+        """The state backend that was set, or that the configuration names; None at first (1.x)."""
+        if self._state_backend is not None:
+            return self._state_backend
+        name = self.settings.given_text("state.backend")
+        return None if name is None else named(name)
+
+    def enable_changelog_state_backend(self: _Self, enabled: bool) -> _Self:
+        """Set whether state changes are written as they happen. The value is only kept."""
+        checks.boolean(enabled, "enable_changelog_state_backend", "enabled")
+        self.settings = self.settings.hinted(hints.CHANGELOG, enabled)
+        return self
+
+    def is_changelog_state_backend_enabled(self) -> bool | None:
+        """The value of :meth:`enable_changelog_state_backend`; None at first."""
+        return self.settings.hint(hints.CHANGELOG)
+
+    def set_savepoint_restore_settings(self: _Self, settings: SavepointRestoreSettings) -> _Self:
+        """Start the job from a savepoint, or from a checkpoint in another job's checkpoint directory. Give the job a
+        new checkpoint directory of its own; started again, it resumes from there.
+
+        Args:
+            settings: made by ``SavepointRestoreSettings.for_path(…)``.
+        """
+        hint = "Make one: SavepointRestoreSettings.for_path('/data/savepoint')."
+        checks.instance(settings, "set_savepoint_restore_settings", SavepointRestoreSettings, hint)
+        return self._set(savepoint=settings.get_restore_path(), ignore_unclaimed=settings.allow_non_restored_state())
+
+    def set_default_savepoint_directory(self: _Self, directory: str) -> _Self:
+        """Set where a savepoint goes if no folder is given for it."""
+        checks.text(directory, "set_default_savepoint_directory", "folder")
+        self.settings = self.settings.updated({"state.savepoints.dir": directory})
+        return self
+
+    def get_default_savepoint_directory(self) -> str | None:
+        """The value of :meth:`set_default_savepoint_directory`; None at first."""
+        return self.settings.savepoints
+
+    # --- files for the tasks ------------------------------------------------------------------------------------------
+
+    def add_python_file(self, file_path: str) -> None:
+        """Let user functions import from a file on whatever machine they run. It is read when the program is executed.
+
+        Args:
+            file_path: a module (``.py``), a package, a folder with modules, or a zip.
+        """
+        self._append("python_files", _path(file_path, "add_python_file", ","))
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Unpack an archive into the folder in which user functions run: ``open("data.zip/words.txt")``.
+
+        Args:
+            archive_path: a zip or tar.
+            target_dir: the folder to unpack into; None for one with the archive's name.
+        """
+        path = _path(archive_path, "add_python_archive", ",#")
+        target = "" if target_dir is None else _path(target_dir, "add_python_archive", ",#")
+        self._append("python_archives", f"{path}#{target}" if target else path)
+
+    def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
+        """Let user functions import the packages in a file of requirements. The driver installs them with pip, once
+        per process.
+
+        Args:
+            requirements_file_path: for pip.
+            requirements_cache_dir: a folder with the packages, as ``pip download`` makes it, to use instead of an
+                index.
+        """
+        path = _path(requirements_file_path, "set_python_requirements", "#")
+        packages = requirements_cache_dir
+        cached = "" if packages is None else f"#{_path(packages, 'set_python_requirements', '#')}"
+        self._set(python_requirements=path + cached)
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Choose the Python that runs the tasks, on the Spark that Penstock starts.
+
+        Args:
+            python_exec: a path or a command that all machines have. It must have the driver's version, and Penstock.
+        """
+        self._set(python_executable=checks.text(python_exec, "set_python_executable", "path"))
+
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
+        """Make a file or folder available to tasks: ``get_distributed_cache().get_file(name)`` of the runtime context.
+
+        Args:
+            file_path: of the file or folder.
+            name: by which functions find it; the first file with a name stays.
+            executable: whether tasks can execute it.
+        """
+        path = _path(file_path, "register_cached_file", ",;")
+        _path(name, "register_cached_file", ",;:")
+        checks.boolean(executable, "register_cached_file", "executable")
+        if all(name != known for known, _, _ in self.settings.cached_files):
+            self._append("cached_files", (name, path, executable))
+
+
+def _path(value: str, call: str, separators: str) -> str:
+    """A text that is not empty and has none of the characters that separate texts in a setting."""
+    checks.text(value, call, "path")
+    if not value:
+        checks.refuse(f"{call}() was given an empty text. Give a path or name.")
+    for separator in separators:
+        if separator in value:
+            checks.refuse(f"{call}() was given {value!r}, which has a {separator!r} in it. Use a path or name without.")
+    return value

@@ -1,9 +1,9 @@
-"""Transformations: the nodes a program creates, one class per kind of Flink's ``Transformation``.
+"""Transformations: the nodes that a program creates, one class per kind of Flink's ``Transformation``.
 
-They are plain records, made in the order of the API calls and read once, by
-:mod:`penstock.datastream.program.translation`. Each takes the next id of its program when it is made, virtual ones
-(partition, union, side output) too, because Flink does and because ids show in plans. Programs reach them through
-``stream.transformation`` for the few settings that have no method on a stream.
+They are plain records, created in the order of the API calls and read once, by
+:mod:`penstock.datastream.program.translation`. Each takes the next id of its program, also virtual ones (partition,
+union, side output), as in Flink, since ids show in plans. Programs reach them through ``stream.transformation`` for the
+few settings without a method on a stream.
 
 Cost: one small object per API call; a program of 100,000 operators is built in well under a second.
 """
@@ -17,26 +17,17 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 from penstock.common import checks
-from penstock.common.output_tag import OutputTag
+from penstock.common.functions.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.program.call_site import Mark, mark
-from penstock.datastream.program.resources import ResourceSpec
-from penstock.datastream.slot_sharing_group import SlotSharingGroup
+from penstock.datastream.slot_sharing_group import ResourceSpec, SlotSharingGroup
 
 _UID_HASH = re.compile(r"[0-9A-Fa-f]{32}")
 
 
 @dataclass(slots=True)
 class Extras:
-    """Settings that hardly any operator has; kept apart so that the others need not carry them.
-
-    Attributes:
-        co_location_group: key of the co-location group, or None.
-        managed_memory_weight: share of managed memory, or None for Flink's default of 1.
-        min_resources, preferred_resources: both or none.
-        group: the slot sharing group, where more than its name was given.
-        description: text for readers of an explanation, or None.
-    """
+    """Rare settings, kept apart so that other operators need no memory for them."""
 
     co_location_group: str | None = None
     managed_memory_weight: int | None = None
@@ -44,20 +35,12 @@ class Extras:
     preferred_resources: ResourceSpec | None = None
     group: SlotSharingGroup | None = None
     description: str | None = None
+    side_outputs: dict[str, TypeInformation[Any] | None] | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Transformation:
-    """What all transformations have.
-
-    Attributes:
-        id: number in order of construction, from 1, per program.
-        name: operator name without the "Source: " or "Sink: " of the plan.
-        output_type: declared type of the records, or None.
-        parallelism: subtasks, or −1 for the environment's at translation.
-        max_parallelism: key groups, or −1 when unset.
-        uid, user_hash, slot_sharing_group, buffer_timeout: None or −1 when unset.
-    """
+    """The base of all transformations."""
 
     id: int
     name: str
@@ -108,8 +91,15 @@ class Transformation:
         self._own_extras().co_location_group = checks.name(key, "set_co_location_group_key", "key", optional=True)
 
     def set_description(self, description: str) -> None:
-        """What readers of an explanation are told besides the name (Flink 1.14: ``setDescription``)."""
+        """A description for ``penstock explain`` (Flink 1.14: ``setDescription``)."""
         self._own_extras().description = checks.name(description, "set_description", "description")
+
+    def ask_for_side_output(self, tag: OutputTag[Any]) -> TypeInformation[Any] | None:
+        """Record that the program uses a side output. Returns the type of its first use."""
+        extras = self._own_extras()
+        if extras.side_outputs is None:
+            extras.side_outputs = {}
+        return extras.side_outputs.setdefault(tag.tag_id, tag.type_info)
 
     def set_managed_memory_weight(self, weight: int) -> None:
         """Share of the slot's managed memory, relative to the operators it shares the slot with."""
@@ -122,7 +112,7 @@ class Transformation:
         self._own_extras().managed_memory_weight = weight
 
     def set_resources(self, min_resources: ResourceSpec, preferred_resources: ResourceSpec) -> None:
-        """What a subtask needs and what it would like; the second at least the first in every respect."""
+        """The minimum and preferred resources of a subtask; the second is at least the first in every respect."""
         if not min_resources.fits(preferred_resources):
             checks.illegal_argument(
                 f"set_resources on {self.name!r}: the preferred resources {preferred_resources} are below the minimum "
@@ -140,13 +130,7 @@ class Transformation:
 
 @dataclass(slots=True, eq=False, repr=False)
 class PhysicalTransformation(Transformation):
-    """An operator that becomes a node of the graph.
-
-    Attributes:
-        operator: the runtime operator, or :class:`~penstock.datastream.program.plan_only.PlanOnly`.
-        chaining_strategy: ALWAYS, NEVER or HEAD.
-        made_at: the call of the program that made it.
-    """
+    """An operator that becomes a node of the graph."""
 
     kind: ClassVar[str]
     prefix: ClassVar[str] = ""
@@ -172,7 +156,8 @@ class SourceTransformation(PhysicalTransformation):
 
 @dataclass(slots=True, eq=False, repr=False)
 class NewSourceTransformation(SourceTransformation):
-    """A source of the new kind (Flink: SourceTransformation); unlike a legacy source it lets operators chain to it."""
+    """A source of the new kind (Flink: SourceTransformation); unlike after a legacy source, operators can chain to
+    it."""
 
     task: ClassVar[str | None] = "SourceOperatorStreamTask"
     chaining_strategy: str = field(default="ALWAYS", kw_only=True)
@@ -187,7 +172,7 @@ class OneInputTransformation(PhysicalTransformation):
 
 
 class YieldingTransformation(OneInputTransformation):
-    """An operator that gives way to its mailbox: file reader and async wait. It never chains to a legacy source."""
+    """An operator that yields to its mailbox: file reader and async wait. It never chains to a legacy source."""
 
     __slots__ = ()
     yielding = True
@@ -205,7 +190,7 @@ class TwoInputTransformation(PhysicalTransformation):
 
 @dataclass(slots=True, eq=False, repr=False)
 class SinkTransformation(PhysicalTransformation):
-    """A sink. Its ``output_type`` is the type of what it takes in, for the runtime to print and write by."""
+    """A sink. Its ``output_type`` is the type of its input, for printing and writing."""
 
     kind = "sink"
     prefix = "Sink: "
@@ -213,12 +198,7 @@ class SinkTransformation(PhysicalTransformation):
 
 
 class PartitionTransformation(Transformation):
-    """A virtual node: how records travel to whatever consumes it.
-
-    Attributes:
-        partitioner: FORWARD, REBALANCE, RESCALE, SHUFFLE, BROADCAST, GLOBAL, HASH or CUSTOM.
-        spec: what the runtime needs for HASH and CUSTOM (key selector, user partitioner), else None.
-    """
+    """A virtual node: how records travel to its consumers."""
 
     __slots__ = ("input", "partitioner", "spec")
 
@@ -240,7 +220,7 @@ class UnionTransformation(Transformation):
 
 
 class SideOutputTransformation(Transformation):
-    """A virtual node: the records an operator emitted under a tag."""
+    """A virtual node: the records that an operator emits under a tag."""
 
     __slots__ = ("input", "tag")
 
@@ -252,20 +232,14 @@ class SideOutputTransformation(Transformation):
 
 @dataclass(slots=True, eq=False, repr=False)
 class FeedbackTransformation(Transformation):
-    """An iteration: its input and, joined to it, what comes back.
-
-    Attributes:
-        input: what enters the loop; None for the feedback half of a connected iteration, which carries feedback only.
-        max_wait_time: milliseconds the head waits for feedback before it ends; 0 waits for ever.
-        feedback: streams that lead back, in the order of ``close_with``.
-    """
+    """An iteration: its input together with its feedback."""
 
     input: Transformation | None
     max_wait_time: int
     feedback: list[Transformation] = field(default_factory=list[Transformation], init=False)
 
     def add_feedback(self, stream: Transformation) -> None:
-        """Lead a stream back; it needs the loop's parallelism."""
+        """Add a feedback stream, which must have the loop's parallelism."""
         if stream.parallelism != self.parallelism:
             checks.unsupported_operation(
                 f"close_with(): the feedback {stream.name!r} has parallelism {stream.parallelism}, the "
@@ -290,7 +264,7 @@ def leads_back_to(stream: Transformation, loop: FeedbackTransformation) -> bool:
 
 
 def inputs_of(transformation: Transformation) -> Sequence[Transformation]:
-    """What a transformation reads, in order. Feedback does not count as an input of its loop."""
+    """The inputs of a transformation, in order. Feedback is not an input of its loop."""
     if isinstance(transformation, UnionTransformation):
         return transformation.inputs
     if isinstance(transformation, TwoInputTransformation):

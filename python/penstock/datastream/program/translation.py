@@ -1,24 +1,17 @@
-"""From transformations to a StreamGraph: Flink's ``StreamGraphGenerator``.
+"""Translates a program into the planner's StreamGraph, and chooses its runtime mode.
 
-Registered transformations are translated in order of creation, each after its inputs, the first input completely before
-the second. That order is visible: it decides edge orders, the order of sources, and with them vertex orders of the job
-graph. Virtual transformations (partition, union, side output) become virtual nodes, which the planner resolves when an
-edge is added.
-
-An explicit stack stands for Flink's recursion, so neither long chains nor long runs of partitioners can overflow
-anything. Cost: O(transformations + edges) time and space.
+Source of the semantics: ``StreamGraphGenerator`` (Flink 1.11; 1.20 for the mode).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from penstock.common import RuntimeExecutionMode, checks
-from penstock.common.left_open import LeftOpen
-from penstock.datastream.program.boundedness import mode_of
-from penstock.datastream.program.caching import CacheTransformation
+from penstock.common.checks import LeftOpen
+from penstock.datastream.program.cached_streams import CacheTransformation
 from penstock.datastream.program.call_site import Mark
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
@@ -36,20 +29,52 @@ from penstock.datastream.program.transformations import (
 )
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
 
+
+def mode_of(program: Program, roots: Iterable[Transformation]) -> RuntimeExecutionMode:
+    """STREAMING or BATCH: the setting, or, under AUTOMATIC, BATCH if every source is bounded. O(transformations)."""
+    mode = program.settings.runtime_mode
+    if mode is RuntimeExecutionMode.STREAMING:
+        return mode
+    endless = next(_endless(roots), None)
+    if endless is None:
+        return RuntimeExecutionMode.BATCH
+    if mode is RuntimeExecutionMode.BATCH:
+        checks.refuse(
+            f"The source {endless.name!r} never ends, and BATCH mode emits what is known at the end. Set "
+            "RuntimeExecutionMode.STREAMING or AUTOMATIC, or give a source that ends.",
+            checks.ILLEGAL_STATE,
+        )
+    return RuntimeExecutionMode.STREAMING
+
+
+def _endless(roots: Iterable[Transformation]) -> Iterator[SourceTransformation]:
+    """The unbounded sources that lead to something."""
+    pending, seen = list(roots), set[int]()
+    while pending:
+        current = pending.pop()
+        if current.id in seen:
+            continue
+        seen.add(current.id)
+        if isinstance(current, SourceTransformation) and getattr(current.operator, "unbounded", False):
+            yield current
+        pending.extend(inputs_of(current))
+        pending.extend(current.feedback if isinstance(current, FeedbackTransformation) else ())
+
+
 DEFAULT_GROUP = "default"
 _MIXED = object()
-"""Slot sharing group of inputs that do not agree; whoever inherits it is in the default group."""
+"""The slot sharing group of inputs that disagree; their consumer is in the default group."""
 
 
 @dataclass(slots=True, eq=False)
 class _Head:
-    """An iteration's head: it has no group while the loop's body is translated."""
+    """An iteration's head: its group is unknown until the loop's body has been translated."""
 
     group: str | None = None
 
 
 class _Feedback(NamedTuple):
-    """A step of the stack: the tail's edge from one feedback stream, or (without stream) the end of a loop."""
+    """An entry of the stack: the edge from a feedback stream to the tail, or (without stream) the end of a loop."""
 
     loop: FeedbackTransformation
     stream: Transformation | None
@@ -57,21 +82,7 @@ class _Feedback(NamedTuple):
 
 @dataclass
 class Translation:
-    """The result: the graph, and what runs in its nodes.
-
-    Attributes:
-        stream_graph: a ``penstock.plan.StreamGraph``.
-        operators: runtime operator by node id.
-        partitioners: key or custom partitioning by id of the virtual node that asked for it.
-        types: declared type or None by node id (of a sink: of what it takes in), and of side outputs by (node id, tag
-            id).
-        names: operator names by node id.
-        descriptions: of the operators that have one, by node id.
-        marks: where the program made the operators, by node id.
-        caches: the cached streams that the job computes.
-        mode: in which the program runs: STREAMING or BATCH.
-        left_open: the nodes whose parallelism the program leaves to its environment.
-    """
+    """The graph, and what runs in its nodes."""
 
     stream_graph: Any = None
     operators: dict[int, Any] = field(default_factory=dict[int, Any])
@@ -83,25 +94,14 @@ class Translation:
     caches: list[CacheTransformation] = field(default_factory=list[CacheTransformation])
     mode: RuntimeExecutionMode = RuntimeExecutionMode.STREAMING
     left_open: set[int] = field(default_factory=set[int])
+    side_outputs: set[int] = field(default_factory=set[int])
 
 
 def translate(
     program: Program, job_name: str, only: Transformation | None = None, offered: Callable[[int], int] | None = None
 ) -> Translation:
-    """Translate the registered transformations of a program.
-
-    Args:
-        program: is only read.
-        job_name: name of the job.
-        only: a sink beside them, which alone, with what leads to it, shall be translated; then no cached stream is
-            computed for later jobs.
-        offered: the parallelism of a node for which the program says none; None: its environment's.
-
-    Raises:
-        InvalidProgramError: nothing is registered, or BATCH mode with a source that never ends (Flink:
-            IllegalStateException).
-        PlanError: what the planner refuses.
-    """
+    """Translate the registered transformations of a program, or, with ``only``, that sink and its inputs; then no
+    cached stream is computed. ``offered`` gives the parallelism of nodes for which the program sets none."""
     from penstock.plan import StreamGraphBuilder
 
     roots = program.transformations if only is None else _leading_to(only, program.transformations)
@@ -123,7 +123,7 @@ def translate(
 
 
 def _leading_to(sink: Transformation, registered: Iterable[Transformation]) -> list[Transformation]:
-    """Those of a program's transformations that a sink needs, in their order, and the sink. O(transformations)."""
+    """The transformations of a program that a sink needs, in their order, and the sink. O(transformations)."""
     needed: set[int] = set()
     pending = [sink]
     while pending:
@@ -132,15 +132,15 @@ def _leading_to(sink: Transformation, registered: Iterable[Transformation]) -> l
             needed.add(current.id)
             pending.extend(inputs_of(current))
             pending.extend(current.feedback if isinstance(current, FeedbackTransformation) else ())
-    return [*(each for each in registered if each.id in needed), sink]
+    return [*(t for t in registered if t.id in needed), sink]
 
 
 class _Generator:
-    """State of one translation.
+    """The state of one translation.
 
-    ``groups`` is both the set of what is done and the slot sharing group that a consumer would inherit: a name, or a
-    tuple with an iteration's head in it, whose group is known when its loop is done. ``loops`` holds for each loop its
-    head's node, the head's group, and the groups of its feedback streams.
+    ``groups`` has the transformations that are done, with the slot sharing group that a consumer would inherit: a name,
+    or a tuple that contains an iteration's head, whose group is known when its loop is done. ``loops`` has for each
+    loop its head's node, the head's group, and the groups of its feedback streams.
     """
 
     def __init__(self, program: Program, builder: Any, mode: RuntimeExecutionMode) -> None:
@@ -179,15 +179,15 @@ class _Generator:
                 self.emit(current)
 
     def needed(self, current: Transformation) -> Iterable[Transformation]:
-        """What a transformation reads in this job; a cached stream that is known reads nothing."""
+        """The inputs of a transformation in this job; a cached stream with known records has none."""
         return () if isinstance(current, CacheTransformation) and self.knows(current) else inputs_of(current)
 
     def knows(self, cache: CacheTransformation) -> bool:
-        """Whether the job begins with what an earlier one has computed."""
+        """Whether an earlier job has computed the stream."""
         return self.is_batch and cache.parts is not None
 
     def emit(self, current: Transformation) -> None:
-        """Add one transformation whose inputs are there."""
+        """Add a transformation whose inputs are done."""
         if isinstance(current, OneInputTransformation | SinkTransformation):
             self.node(current, (current.input,))
             self.builder.add_edge(current.input.id, current.id, 0)
@@ -203,7 +203,7 @@ class _Generator:
             self.builder.add_edge(current.input1.id, current.id, 1)
             self.builder.add_edge(current.input2.id, current.id, 2)
         elif isinstance(current, UnionTransformation):
-            self.builder.add_union(current.id, [each.id for each in current.inputs])
+            self.builder.add_union(current.id, [stream.id for stream in current.inputs])
             self.groups[current.id] = self.common_group(current.inputs)
         elif isinstance(current, SideOutputTransformation):
             self.builder.add_virtual_side_output(current.id, current.input.id, current.tag.tag_id)
@@ -215,7 +215,7 @@ class _Generator:
             raise AssertionError(f"no translation for {type(current).__name__}")
 
     def cached(self, cache: CacheTransformation) -> None:
-        """Add a cached stream: as a source, or with what notes its records."""
+        """Add a cached stream: as a source, or with the nodes that bring its records to the driver."""
         if self.knows(cache):
             self.node(cache.source(), ())
             return
@@ -227,14 +227,14 @@ class _Generator:
                 self.emit(noting)
 
     def open_loop(self, loop: FeedbackTransformation) -> list[Transformation | _Feedback]:
-        """Add head and tail of a loop; what is left to do for it, as a piece of the stack.
+        """Add head and tail of a loop. Returns the stack entries that are left to do for it.
 
-        The loop counts as done from here on, so that its body, on the way to a feedback stream, finds it.
+        The loop counts as done from here on, so that its body finds it on the way to a feedback stream.
         """
         if not loop.feedback and loop.input is not None:
             checks.refuse(
-                f"The iteration behind {loop.input.name!r} is used but has no feedback: its records would go round "
-                "nowhere. Close it with close_with(stream), or use map() instead of iterate().",
+                f"The iteration behind {loop.input.name!r} is used but has no feedback, so it is not a "
+                "loop. Close it with close_with(stream), or use map() instead of iterate().",
                 checks.ILLEGAL_STATE,
             )
         head = self.iteration_nodes - 1
@@ -251,8 +251,8 @@ class _Generator:
         )
         self.loops[loop.id] = (head, _Head(), [])
         before = inputs_of(loop)
-        self.builder.add_union(loop.id, [*(each.id for each in before), head])
-        groups = [part for each in before for part in _parts(self.groups[each.id])]
+        self.builder.add_union(loop.id, [*(stream.id for stream in before), head])
+        groups = [part for stream in before for part in _parts(self.groups[stream.id])]
         self.groups[loop.id] = (*groups, self.loops[loop.id][1])
         steps: list[Transformation | _Feedback] = [_Feedback(loop, None)]
         for stream in reversed(loop.feedback):
@@ -260,7 +260,7 @@ class _Generator:
         return steps
 
     def feedback(self, loop: FeedbackTransformation, stream: Transformation | None) -> None:
-        """Lead one feedback stream into the tail; or give head and tail the group of them all."""
+        """Connect a feedback stream to the tail; or, at the end, set the common group of head and tail."""
         node, head, groups = self.loops[loop.id]
         if stream is not None:
             self.builder.add_edge(stream.id, node - 1, 0)
@@ -271,7 +271,7 @@ class _Generator:
         self.builder.set_slot_sharing_group(node - 1, head.group)
 
     def node(self, current: PhysicalTransformation, inputs: Iterable[Transformation]) -> None:
-        """Add a real node with its settings resolved against the program's."""
+        """Add a real node, with its settings resolved against the program's."""
         if not self.settings.generated_uids:
             _check_uid(current)
         group = current.slot_sharing_group
@@ -304,42 +304,44 @@ class _Generator:
         result.marks[current.id] = current.made_at
         if extras is not None and extras.description is not None:
             result.descriptions[current.id] = extras.description
+        if extras is not None and extras.side_outputs is not None:
+            result.side_outputs.add(current.id)
 
     def parallelism(self, current: Transformation, *nodes: int) -> int:
-        """Of the nodes that a transformation becomes: as the program says, or as its environment, or as is offered."""
-        said = current.parallelism
-        if said != -1 and not isinstance(said, LeftOpen):
-            return said
+        """The parallelism of a transformation's nodes: its own, or the environment's, or as offered."""
+        parallelism = current.parallelism
+        if parallelism != -1 and not isinstance(parallelism, LeftOpen):
+            return parallelism
         self.result.left_open.update(nodes)
-        own = self.settings.parallelism if said == -1 else said
-        return own if self.offered is None else min(map(self.offered, nodes))
+        default = self.settings.parallelism if parallelism == -1 else parallelism
+        return default if self.offered is None else min(map(self.offered, nodes))
 
     def check_group(self, group: SlotSharingGroup) -> None:
-        """A group may say what it needs once, or several times the same."""
+        """Refuse two different resource specifications of one group."""
         if not group.needs:
             return
-        known = self.slots.get(group.name)
-        if known is not None and known.needs and known != group:
+        earlier = self.slots.get(group.name)
+        if earlier is not None and earlier.needs and earlier != group:
             checks.illegal_argument(
-                f"The slot sharing group {group.name!r} has needs of two kinds: {known} and {group}. Use one "
+                f"The slot sharing group {group.name!r} has two specifications: {earlier} and {group}. Use one "
                 "SlotSharingGroup object, or another name."
             )
         self.slots[group.name] = group
 
     def chaining_strategy(self, current: PhysicalTransformation) -> str:
-        """Whether a node may be chained. In BATCH mode one with a key begins a chain, as its input has to be sorted
+        """The chaining strategy of a node. In BATCH mode a keyed operator begins a chain, as its input must be sorted
         (Flink: BatchExecutionUtils)."""
         strategy = current.chaining_strategy
         keyed = self.is_batch and getattr(current.operator, "keyed", None) is not None
         return "HEAD" if keyed and strategy == "ALWAYS" else strategy
 
     def inherited_group(self, inputs: Iterable[Transformation]) -> str:
-        """The group of all inputs when it is one, else the default group."""
+        """The common group of all inputs, or else the default group."""
         group = self.common_group(inputs)
         return group if isinstance(group, str) else _agreed(group)
 
     def common_group(self, inputs: Iterable[Transformation]) -> Any:
-        groups = [self.groups[each.id] for each in inputs]
+        groups = [self.groups[stream.id] for stream in inputs]
         return groups[0] if len(groups) == 1 else _common(groups)
 
 
@@ -348,7 +350,7 @@ def _parts(group: Any) -> tuple[Any, ...]:
 
 
 def _common(groups: list[Any]) -> Any:
-    """The group of several branches in order: one name, ``_MIXED``, or a tuple when heads of loops are among them."""
+    """The group of several branches in order: one name, ``_MIXED``, or a tuple if heads of loops are among them."""
     parts: list[Any] = []
     names: set[Any] = set()
     for part in (part for group in groups for part in _parts(group)):
@@ -362,7 +364,7 @@ def _common(groups: list[Any]) -> Any:
 
 
 def _agreed(group: Any) -> str:
-    """The name that a consumer of these branches inherits now: the first one, unless a later branch differs."""
+    """The name that a consumer of these branches inherits: the first one, unless a later branch differs."""
     agreed = None
     for part in _parts(group):
         name = part.group if isinstance(part, _Head) else part

@@ -1,7 +1,7 @@
 """AllWindowedStream: windows over a whole stream, in one subtask.
 
 Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the environment's parallelism, and all records go
-to the subtask of one key, as by the switch ``penstock.pyflink.keys``; in Java it is 1.)
+to the subtask of one key, as by the switch ``penstock.pyflink``; in Java it is 1.)
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from penstock.common.state_descriptor import Reduces
+from penstock.common.functions.state_descriptor import Reduces
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.datastream.functions import AggregateFunction, AllWindowFunction, KeySelector, ProcessAllWindowFunction
 from penstock.datastream.program.call_site import call_site
@@ -20,7 +20,7 @@ from penstock.runtime.io.text import file_text
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state import serializers
-from penstock.runtime.usercode.naming import java_object
+from penstock.runtime.usercode.functions import java_object
 from penstock.runtime.windows.assigners import WindowAssigner
 
 T = TypeVar("T", covariant=True)
@@ -46,7 +46,7 @@ class AllWindowedStream(Windowed[T, W]):
     _call = "window_all"
 
     def __init__(self, stream: DataStream[T], assigner: WindowAssigner[T, W]) -> None:
-        self._pyflink: bool = stream.get_execution_environment().settings.pyflink_keys
+        self._pyflink: bool = stream.get_execution_environment().settings.pyflink
         key_type = InRow(None) if self._pyflink else Types.BYTE()
         super().__init__(KeyedStream(stream, KeyPartition(NullByteKey(), key_type)), assigner)
 

@@ -75,7 +75,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Results as they come, between two watermarks; arguments as for :meth:`ordered_wait`."""
+        """Results in the order of their completion, between two watermarks; arguments as for :meth:`ordered_wait`."""
         return _wait("unordered_wait", data_stream, async_function, timeout, None, capacity, output_type)
 
     @staticmethod
@@ -87,7 +87,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Results as they come, with retries; arguments as for :meth:`ordered_wait_with_retry`."""
+        """Results in the order of their completion, with retries; arguments as for :meth:`ordered_wait_with_retry`."""
         call = "unordered_wait_with_retry"
         _check_retry(call, timeout, async_retry_strategy)
         return _wait(call, data_stream, async_function, timeout, async_retry_strategy, capacity, output_type)
@@ -112,7 +112,7 @@ def _wait(
     capacity: Any,
     output_type: TypeInformation[Any] | None,
 ) -> SingleOutputStreamOperator[Any]:
-    checks.instance(stream, call, DataStream, "Give the stream first.", ", which is no DataStream")
+    checks.instance(stream, call, DataStream, "Give the stream first.", ", which is not a DataStream")
     checks.function(func, call, "async_invoke")
     timeout_ms = milliseconds_of(timeout, call, "timeout")
     checks.integer(capacity, call, "capacity")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from penstock.common import checks
-from penstock.datastream.program.caching import CacheTransformation
+from penstock.datastream.program.cached_streams import CacheTransformation
 from penstock.datastream.program.transformations import PhysicalTransformation, SideOutputTransformation
 from penstock.datastream.streams.data_stream import DataStream
 
@@ -16,8 +16,8 @@ T = TypeVar("T", covariant=True)
 
 
 class CachedDataStream(DataStream[T]):
-    """A stream of records of type ``T`` that is computed by the first job that needs it, and kept for later jobs of the
-    environment. Made by :meth:`DataStream.cache`."""
+    """A stream of records of type ``T`` that the first job that needs it computes, and that is kept for later jobs of
+    the environment. Made by :meth:`DataStream.cache`."""
 
     __slots__ = ("_cache",)
 

@@ -20,7 +20,7 @@ from penstock.datastream.functions import (
     KeyedCoProcessFunction,
     KeySelector,
 )
-from penstock.datastream.program import missing
+from penstock.datastream.program import missing_methods
 from penstock.datastream.program.transformations import (
     FeedbackTransformation,
     Transformation,
@@ -64,13 +64,15 @@ def two_inputs(
 
 
 def _missing(cls: type[Any], name: str, first: str) -> AttributeError:
-    """The error for a method that a class of connected streams does not have; methods of streams go to the result."""
+    """The error for a method that connected streams lack; methods of streams belong on the result."""
     hint = f"Two streams become one by {first}. Call {name}() on the result."
-    return missing.missing(cls, name, missing.CONNECTED, hint=hint if hasattr(SingleOutputStreamOperator, name) else "")
+    return missing_methods.missing(
+        cls, name, missing_methods.CONNECTED, hint=hint if hasattr(SingleOutputStreamOperator, name) else ""
+    )
 
 
-class ConnectedStreams(Generic[A, B]):
-    """Two streams, of records of types ``A`` and ``B``, that one operator reads, each with its own method."""
+class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
+    """Two streams, of records of types ``A`` and ``B``, read by one operator with a method for each."""
 
     __slots__ = ("_first", "_second")
 
@@ -81,10 +83,9 @@ class ConnectedStreams(Generic[A, B]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._first!r} and {self._second!r}>"
 
-    if not TYPE_CHECKING:  # checkers shall see what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            raise _missing(type(self), name, "map(), flat_map() or process()")
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        return _missing(cls, name, "map(), flat_map() or process()")
 
     def key_by(
         self,
@@ -138,7 +139,7 @@ class ConnectedStreams(Generic[A, B]):
     def transform(
         self, operator_name: str, output_type: TypeInformation[U] | None, operator: TwoInputOperator
     ) -> SingleOutputStreamOperator[U]:
-        """Add an operator of one's own: what all other methods come down to.
+        """Add a custom operator, as all other methods do internally.
 
         Args:
             operator_name: its name in plans.
@@ -148,7 +149,7 @@ class ConnectedStreams(Generic[A, B]):
         checks.name(operator_name, "transform", "operator name")
         if not isinstance(operator, TwoInputOperator):
             checks.refuse(
-                f"transform() of connected streams was given {checks.shown(operator)}, which is no operator of two "
+                f"transform() of connected streams was given {checks.shown(operator)}, which is not an operator of two "
                 "inputs. Use map() or process() with a function, or give an operator such as CoMap(f)."
             )
         return self._add_operator(operator_name, operator, checks.type_info(output_type, "transform"))
@@ -191,12 +192,12 @@ def check_same_keys(first: DataStream[Any], second: DataStream[Any], name: str) 
 
 
 class ConnectedIterativeStreams(ConnectedStreams[A, B]):
-    """A stream and, connected to it, feedback of another type."""
+    """A stream connected to feedback of another type."""
 
     __slots__ = ()
 
     def close_with(self, feedback_stream: DataStream[U]) -> DataStream[U]:
-        """Lead a stream back as the second input; see :meth:`IterativeStream.close_with`."""
+        """Feed a stream back as the second input; see :meth:`IterativeStream.close_with`."""
         return close_loop(self._second.transformation, feedback_stream)
 
     def key_by(self, *_: object, **__: object) -> NoReturn:
@@ -224,8 +225,8 @@ def close_loop(loop: Any, feedback_stream: DataStream[U]) -> DataStream[U]:
     return feedback_stream
 
 
-class BroadcastStream(Generic[T]):
-    """A stream of records of type ``T`` that every subtask receives as a whole, with the states it may fill. Made by
+class BroadcastStream(missing_methods.Advised, Generic[T]):
+    """A stream of records of type ``T`` that every subtask receives completely, with the states it may fill. Made by
     ``stream.broadcast(state)``."""
 
     __slots__ = ("_stream", "descriptors")
@@ -235,12 +236,13 @@ class BroadcastStream(Generic[T]):
         self.descriptors: tuple[MapStateDescriptor[Any, Any], ...] = descriptors
 
     def __repr__(self) -> str:
-        return f"<BroadcastStream of {self.transformation!r} into {[each.name for each in self.descriptors]}>"
+        return (
+            f"<BroadcastStream of {self.transformation!r} into {[descriptor.name for descriptor in self.descriptors]}>"
+        )
 
-    if not TYPE_CHECKING:  # checkers shall see what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            raise _missing(type(self), name, "connect(): stream.connect(broadcast_stream).process(function)")
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        return _missing(cls, name, "connect(): stream.connect(broadcast_stream).process(function)")
 
     @property
     def transformation(self) -> Transformation:
@@ -252,7 +254,7 @@ class BroadcastStream(Generic[T]):
         return self._stream.get_execution_environment()
 
 
-class BroadcastConnectedStream(Generic[A, B]):
+class BroadcastConnectedStream(missing_methods.Advised, Generic[A, B]):
     """A stream of records of type ``A`` connected to a broadcast stream of type ``B``."""
 
     __slots__ = ("_broadcast", "_stream")
@@ -264,10 +266,9 @@ class BroadcastConnectedStream(Generic[A, B]):
     def __repr__(self) -> str:
         return f"<BroadcastConnectedStream of {self._stream!r} and {self._broadcast!r}>"
 
-    if not TYPE_CHECKING:  # checkers shall see what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            raise _missing(type(self), name, "process()")
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        return _missing(cls, name, "process()")
 
     def process(
         self,
@@ -287,14 +288,14 @@ class BroadcastConnectedStream(Generic[A, B]):
             )
         wants_key, keyed = isinstance(func, KeyedBroadcastProcessFunction), isinstance(self._stream, KeyedStream)
         if wants_key is not keyed:
-            given, cure = (
+            kind, cure = (
                 ("keyed", "Derive it from KeyedBroadcastProcessFunction.")
                 if keyed
                 else ("not keyed", "Call key_by() first, or derive it from BroadcastProcessFunction.")
             )
             checks.illegal_argument(
                 f"process() was given the {type(func).__name__} (a {type(func).__bases__[0].__name__}), but the stream "
-                f"is {given}. {cure}"
+                f"is {kind}. {cure}"
             )
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
@@ -307,16 +308,12 @@ class BroadcastConnectedStream(Generic[A, B]):
 
 
 def _broadcast_names(descriptors: tuple[MapStateDescriptor[Any, Any], ...]) -> tuple[str, ...]:
-    """What broadcast states are called.
-
-    Raises:
-        UnsupportedError: one shall have a time to live, which Flink gives to keyed state only.
-    """
+    """The names of broadcast states. Time to live is refused, which Flink supports for keyed state only."""
     for descriptor in descriptors:
         if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
             raise UnsupportedError(
-                f"The broadcast state {descriptor.name!r} has a time to live. Broadcast state must be the same in all "
-                "subtasks, whose clocks differ; Flink ignores it there. Leave enable_time_to_live() out, and remove "
+                f"The broadcast state {descriptor.name!r} has a time to live. Broadcast state must be equal in all "
+                "subtasks, whose clocks differ; Flink ignores the time. Leave out enable_time_to_live(), and remove "
                 "entries in process_broadcast_element()."
             )
     return tuple(descriptor.name for descriptor in descriptors)

@@ -7,17 +7,20 @@ consumes them.
 Source of names, defaults and refusals: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``;
 spelling: ``pyflink.datastream.DataStream``.
 """
-# pyright: reportUnnecessaryIsInstance=false
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.contexts import Context
-from penstock.common.output_tag import OutputTag
-from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.functions.output_tag import OutputTag
+from penstock.common.time import Span
+from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
+from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -27,39 +30,63 @@ from penstock.datastream.functions import (
     Partitioner,
     ProcessFunction,
     Results,
+    SinkFunction,
 )
-from penstock.datastream.program import keys, missing
+from penstock.datastream.input_formats import OutputFormat
+from penstock.datastream.program import keys, missing_methods
 from penstock.datastream.program.call_site import called
+from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import (
     OneInputTransformation,
     PartitionTransformation,
     SideOutputTransformation,
+    SinkTransformation,
     Transformation,
     UnionTransformation,
 )
+from penstock.datastream.sinks import AddedSink, Sink
 from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.streams.setters import OPERATOR_SETTERS, OperatorSetters
-from penstock.datastream.streams.sink import SinkMethods
-from penstock.datastream.streams.transitions import Transitions
+from penstock.datastream.streams.sink import CloseableIterator, DataStreamSink
 from penstock.errors import MissingMethodError
 from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.io import sinks
 from penstock.runtime.keys import partition
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.process import ProcessOperator
-from penstock.runtime.usercode.naming import simple_name
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
+from penstock.runtime.usercode.functions import simple_name
+from penstock.runtime.windows.assigners import GlobalWindows, WindowAssigner
+from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
-    from penstock.datastream.streams.connected_streams import BroadcastStream
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from penstock.common import ExecutionConfig
+    from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+    from penstock.datastream.streams.cached import CachedDataStream
+    from penstock.datastream.streams.connected_streams import (
+        BroadcastConnectedStream,
+        BroadcastStream,
+        ConnectedStreams,
+    )
+    from penstock.datastream.streams.iterative_stream import IterativeStream
+    from penstock.datastream.streams.joined_streams import JoinedStreams
     from penstock.datastream.streams.keyed_stream import KeyedStream
     from penstock.datastream.streams.sources import ProgramWithSources
 
 T = TypeVar("T", covariant=True)
 U = TypeVar("U")
+B = TypeVar("B")
 K = TypeVar("K")
+W = TypeVar("W")
+M = TypeVar("M", Literal["join"], Literal["co_group"])
 
 
-class DataStream(Transitions[T], SinkMethods[T]):
+class DataStream(missing_methods.Advised, Generic[T]):
     """A stream of records of type ``T``.
 
     Attributes:
@@ -68,22 +95,13 @@ class DataStream(Transitions[T], SinkMethods[T]):
 
     __slots__ = ("_program", "transformation")
 
-    if not TYPE_CHECKING:
-
-        def __new__(cls, program: Any = None, *_: Any, **__: Any) -> Any:
-            again = cls is DataStream and isinstance(program, SingleOutputStreamOperator)  # in PyFlink all are streams
-            return super().__new__(SingleOutputStreamOperator if again else cls)
-
-    def __init__(
-        self, program: ProgramWithSources | DataStream[T], transformation: Transformation | None = None
-    ) -> None:
-        given = isinstance(program, DataStream)  # as in PyFlink, whose streams are made of Java's
-        self._program: ProgramWithSources = program._program if given else program
-        self.transformation: Transformation = cast("Any", program.transformation if given else transformation)
+    def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
+        self._program: ProgramWithSources = program
+        self.transformation: Transformation = transformation
 
     @property
     def _j_data_stream(self) -> DataStream[T]:
-        """What PyFlink's programs make another stream of: ``DataStream(stream._j_data_stream)``."""
+        """The stream itself: PyFlink's programs wrap it again, ``DataStream(stream._j_data_stream)``."""
         return self
 
     # --- what it is -------------------------------------------------------------------------------------------------
@@ -101,20 +119,31 @@ class DataStream(Transitions[T], SinkMethods[T]):
         """The environment this stream belongs to."""
         return self._program
 
+    def get_execution_config(self) -> ExecutionConfig:
+        """Settings of the program; see ``get_config()`` of the environment."""
+        return self._program.get_config()
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.transformation!r}>"
 
-    if not TYPE_CHECKING:  # checkers shall see what is missing
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        from penstock.datastream.streams.keyed_stream import KeyedStream
+        from penstock.datastream.streams.windowed_stream import WindowedStream
 
-        def __getattr__(self, name: str) -> Any:
-            if name in OPERATOR_SETTERS or name == "get_side_output":
-                raise MissingMethodError(
-                    f"{name}() exists on operators only, and this {type(self).__name__} is none: partitioners, "
-                    "unions, side outputs and key_by() only say how records travel. "
-                    f"Call {name}() on the operator before or after it.",
-                    name=name,
-                )
-            raise _missing(type(self), name)
+        if name in OPERATOR_SETTERS or name == "get_side_output":
+            return MissingMethodError(
+                f"{name}() exists on operators only, and this {cls.__name__} is not one: partitioners, unions, side "
+                f"outputs and key_by() only say how records travel. Call {name}() on the operator before or after it.",
+                name=name,
+            )
+        is_keyed = issubclass(cast("type[object]", cls), KeyedStream)
+        advice = {**missing_methods.STREAM, **missing_methods.KEYED} if is_keyed else missing_methods.STREAM
+        keyed_methods = [method for method in dir(KeyedStream) if not method.startswith("_")]
+        hint = f"Keyed streams have it. Call key_by() before {name}()." if name in keyed_methods else ""
+        if not hint and hasattr(WindowedStream, name):
+            hint = f"Windows have it. Call window(assigner) or window_all(assigner) before {name}()."
+        return missing_methods.missing(cls, name, advice, hint=hint, like=keyed_methods)
 
     # --- operators --------------------------------------------------------------------------------------------------
 
@@ -141,7 +170,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
         return SingleOutputStreamOperator(program, transformation)
 
     def _with_key(self, operator: Any) -> Any:
-        """The operator as it runs on this stream; keyed streams add the key."""
+        """The operator for this stream; keyed streams add the key."""
         return operator
 
     def map(
@@ -197,7 +226,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
     def transform(
         self, operator_name: str, output_type: TypeInformation[U] | None, operator: StreamOperator
     ) -> SingleOutputStreamOperator[U]:
-        """Add an operator of one's own: what all other methods come down to.
+        """Add a custom operator, as all other methods do internally.
 
         Args:
             operator_name: its name in plans.
@@ -206,7 +235,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
         """
         checks.name(operator_name, "transform", "operator name")
         hint = "Use map() or process() with a function, or give an operator such as StreamMap(f, output_type)."
-        checks.instance(operator, "transform", StreamOperator, hint, ", which is no operator")
+        checks.instance(operator, "transform", StreamOperator, hint, ", which is not an operator")
         return self._transform(operator_name, operator, checks.type_info(output_type, "transform"))
 
     def project(self, *field_indexes: int) -> SingleOutputStreamOperator[tuple[Any, ...]]:
@@ -274,7 +303,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
         from penstock.datastream.streams.keyed_stream import KeyedStream
 
         selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
-        if self._program.settings.pyflink_keys:
+        if self._program.settings.pyflink:
             key_type = InRow(key_type)
         return KeyedStream(self, partition.KeyPartition(selector, key_type, called("key_by")))
 
@@ -342,30 +371,285 @@ class DataStream(Transitions[T], SinkMethods[T]):
         selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
         return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector, called("partition_custom")))
 
+    # --- other kinds of streams -------------------------------------------------------------------------------------
 
-def _missing(cls: type[DataStream[Any]], name: str) -> AttributeError:
-    """The error for a method that a class of streams does not have."""
-    from penstock.datastream.streams.keyed_stream import KeyedStream
-    from penstock.datastream.streams.windowed_stream import WindowedStream
+    @overload
+    def connect(self, ds: DataStream[B]) -> ConnectedStreams[T, B]: ...
 
-    is_keyed = issubclass(cast("type[object]", cls), KeyedStream)
-    advice = {**missing.STREAM, **missing.KEYED} if is_keyed else missing.STREAM
-    of_keyed = [each for each in dir(KeyedStream) if not each.startswith("_")]
-    hint = f"Keyed streams have it. Call key_by() before {name}()." if name in of_keyed else ""
-    if not hint and hasattr(WindowedStream, name):
-        hint = f"Windows have it. Call window(assigner) or window_all(assigner) before {name}()."
-    return missing.missing(cls, name, advice, hint=hint, like=of_keyed)
+    @overload
+    def connect(self, ds: BroadcastStream[B]) -> BroadcastConnectedStream[T, B]: ...
+
+    def connect(
+        self, ds: DataStream[B] | BroadcastStream[B]
+    ) -> ConnectedStreams[T, B] | BroadcastConnectedStream[T, B]:
+        """This stream and another of any type, for operators with two inputs.
+
+        Args:
+            ds: a DataStream gives ConnectedStreams, a BroadcastStream gives a BroadcastConnectedStream.
+        """
+        from penstock.datastream.streams.connected_streams import (
+            BroadcastConnectedStream,
+            BroadcastStream,
+            ConnectedStreams,
+        )
+
+        checks.stream(ds, "connect", (DataStream, BroadcastStream))
+        checks.same_environment(self, ds, "connect")
+        if isinstance(ds, DataStream):
+            return ConnectedStreams(self, ds)
+        return BroadcastConnectedStream(self, ds)
+
+    def cache(self) -> CachedDataStream[T]:
+        """This stream, computed once, by the first job of the environment that needs it; later jobs begin with its
+        records, which the driver keeps in memory. In STREAMING mode it is the stream itself, as in Flink.
+
+        Raises:
+            InvalidProgramError: it is neither an operator's output nor a side output (Flink: IllegalStateException).
+        """
+        from penstock.datastream.streams.cached import CachedDataStream
+
+        return CachedDataStream(self)
+
+    def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
+        """Start a loop at this stream; ``close_with`` on the result ends it. A loop ends when no feedback is left.
+
+        Args:
+            max_wait_time_ms: how long Flink waits for feedback before it ends; 0: for ever. It is carried in the plan.
+        """
+        from penstock.datastream.streams.iterative_stream import IterativeStream
+
+        return IterativeStream(self, max_wait_time_ms)
+
+    def assign_timestamps_and_watermarks(
+        self, watermark_strategy: WatermarkStrategy[T]
+    ) -> SingleOutputStreamOperator[T]:
+        """Assign event times to records, and watermarks to the stream, at the parallelism of the input."""
+        hint = "Give a WatermarkStrategy, such as WatermarkStrategy.for_monotonous_timestamps()."
+        checks.instance(watermark_strategy, "assign_timestamps_and_watermarks", WatermarkStrategy, hint)
+        operator = TimestampsAndWatermarks(watermark_strategy.as_given())
+        added = self._transform("Timestamps/Watermarks", operator, self.transformation.output_type)
+        return added.set_parallelism(self.transformation.parallelism)
+
+    def window_all(self, window_assigner: WindowAssigner[T, W]) -> AllWindowedStream[T, W]:
+        """Windows over the whole stream, in one subtask."""
+        from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+
+        return AllWindowedStream(self, window_assigner)
+
+    def time_window_all(self, size: Span, slide: Span | None = None) -> AllWindowedStream[T, TimeWindow]:
+        """Tumbling or, with ``slide``, sliding windows over the whole stream in the environment's time
+        characteristic."""
+        from penstock.datastream.streams.keyed_stream import time_assigner
+
+        return self.window_all(time_assigner(self._program, size, slide))
+
+    def count_window_all(self, size: int, slide: int | None = None) -> AllWindowedStream[T, GlobalWindow]:
+        """Windows by number of records over the whole stream, in one subtask.
+
+        Args:
+            size: records in a window. Without ``slide`` a window fires when full and starts anew.
+            slide: fire every ``slide`` records, over the last ``size`` ones; the first firings hold fewer.
+        """
+        return self.window_all(GlobalWindows())._by_count("count_window_all", size, slide)
+
+    def join(self, other_stream: DataStream[B]) -> JoinedStreams[T, B, Literal["join"]]:
+        """Pair records of equal keys within windows: ``join(other).where(…).equal_to(…).window(…).apply(…)``."""
+        return self._joined(other_stream, "join")
+
+    def co_group(self, other_stream: DataStream[B]) -> JoinedStreams[T, B, Literal["co_group"]]:
+        """Like :meth:`join`, but the function sees both groups of a key and window, also when one is empty."""
+        return self._joined(other_stream, "co_group")
+
+    def _joined(self, other: DataStream[B], method: M) -> JoinedStreams[T, B, M]:
+        from penstock.datastream.streams.joined_streams import JoinedStreams
+
+        checks.stream(other, method, DataStream)
+        checks.same_environment(self, other, method)
+        return JoinedStreams(self, other, method)
+
+    # --- sinks ------------------------------------------------------------------------------------------------------
+
+    def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink[T]:
+        """Add a sink: a function, or planned only."""
+        transformation = self._transformed(name, sink, parallelism)
+        self._program.register(transformation)
+        return DataStreamSink(transformation)
+
+    def _transformed(self, name: str, sink: Any, parallelism: int | None = None) -> SinkTransformation:
+        """The node of a sink, not yet part of the program."""
+        program = self._program
+        operator = sink if isinstance(sink, PlanOnly) else StreamSink(sink)
+        return SinkTransformation(
+            program.next_id(),
+            name,
+            self.transformation.output_type,
+            program.parallelism_left_open if parallelism is None else parallelism,
+            self._with_key(operator),
+            self.transformation,
+        )
+
+    def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object] | AddedSink) -> DataStreamSink[T]:
+        """Send records to a SinkFunction, a callable of one argument, a StreamingFileSink or FlinkKafkaProducer."""
+        if isinstance(sink_func, AddedSink):
+            return self._sink("Unnamed", sink_func.runtime())
+        if isinstance(sink_func, Sink):
+            checks.refuse(f"add_sink() was given a {type(cast('object', sink_func)).__name__}. Use sink_to() for it.")
+        planned = getattr(sink_func, "plan_only", None)
+        if planned is not None:
+            return self._sink("Unnamed", PlanOnly("add_sink", sink_func, planned))
+        return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
+
+    def sink_to(self, sink: Sink[T]) -> DataStreamSink[T]:
+        """Write records to a sink of :mod:`penstock.datastream.connectors`, such as a FileSink."""
+        hint = "Give FileSink.for_row_format(…).build(), say. A SinkFunction or a callable goes to add_sink()."
+        checks.instance(sink, "sink_to", Sink, hint, ", which is not a Sink")
+        planned = getattr(sink, "plan_only", None)
+        if planned is not None:
+            return self._sink("Unnamed", PlanOnly("sink_to", sink, planned))
+        return self._sink("Unnamed", sink.runtime_for(self.transformation.output_type))
+
+    def to_spark(self, schema: StructType | TypeInformation[object] | str | None = None) -> DataFrame:
+        """This stream as a Spark DataFrame, for SQL, joins and Spark's writers. No record passes the driver.
+
+        The part of the program that leads to this stream runs whenever an action of the DataFrame needs its rows: twice
+        for two actions, unless the DataFrame is cached by ``cache()`` or ``persist()``. The program itself does not
+        change, and needs no ``execute`` for this. Output that functions print is not shown, and there are no metrics.
+
+        Args:
+            schema: of the DataFrame, instead of the one of the records' type: Spark's ``StructType``, or its DDL, such
+                as ``"word string, price decimal(10,2)"``, or a type of records.
+
+        Returns:
+            A ``pyspark.sql.DataFrame`` with a column per field of a row or tuple, one named ``value`` for all other
+            records; as many partitions as the stream has subtasks.
+
+        Raises:
+            InvalidProgramError: the type of the records is not declared, and no schema was given.
+            UnsupportedError: the program does not run on Spark, or not as a whole: it never ends, or has a
+                checkpoint directory.
+        """
+        from penstock.datastream.connectors.spark import SparkSink, schema_from
+
+        sink: SparkSink[Any] = SparkSink(
+            lambda frame: None, schema=None if schema is None else schema_from(schema, "to_spark")
+        )
+        runtime = sink.runtime_for(self.transformation.output_type, "to_spark")
+        before = self._program.last_id
+        node = self._transformed("to_spark", runtime, self.transformation.parallelism)
+        self._program.last_id = before  # the program does not have the node
+        return self._program.frame_of(node)
+
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
+        """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.
+
+        Args:
+            sink_identifier: text in front of each line.
+        """
+        checks.text(sink_identifier, "print", "identifier", optional=True)
+        return self._sink("Print to Std. Out", sinks.PrintSink(sink_identifier, False))
+
+    def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
+        """Like :meth:`print`, on the driver's standard error."""
+        checks.text(sink_identifier, "print_to_err", "identifier", optional=True)
+        return self._sink("Print to Std. Err", sinks.PrintSink(sink_identifier, True))
+
+    def write_as_text(self, path: str, overwrite: bool = False) -> DataStreamSink[T]:
+        """Write each record's text form as a line.
+
+        Args:
+            path: a file when the sink's parallelism is 1, else a folder with one file per subtask; a path, or the URL
+                of a store such as ``s3://bucket/out``.
+            overwrite: replace what is there; otherwise existing output is an error when the job starts.
+        """
+        checks.path(path, "write_as_text")
+        checks.boolean(overwrite, "write_as_text", "overwrite")
+        return self._sink("Unnamed", sinks.TextSink(path, overwrite))
+
+    @overload
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: None = None
+    ) -> CloseableIterator[T]: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[T]: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None, limit: int) -> list[T]: ...
+
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: int | None = None
+    ) -> CloseableIterator[T] | list[T]:
+        """Run the whole program and fetch this stream's records to the driver.
+
+        Args:
+            job_execution_name: job name.
+            limit: at least 1: return a list of at most that many records instead of an iterator.
+
+        Returns:
+            An iterator that is also a context manager, or a list if ``limit`` was given. All records of the stream are
+            in the driver's memory; those of a program without an end come as its steps are committed, and it is
+            cancelled when the iterator is closed or the limit is reached.
+        """
+        if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
+            checks.illegal_argument(
+                f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records."
+            )
+        sink_id = f"collect-{self._program.next_collect_number()}"
+        self._as_collected()._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
+        records = CloseableIterator(self._program.collected(job_execution_name, sink_id))
+        if limit is None:
+            return records
+        with records:
+            return list(islice(records, limit))
+
+    def _as_collected(self) -> DataStream[Any]:
+        """The stream that :meth:`execute_and_collect` fetches."""
+        return self
+
+    def write_as_csv(self, path: str) -> DataStreamSink[T]:
+        """Write tuples or rows as lines of comma-separated fields (plan only).
+
+        Raises:
+            InvalidProgramError: the declared type has no fields.
+        """
+        checks.text(path, "write_as_csv", "path")
+        declared = self.transformation.output_type
+        if checks.declared(declared) and not isinstance(declared, TupleTypeInfo | RowTypeInfo):
+            checks.illegal_argument(
+                f"write_as_csv() on a stream of {declared}: only tuples and rows have fields to separate. "
+                "Use write_as_text()."
+            )
+        return self._sink("Unnamed", PlanOnly("write_as_csv"))
+
+    def write_using_output_format(self, output_format: OutputFormat[T]) -> DataStreamSink[T]:
+        """Write through an output format (plan only)."""
+        hint = "Use add_sink(function) to write what you like."
+        checks.instance(
+            output_format, "write_using_output_format", OutputFormat, hint, ", which is not an OutputFormat"
+        )
+        return self._sink("Unnamed", PlanOnly("write_using_output_format", output_format))
+
+    def write_to_socket(self, host_name: str, port: int, schema: object = None) -> DataStreamSink[T]:
+        """Send records to a socket, from one subtask (plan only).
+
+        Args:
+            host_name: where the socket is.
+            port: its port.
+            schema: turns records into bytes.
+        """
+        checks.text(host_name, "write_to_socket", "host name")
+        checks.integer(port, "write_to_socket", "port")
+        return self._sink("Unnamed", PlanOnly("write_to_socket", schema)).set_parallelism(1)
 
 
 class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
     """The stream that comes out of an operator: a DataStream with the operator's setters and side outputs."""
 
-    __slots__ = ("_non_parallel", "_serial_source", "_side_outputs")
+    __slots__ = ("_non_parallel", "_serial_source")
 
-    def __init__(self, program: Any, transformation: Transformation | None = None) -> None:
+    def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
         super().__init__(program, transformation)
         self._non_parallel = self._serial_source = False
-        self._side_outputs: dict[str, TypeInformation[Any] | None] | None = None
 
     def get_side_output(self, output_tag: OutputTag[U]) -> DataStream[U]:
         """The records this operator emits under a tag.
@@ -374,8 +658,7 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
             InvalidProgramError: the tag's id was asked for before with another type.
         """
         checks.instance(output_tag, "get_side_output", OutputTag, "Give the OutputTag the function yields to.")
-        known = self._side_outputs = {} if self._side_outputs is None else self._side_outputs
-        asked_before = known.setdefault(output_tag.tag_id, output_tag.type_info)
+        asked_before = self.transformation.ask_for_side_output(output_tag)
         if asked_before != output_tag.type_info:
             checks.unsupported_operation(
                 f"The side output {output_tag.tag_id!r} of {self.get_name()} was asked for with the type "

@@ -1,9 +1,8 @@
-"""The records of a collection, as their declared type has them: rows of what stands for rows, and nothing that does not
-fit.
+"""Converts the elements of a collection to records of their declared type, and checks them.
 
 A row may be given as a Row, by name or by position, a tuple or list, a dict, or an object with attributes, also inside
-other values (PyFlink, whose ``RowTypeInfo.to_internal_type`` takes the same at the top). A map may be given as a dict,
-or as an object with attributes.
+other values (PyFlink's ``RowTypeInfo.to_internal_type`` accepts the same at the top). A map may be given as a dict, or
+as an object with attributes.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from penstock.common import checks
-from penstock.common.conversions import Convert, same
 from penstock.common.row import Row, names_of
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
     ListTypeInfo,
@@ -23,28 +21,20 @@ from penstock.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
+from penstock.common.typesystem.conversions import Convert, same
 from penstock.errors import TypeInfoError
 from penstock.runtime.buffers.borders import SOURCE, crossing
 from penstock.runtime.buffers.value_checks import checked_all
 
 
 def elements_of(collection: Any, type_info: TypeInformation[Any] | None, settings: Settings) -> list[Any]:
-    """The records of a collection. O(records).
-
-    Args:
-        collection: what a program has given.
-        type_info: of the records, None for undeclared.
-        settings: of the program: PyFlink's ways with values.
-
-    Raises:
-        InvalidProgramError: it is no collection; TypeInfoError, a record that does not fit its type.
-    """
+    """The records of a collection. O(records)."""
     elements = _listed(collection)
-    make = _rows(type_info, settings.pyflink_values)
+    make = _rows(type_info, settings.pyflink)
     if make is not None:
         elements = list(map(make, elements))
     try:
-        if settings.pyflink_values:
+        if settings.pyflink:
             cross = crossing(type_info, settings, SOURCE)
             return elements if cross is None else list(map(cross, elements))
         check = checked_all(type_info, nulls=True)
@@ -52,35 +42,33 @@ def elements_of(collection: Any, type_info: TypeInformation[Any] | None, setting
             check(elements)
     except TypeInfoError as error:
         raise TypeInfoError(f"from_collection(): {error}") from None
-    cross = crossing(type_info, settings, SOURCE)
-    return elements if cross is None else list(map(cross, elements))
+    return elements
 
 
 def _listed(collection: Any) -> list[Any]:
     if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
-        given = checks.shown(collection)
-        hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else " Give a list."
-        checks.refuse(f"from_collection() was given {given}, which is no collection of records.{hint}")
+        text = checks.shown(collection)
+        hint = f" Put it into a list: [{text}]." if isinstance(collection, str | bytes) else " Give a list."
+        checks.refuse(f"from_collection() was given {text}, which is not a collection of records.{hint}")
     elements = list(cast("Iterable[Any]", collection))
     if not elements and isinstance(collection, Iterator):
         checks.refuse(
-            f"from_collection() was given {checks.shown(collection)}, an iterator that has nothing left: it was "
-            "probably read before. Pass a list, which can be read again (and may be empty)."
+            f"from_collection() was given {checks.shown(collection)}, an exhausted iterator: it was probably "
+            "read before. Pass a list, which can be read again (and may be empty)."
         )
     return elements
 
 
 def _rows(type_info: TypeInformation[Any] | None, pyflink: bool) -> Convert | None:
-    """What makes rows of all that stands for rows in records of a type, and dicts of all that stands for dicts; None
-    where there is none."""
+    """A function that converts values of a type, where rows or dicts are among them; else None."""
     if isinstance(type_info, RowTypeInfo):
         return _row(type_info, pyflink)
     if isinstance(type_info, TupleTypeInfo):
-        fields = [_rows(each, pyflink) for each in type_info.field_types]
-        return _kept(tuple, lambda value: tuple(_each(fields, value))) if any(fields) else None
+        fields = [_rows(field_type, pyflink) for field_type in type_info.field_types]
+        return _convert_only(tuple, lambda value: tuple(_converted(fields, value))) if any(fields) else None
     if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
         element = _rows(cast("ListTypeInfo[Any] | ArrayTypeInfo[Any]", type_info).element_type, pyflink)
-        return None if element is None else _kept((list, tuple), lambda value: list(map(element, value)))
+        return None if element is None else _convert_only((list, tuple), lambda value: list(map(element, value)))
     if isinstance(type_info, MapTypeInfo):
         entries = cast("MapTypeInfo[Any, Any]", type_info)
         key, item = _rows(entries.key_type, pyflink) or same, _rows(entries.value_type, pyflink) or same
@@ -94,7 +82,7 @@ def _attributes(value: Any, pyflink: bool) -> dict[str, Any]:
 
 
 def _dict(key: Convert, item: Convert, pyflink: bool) -> Convert:
-    """A dict, or an object as that of its attributes; in PyFlink with the name of its class, which the pickler of Java
+    """Converts an object to a dict of its attributes; in PyFlink with the name of its class, which Java's pickler
     adds."""
     plain = key is same and item is same
 
@@ -103,25 +91,25 @@ def _dict(key: Convert, item: Convert, pyflink: bool) -> Convert:
             if not hasattr(value, "__dict__") or isinstance(value, Mapping | type):
                 return cast("Any", value)
             return entries(_attributes(value, pyflink))
-        given = cast("dict[Any, Any]", value)
-        return given if plain else {key(k): item(v) for k, v in given.items()}
+        mapping = cast("dict[Any, Any]", value)
+        return mapping if plain else {key(k): item(v) for k, v in mapping.items()}
 
     return entries
 
 
-def _kept(kind: type | tuple[type, ...], make: Convert) -> Convert:
-    """What is of another class stays, to be refused by whoever checks it."""
+def _convert_only(kind: type | tuple[type, ...], make: Convert) -> Convert:
+    """Convert values of this class only; others are left for the type check to refuse."""
     return lambda value: make(value) if isinstance(value, kind) else value
 
 
-def _each(fields: Sequence[Convert | None], values: Iterable[Any]) -> Iterator[Any]:
+def _converted(fields: Sequence[Convert | None], values: Iterable[Any]) -> Iterator[Any]:
     for make, value in zip(fields, values, strict=False):
         yield value if make is None else make(value)
 
 
 def _row(row_type: RowTypeInfo, pyflink: bool) -> Convert:
-    """A record as a row with the names of its type: by name where it has names, else by position."""
-    names, fields = row_type.field_names, [_rows(each, pyflink) for each in row_type.field_types]
+    """Converts a record to a row with the names of its type: by name if the record has names, else by position."""
+    names, fields = row_type.field_names, [_rows(field_type, pyflink) for field_type in row_type.field_types]
     inner = any(fields)
 
     def row(record: Any) -> Row | None:
@@ -129,7 +117,7 @@ def _row(row_type: RowTypeInfo, pyflink: bool) -> Convert:
             return None
         values = _values(record, row_type)
         kind = record.get_row_kind() if isinstance(record, Row) else Row().get_row_kind()
-        return Row.of_values(list(_each(fields, values)) if inner else values, names, kind)
+        return Row.of_values(list(_converted(fields, values)) if inner else values, names, kind)
 
     return row
 
@@ -138,8 +126,8 @@ def _values(record: Any, row_type: RowTypeInfo) -> Sequence[Any]:
     """The values of the fields, in the order of the type."""
     names = row_type.field_names
     if isinstance(record, Row):
-        own = names_of(record)
-        if own is not None and own != names and set(own) == set(names):
+        record_names = names_of(record)
+        if record_names is not None and record_names != names and set(record_names) == set(names):
             return record.get_fields_by_names(names)
         if len(record) == len(names):
             return list(record)

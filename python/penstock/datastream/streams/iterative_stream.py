@@ -1,4 +1,4 @@
-"""Iterations: streams that lead back to where they came from. They run on the local executor.
+"""Iterations: streams with feedback to an earlier point.
 
 Source: Flink 1.11 ``IterativeStream``.
 """
@@ -18,7 +18,7 @@ U = TypeVar("U")
 
 
 class IterativeStream(SingleOutputStreamOperator[T]):
-    """What ``iterate`` returns: the loop's input together with its feedback."""
+    """The result of ``iterate``: the loop's input together with its feedback."""
 
     __slots__ = ("_origin",)
 
@@ -32,7 +32,7 @@ class IterativeStream(SingleOutputStreamOperator[T]):
         self._origin = origin
 
     def close_with(self, feedback_stream: DataStream[U]) -> DataStream[U]:
-        """Lead a stream back to the start of the loop; may be called for several streams.
+        """Feed a stream back to the start of the loop; may be called for several streams.
 
         Args:
             feedback_stream: comes from this iteration and has its parallelism.

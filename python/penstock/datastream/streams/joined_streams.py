@@ -1,8 +1,7 @@
 """Joins of two streams: in windows, as groups, and by intervals of event time.
 
-Flink makes a window join of parts it has: both inputs are mapped into one tagged type, united, keyed and windowed; so a
-join shows up in plans as two maps and a window. Source: Flink 1.11 ``JoinedStreams``, ``CoGroupedStreams``,
-``KeyedStream.intervalJoin``.
+As in Flink, a window join maps both inputs to one tagged type, unites, keys and windows them; so plans show two maps
+and a window. Source: Flink 1.11 ``JoinedStreams``, ``CoGroupedStreams``, ``KeyedStream.intervalJoin``.
 """
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, overload
+from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
 
 from penstock.common import checks
 from penstock.common.contexts import JoinContext
@@ -24,7 +23,7 @@ from penstock.datastream.functions import (
     ProcessJoinFunction,
     Results,
 )
-from penstock.datastream.program import keys, missing
+from penstock.datastream.program import keys, missing_methods
 from penstock.datastream.program.call_site import called
 from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
@@ -51,23 +50,22 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class _Step:
-    """A join that is not complete: it says how it goes on when another method is called."""
+class _Step(missing_methods.Advised):
+    """An incomplete join. If another method is called, the error names the next step."""
 
     _next: ClassVar[str]
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}, goes on with {self._next}>"
+        return f"<{type(self).__name__}, continues with {self._next}>"
 
-    if not TYPE_CHECKING:  # checkers shall see what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            raise missing.missing(type(self), name, {}, hint=f"This join goes on with {self._next}.")
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        return missing_methods.missing(cls, name, {}, hint=f"This join continues with {cls._next}.")
 
 
 @dataclass(frozen=True, repr=False)
 class JoinedStreams(_Step, Generic[A, B, M]):
-    """Two streams to be joined; ``where`` says by what.
+    """Two streams to join; ``where`` gives the key.
 
     Attributes:
         first, second: the streams.
@@ -162,19 +160,21 @@ class WithWindow(_Step, Generic[A, B, M]):
         self: WithWindow[A, B, Literal["join"]],
         func: FlatJoinFunction[A, B, U] | JoinFunction[A, B, U] | Callable[[A, B], U],
         output_type: TypeInformation[U] | None = None,
-    ) -> DataStream[U]: ...
+    ) -> SingleOutputStreamOperator[U]: ...
 
     @overload
     def apply(
         self: WithWindow[A, B, Literal["co_group"]],
         func: CoGroupFunction[A, B, U] | Callable[[list[A], list[B]], Iterable[U]],
         output_type: TypeInformation[U] | None = None,
-    ) -> DataStream[U]: ...
+    ) -> SingleOutputStreamOperator[U]: ...
 
-    def apply(self, func: Any, output_type: TypeInformation[Any] | None = None) -> DataStream[Any]:
-        """Join by a function; as in Flink the result has no setters. See :meth:`with_`."""
-        operator = self._by(func, output_type, "apply")
-        return DataStream(operator.get_execution_environment(), operator.transformation)
+    def apply(self, func: Any, output_type: TypeInformation[Any] | None = None) -> SingleOutputStreamOperator[Any]:
+        """Join by a function. See :meth:`with_`, which is the same.
+
+        In Java this returns a stream that has no setters, such as ``uid``; here it has them.
+        """
+        return self._by(func, output_type, "apply")
 
     @overload
     def with_(
@@ -283,7 +283,7 @@ class IntervalJoined(_Step, Generic[A, B]):
                 f"process() of an interval join from {self.lower_ms} to {self.upper_ms} ms: the lower bound lies "
                 "above the upper one (an exclusive bound counts 1 ms). Swap them."
             )
-        left, right = self.left.keyed_again(), self.right.keyed_again()  # Flink keys both once more
+        left, right = self.left.keyed_again(), self.right.keyed_again()  # Flink keys both again
         check_same_keys(left, right, "Interval Join")
         operator = interval_join.IntervalJoin(func, self.lower_ms, self.upper_ms).keyed_by_both(left.key, right.key)
         return two_inputs(left, right, "Interval Join", operator, output_type)

@@ -1,6 +1,6 @@
-"""KeyedStream: what can be done per key.
+"""KeyedStream: a stream partitioned by key.
 
-Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``.
+Source: Flink 1.11 ``KeyedStream``.
 """
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.contexts import KeyedContext
-from penstock.common.row import Row
-from penstock.common.state_descriptor import (
+from penstock.common.functions.state_descriptor import (
     Folds,
     Reduces,
     ReducingStateDescriptor,
     StateDescriptor,
     ValueStateDescriptor,
 )
+from penstock.common.row import Row
 from penstock.common.time import Span
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ProcessFunction, Results
@@ -90,7 +90,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
     def _as_collected(self) -> DataStream[Any]:
         """PyFlink collects rows of key and record, a key of undeclared type as its pickled bytes."""
-        if not self._program.settings.pyflink_keyed_rows:
+        if not self._program.settings.pyflink:
             return self
         key_of, declared = self._key.selector(), self.get_key_type() is not None
 
@@ -208,10 +208,10 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
         Like Flink this takes numbers below 1 too: it then fires at every record.
 
-        By the switch ``penstock.pyflink.count-windows`` these are PyFlink's windows, as :class:`CountWindow`: also with
+        By the switch ``penstock.pyflink`` these are PyFlink's windows, as :class:`CountWindow`: also with
         a slide the first one fires when it is full, and a slide of 0 is none.
         """
-        if self._program.settings.pyflink_count_windows:
+        if self._program.settings.pyflink:
             assigner = CountSlidingWindowAssigner.of(size, slide) if slide else CountTumblingWindowAssigner.of(size)
             return self.window(cast("WindowAssigner[T, Any]", assigner))
         return self.window(GlobalWindows())._by_count("count_window", size, slide)

@@ -1,7 +1,7 @@
-"""The setters of operators and of sinks: what changes a plan and not a result, and what old state becomes.
+"""The setters of operators and sinks, which change a plan but no results, and the defaults of fields in old state.
 
-Every setter returns its stream, so calls can be strung together, and takes effect when the program is translated: a
-setter called after the stream was already used still counts. The last call wins.
+Every setter returns its stream, so that calls can be chained. It takes effect when the program is translated, so it
+also counts if the stream is already in use. The last call wins.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -22,7 +22,7 @@ _Sink = TypeVar("_Sink", bound="SinkSetters")
 
 
 class CommonSetters:
-    """What operators and sinks share."""
+    """Setters of both operators and sinks."""
 
     __slots__ = ()
     transformation: Any
@@ -33,8 +33,8 @@ class CommonSetters:
         return self
 
     def set_description(self: _Self, description: str) -> _Self:
-        """Say more of the operator than its name does, to readers of ``penstock explain``. Plans and IDs stay as they
-        are: those of Flink 1.11 have no descriptions."""
+        """Describe the operator beyond its name, for readers of ``penstock explain``. Plans and IDs do not change:
+        those of Flink 1.11 have no descriptions."""
         self.transformation.set_description(description)
         return self
 
@@ -56,7 +56,7 @@ class CommonSetters:
         transformation: Transformation = self.transformation
         if not isinstance(transformation, PhysicalTransformation):
             checks.unsupported_operation(
-                f"Chaining cannot be controlled on {transformation.name!r}: it is no operator of its own. "
+                f"Chaining cannot be controlled on {transformation.name!r}: it is not a separate operator. "
                 "Set it on the operator before or after it."
             )
         transformation.chaining_strategy = strategy
@@ -73,7 +73,7 @@ class CommonSetters:
 
 
 class OperatorSetters(CommonSetters):
-    """Setters of what ``map``, a source, a window function … return."""
+    """Setters of the result of ``map``, of a source, of a window function, …."""
 
     __slots__ = ()
     _non_parallel: bool
@@ -92,7 +92,7 @@ class OperatorSetters(CommonSetters):
         return self
 
     def set_max_parallelism(self: _Operator, max_parallelism: int) -> _Operator:
-        """Number of key groups, 1 to 32768: the most subtasks that keyed state can ever be spread over."""
+        """Number of key groups, 1 to 32768: an upper bound of the parallelism of keyed state, for good."""
         self.transformation.max_parallelism = checks.max_parallelism(
             max_parallelism, "set_max_parallelism", self.transformation.name, fixed=self._non_parallel
         )
@@ -111,27 +111,26 @@ class OperatorSetters(CommonSetters):
         return self
 
     def with_field_defaults(self: _Operator, defaults: Mapping[str, Any]) -> _Operator:
-        """What fields have in old state that its records have gained: of a reduction, an aggregation or a window, whose
-        state is records of its input, reductions of these, or accumulators. State of a function's own has its
-        descriptor's ``with_field_defaults``.
+        """Set the values of new fields in records of old state, of a reduction, an aggregation or a window. (For the
+        state of a function see ``with_field_defaults`` of its descriptor.)
 
         Args:
-            defaults: by name, of a tuple ``f2`` and the like; in a record within a record by path, such as
-                ``address.zip``. What can be changed is copied for each. A further call adds to them.
+            defaults: by field name, ``f2`` and the like in tuples; by path in nested records, such as ``address.zip``.
+                Mutable values are copied for each record. A further call adds defaults.
 
         Raises:
-            InvalidProgramError: they are not by name, or the operator keeps no records.
+            InvalidProgramError: the names are not texts, or the operator keeps no records.
         """
         name, operator = self.transformation.name, getattr(self.transformation, "operator", None)
-        if not isinstance(defaults, Mapping) or not all(isinstance(each, str) for each in defaults):
+        if not isinstance(defaults, Mapping) or not all(isinstance(name, str) for name in defaults):
             checks.refuse(
                 f"with_field_defaults() of {name!r} was given {checks.shown(defaults)}. Give a dict, such as "
                 "{'count': 0}."
             )
         if not isinstance(operator, StreamOperator) or not operator.keeps_records:
             checks.unsupported_operation(
-                f"with_field_defaults() of {name!r}: it keeps no records of its input. Reductions, aggregations and "
-                "windows do; say those of a function's state by the with_field_defaults() of its descriptor."
+                f"with_field_defaults() of {name!r}: its state has no records of its input. Reductions, aggregations "
+                "and windows have; for the state of a function use with_field_defaults() of its descriptor."
             )
         self.transformation.operator = replace(operator, field_defaults={**(operator.field_defaults or {}), **defaults})
         return self
@@ -155,4 +154,4 @@ class SinkSetters(CommonSetters):
 OPERATOR_SETTERS = frozenset(
     name for cls in (CommonSetters, OperatorSetters) for name in vars(cls) if not name.startswith("_")
 ) - {"transformation"}
-"""Names of the setters that only operators have; a stream that is no operator explains itself when one is called."""
+"""The setters that only operators have; other streams explain this when one is called."""

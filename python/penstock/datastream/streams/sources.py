@@ -1,4 +1,4 @@
-"""The beginnings of streams: a program with the methods that create its sources.
+"""ProgramWithSources: a program with the methods that create its sources.
 
 Source: Flink 1.11 ``StreamExecutionEnvironment``.
 """
@@ -14,10 +14,12 @@ from penstock.common.contexts import SourceContext
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.connectors.files.file_monitor import FileMonitor, FolderMonitor, TextPieces
+from penstock.connectors.socket_source import SocketSource
 from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
 from penstock.datastream.input_formats import AddedSource, FileInputFormat, FileProcessingMode, InputFormat, Source
 from penstock.datastream.program.plan_only import PlanOnly
-from penstock.datastream.program.shipping import ShippingProgram
+from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
     NewSourceTransformation,
     SourceTransformation,
@@ -26,27 +28,25 @@ from penstock.datastream.program.transformations import (
 from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.datastream.streams.elements import elements_of
 from penstock.runtime.io import sources
-from penstock.runtime.io.file_monitor import FileMonitor, FolderMonitor, TextPieces
-from penstock.runtime.io.socket_source import SocketSource
 from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.source import FileReader, StreamSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from penstock.runtime.io.formats.base import FileFormat
+    from penstock.runtime.io.file_format import FileFormat
 
 T = TypeVar("T")
 
 
-class ProgramWithSources(ShippingProgram):
-    """What a stream knows of its environment: the program, and how further streams begin in it. Sources enter the plan
-    when an operator or sink needs them."""
+class ProgramWithSources(Program):
+    """A program, and the methods that begin streams in it. Sources enter the plan when an operator or sink needs
+    them."""
 
     def _source(
         self, name: str, function: Any, type_info: TypeInformation[Any] | None, parallel: bool
     ) -> DataStreamSource[Any]:
-        """A source that is one operator; of a function, or planned only."""
+        """Add a source of one operator: a function, or planned only."""
         parallelism = self.parallelism_left_open if parallel else 1
         operator = function if isinstance(function, PlanOnly) else StreamSource(function)
         transformation = SourceTransformation(self.next_id(), name, type_info, parallelism, operator)
@@ -87,8 +87,8 @@ class ProgramWithSources(ShippingProgram):
         """
         if not elements:
             checks.illegal_argument(
-                "from_elements() was given nothing. Give one record at least, or use from_collection([]) for a source "
-                "of none."
+                "from_elements() was given no record. Give at least one, or use from_collection([]) for an empty "
+                "source."
             )
         checks.type_info(type_info, "from_elements", "type_info")
         return self.from_collection(elements, type_info)
@@ -119,7 +119,7 @@ class ProgramWithSources(ShippingProgram):
         """
         if not hasattr(source_func, "run") or isinstance(source_func, type):
             checks.refuse(
-                f"add_source() was given {checks.shown(source_func)}; an object with a method run(ctx) is needed, such "
+                f"add_source() was given {checks.shown(source_func)}; give an object with a method run(ctx), such "
                 "as an instance of a SourceFunction subclass. For a list use from_collection()."
             )
         checks.name(source_name, "add_source", "source name")
@@ -140,7 +140,7 @@ class ProgramWithSources(ShippingProgram):
         with ``*``, ``?``, ``[…]``. Compressed files are read as what they hold, by how their names end.
 
         Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns
-        splits into lines. What is returned, and all its setters, is the reader.
+        splits into lines. The returned stream, with its setters, is the reader.
 
         Args:
             file_path: path or URL of a file or folder, not blank.
@@ -148,13 +148,13 @@ class ProgramWithSources(ShippingProgram):
         """
         checks.path(file_path, "read_text_file")
         checks.charset(charset_name, "read_text_file")
-        monitor = StreamSource(FileMonitor(file_path, charset_name))
+        monitor = StreamSource(SplitSource(FileMonitor(file_path, TextPieces(charset_name))))
         return self._file_source("Custom File Source", monitor, FileReader(charset_name), Types.STRING())
 
     def _file_source(
         self, name: str, monitor: Any, reader: Any, type_info: TypeInformation[Any] | None
     ) -> DataStreamSource[Any]:
-        """Monitor and reader; ids in this order."""
+        """Add monitor and reader; their ids are in this order."""
         source = SourceTransformation(self.next_id(), name, None, 1, monitor)
         node = YieldingTransformation(
             self.next_id(),
@@ -181,10 +181,10 @@ class ProgramWithSources(ShippingProgram):
     def from_parallel_collection(
         self, collection: Iterable[Any], type_info: TypeInformation[Any] | None = None
     ) -> DataStreamSource[Any]:
-        """Like :meth:`from_collection`, with the environment's parallelism: records are dealt out to the subtasks."""
+        """Like :meth:`from_collection`, with the environment's parallelism; subtasks take records in turn."""
         checks.type_info(type_info, "from_parallel_collection", "type_info")
-        dealt = DealtOut(elements_of(collection, type_info, self.settings))
-        return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
+        function = DealtOut(elements_of(collection, type_info, self.settings))
+        return self._source("Parallel Collection Source", function, type_info, parallel=True)
 
     def from_source(
         self,
@@ -193,7 +193,7 @@ class ProgramWithSources(ShippingProgram):
         source_name: str,
         type_info: TypeInformation[T] | None = None,
     ) -> DataStreamSource[T]:
-        """A source of the new kind: one of :mod:`penstock.datastream.connectors`, or of your own.
+        """A source of the new kind: one of :mod:`penstock.datastream.connectors`, or a custom one.
 
         Args:
             source: what to read.
@@ -205,7 +205,7 @@ class ProgramWithSources(ShippingProgram):
             "Give a connector's, such as NumberSequenceSource(1, 100), or an object of a subclass of Source with "
             "splits() and read(); a SourceFunction goes to add_source(), a list to from_collection()."
         )
-        checks.instance(source, "from_source", Source, hint, ", which is no Source")
+        checks.instance(source, "from_source", Source, hint, ", which is not a Source")
         if not isinstance(watermark_strategy, WatermarkStrategy):
             checks.refuse(
                 f"from_source() was given the watermark strategy {checks.shown(watermark_strategy)}. Give a "
@@ -214,14 +214,15 @@ class ProgramWithSources(ShippingProgram):
         checks.name(source_name, "from_source", "source name")
         checks.type_info(type_info, "from_source", "type_info")
         operator: Any = (
-            StreamSource(SplitSource(source), watermarks=watermark_strategy)
+            StreamSource(SplitSource(source), watermarks=watermark_strategy.as_given())
             if source.readable()
             else PlanOnly("from_source", source, getattr(source, "plan_only", ""))
         )
         produced, parallelism = type_info or source.produced_type, self.parallelism_left_open
         node = NewSourceTransformation(self.next_id(), source_name, produced, parallelism, operator)
-        # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
-        return DataStreamSource(self, node, parallel=False)
+        # Flink 1.11 runs it in parallel, but refuses a parallelism other than 1. Later versions and PyFlink accept it.
+        settable = self.settings.pyflink or self.settings.flink != "1.11"
+        return DataStreamSource(self, node, parallel=settable)
 
     @overload
     def from_spark(
@@ -230,6 +231,7 @@ class ProgramWithSources(ShippingProgram):
         type_info: None = None,
         source_name: str = "Spark Source",
         watermark_strategy: WatermarkStrategy[Row] | None = None,
+        order_by: str | None = None,
     ) -> DataStreamSource[Row]: ...
 
     @overload
@@ -239,6 +241,7 @@ class ProgramWithSources(ShippingProgram):
         type_info: TypeInformation[T],
         source_name: str = "Spark Source",
         watermark_strategy: WatermarkStrategy[T] | None = None,
+        order_by: str | None = None,
     ) -> DataStreamSource[T]: ...
 
     def from_spark(
@@ -247,11 +250,12 @@ class ProgramWithSources(ShippingProgram):
         type_info: TypeInformation[Any] | None = None,
         source_name: str = "Spark Source",
         watermark_strategy: WatermarkStrategy[Any] | None = None,
+        order_by: str | None = None,
     ) -> DataStreamSource[Any]:
-        """The rows of a DataFrame of Spark, read where Spark has them: no row passes the driver.
+        """The rows of a Spark DataFrame, read by the executors: no row passes the driver.
 
         Partitions of the DataFrame become subtasks. Where there are more of them, subtasks read several; where there
-        are fewer, some subtasks read nothing. What the DataFrame computes it computes in every job that reads it. A
+        are fewer, some subtasks read nothing. The DataFrame is computed again in every job that reads it. A
         streaming one, of ``spark.readStream``, makes the program one that never ends: each step reads a micro-batch.
 
         Args:
@@ -260,19 +264,27 @@ class ProgramWithSources(ShippingProgram):
             type_info: type of the records: a row or tuple of all columns, in order, or the type of the only one. None
                 makes rows with the names of the columns.
             source_name: operator name.
-            watermark_strategy: where timestamps and watermarks come from; it is applied in the source itself.
+            watermark_strategy: where timestamps and watermarks come from; it is applied in the source itself. With it
+                each subtask reads rows of several files in the order of their paths, and within a file in its own.
+            order_by: name of a column, such as the time; each subtask reads its rows in its order instead. In both
+                cases Spark sorts them, within a partition, on disk if needed; each micro-batch of a streaming one
+                separately, and by a column only. With neither, rows come in Spark's order, large files first.
 
         Raises:
-            InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
+            InvalidProgramError: no DataFrame, one without columns or without that one, or another type than its columns
+                have.
             UnsupportedError: it is a stream of Spark Connect, or has a type that no record has, such as an interval.
         """
         from penstock.datastream.connectors.spark import frame_source
 
-        source = frame_source(df, checks.type_info(type_info, "from_spark", "type_info"))
+        order = checks.text(order_by, "from_spark", "order_by", optional=True)
+        declared = checks.type_info(type_info, "from_spark", "type_info")
+        source = frame_source(df, declared, order, timed=watermark_strategy is not None)
         checks.name(source_name, "from_spark", "source name")
         if watermark_strategy is not None:
             hint = "Give WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(…), say."
             checks.instance(watermark_strategy, "from_spark", WatermarkStrategy, hint)
+            watermark_strategy = watermark_strategy.as_given()
         operator = StreamSource(source, watermark_strategy)
         node = SourceTransformation(self.next_id(), source_name, source.declared, self.parallelism_left_open, operator)
         return DataStreamSource(self, node, parallel=True)
@@ -282,18 +294,18 @@ class ProgramWithSources(ShippingProgram):
     def socket_text_stream(
         self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0
     ) -> DataStreamSource[str]:
-        """Texts that somebody sends over a socket, until it is closed; for demonstrations. The driver reads them, in
-        UTF-8, and hands them to one subtask.
+        """Texts from a socket, until it is closed; for demonstrations. The driver reads them, in UTF-8, and passes them
+        to one subtask.
 
-        A socket gives nothing twice: what has been read and not been committed is lost when the driver dies, and a job
-        that goes on from its job folder connects again and takes what comes then.
+        A socket cannot be read twice: uncommitted records are lost when the driver dies, and a resumed job connects
+        again and reads what comes then.
 
         Args:
-            hostname: who listens.
-            port: where.
-            delimiter: between texts, which come without it; from the ends of lines a carriage return is taken too.
-            max_retry: how often in all to connect, half a second after the other side has closed; −1 for ever. With 0
-                or 1 the stream ends then.
+            hostname: host of the server.
+            port: its port.
+            delimiter: between texts; of lines a carriage return before the delimiter is dropped too.
+            max_retry: how often to connect in all, half a second after the server has closed; −1 for ever. With 0 or 1
+                the stream ends then.
         """
         checks.text(hostname, "socket_text_stream", "host name")
         if not 0 < checks.integer(port, "socket_text_stream", "port") < 1 << 16:
@@ -304,7 +316,7 @@ class ProgramWithSources(ShippingProgram):
             checks.illegal_argument("socket_text_stream(delimiter=''): give what stands between texts. Use '\\n'.")
         if checks.integer(max_retry, "socket_text_stream", "max_retry") < -1:
             checks.illegal_argument(
-                f"socket_text_stream(max_retry={max_retry}): there is no such number. Give 0 or more, or -1 for ever."
+                f"socket_text_stream(max_retry={max_retry}): the number is invalid. Give 0 or more, or -1 for ever."
             )
         source = SplitSource(SocketSource(hostname, port, delimiter, max_retry))
         return self._source("Socket Stream", source, Types.STRING(), parallel=False)
@@ -317,7 +329,7 @@ class ProgramWithSources(ShippingProgram):
         charset_name: str = "UTF-8",
         input_format: FileInputFormat[Any] | None = None,
     ) -> DataStreamSource[Any]:
-        """The records of a file, or of the files in a folder (not in folders below it), once or for ever.
+        """The records of a file, or of the files in a folder (not in folders below it), once or forever.
 
         Args:
             file_path: path or URL of a file or folder, or a pattern.
@@ -351,11 +363,12 @@ class ProgramWithSources(ShippingProgram):
     def _formatted(
         self, path: str, file_format: FileFormat[Any], produced: TypeInformation[Any] | None, interval: int | None
     ) -> DataStreamSource[Any]:
-        """Monitor and reader of files of a format, once or at an interval."""
-        from penstock.runtime.operators.format_reader import FormatMonitor, FormatPieces, FormatReader
+        """Add monitor and reader for files of a format, once or at an interval."""
+        from penstock.runtime.operators.format_reader import FormatPieces, FormatReader
 
-        watch = FolderMonitor(path, interval or 0, FormatPieces(file_format))
-        monitor = StreamSource(FormatMonitor(path) if interval is None else SplitSource(watch))
+        cut = FormatPieces(file_format)
+        source = FileMonitor(path, cut) if interval is None else FolderMonitor(path, interval, cut)
+        monitor = StreamSource(SplitSource(source))
         return self._file_source("Custom File Source", monitor, FormatReader(file_format), produced)
 
     # --- Java's formats, of which some are planned only ---------------------------------------------------------------
@@ -372,16 +385,17 @@ class ProgramWithSources(ShippingProgram):
         """
         checks.type_info(type_info, "create_input", "type_info")
         hint = "Use read_text_file(), or a SourceFunction with add_source()."
-        checks.instance(input_format, "create_input", InputFormat, hint, ", which is no InputFormat")
+        checks.instance(input_format, "create_input", InputFormat, hint, ", which is not an InputFormat")
         if not isinstance(input_format, FileInputFormat):
             return self._source("Custom Source", PlanOnly("create_input"), type_info, parallel=True)
-        file_format, wanted = input_format.file_format(), type_info or input_format.get_produced_type()
+        file_format, produced = input_format.file_format(), type_info or input_format.get_produced_type()
         monitor = reader = PlanOnly("create_input", input_format)
         if file_format is not None:
-            from penstock.runtime.operators.format_reader import FormatMonitor, FormatReader
+            from penstock.runtime.operators.format_reader import FormatPieces, FormatReader
 
-            monitor, reader = StreamSource(FormatMonitor(input_format.file_path)), FormatReader(file_format)
-        return self._file_source("Custom File source", monitor, reader, wanted)
+            source = FileMonitor(input_format.file_path, FormatPieces(file_format))
+            monitor, reader = StreamSource(SplitSource(source)), FormatReader(file_format)
+        return self._file_source("Custom File source", monitor, reader, produced)
 
 
 class DealtOut(ParallelSourceFunction[Any]):

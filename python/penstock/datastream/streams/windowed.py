@@ -1,4 +1,4 @@
-"""What windows of a keyed stream and those of a whole stream share: settings, aggregations by field, and the operator.
+"""The common base of windows of keyed and of whole streams: settings, aggregations by field, and the operator.
 
 Source: Flink 1.11 ``WindowedStream``, ``AllWindowedStream``.
 """
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from penstock.common import checks
 from penstock.common.callables import ROLES
-from penstock.common.output_tag import OutputTag
-from penstock.common.state_descriptor import Folds
+from penstock.common.functions.output_tag import OutputTag
+from penstock.common.functions.state_descriptor import Folds
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import is_rich
-from penstock.datastream.program import missing
+from penstock.datastream.program import missing_methods
 from penstock.datastream.program.call_site import CallSite
 from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
 from penstock.runtime.operators.window import WindowOperator
-from penstock.runtime.usercode.naming import simple_name
+from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows import functions
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import CountEvictor, Evictor
@@ -44,16 +44,10 @@ _FOLD_PASSED_ON = CallSite("fold", "AllWindowedStream.java", 952)
 
 @dataclass(frozen=True)
 class Applied:
-    """What is applied to windows.
+    """A window function with the state that windows keep for it.
 
-    Attributes:
-        function: what the runtime applies.
-        names: class names that stand in the operator's name.
-        state: how the window's contents are kept without an evictor: Reducing, Aggregating, Folding or List.
-        state_type: type of what is kept, unless it is a List.
-        default: the state's default value.
-        passed_on: where ``AllWindowedStream`` of Flink 1.11.4 passes the call on to another method of its own, which
-            takes that for the place of the call in the program and names the operator by it.
+    ``state`` is Reducing, Aggregating, Folding or List. ``passed_on`` is where Flink 1.11.4's ``AllWindowedStream``
+    passes the call to another of its methods, which takes that for the call in the program and names the operator so.
     """
 
     function: functions.WindowFunction
@@ -64,15 +58,15 @@ class Applied:
     default: Any = None
 
 
-class Windowed(Generic[T, W]):
-    """Records of type ``T`` in windows of type ``W``; a function makes them a stream again."""
+class Windowed(missing_methods.Advised, Generic[T, W]):
+    """A stream of records of type ``T`` in windows of type ``W``; a function makes it a stream again."""
 
     __slots__ = ("_assigner", "_evictor", "_late", "_lateness", "_stream", "_trigger")
 
     _keyed: ClassVar[bool] = True
     """Whether window functions are given a key."""
     _call: ClassVar[str] = "window"
-    """What makes such a stream."""
+    """The method that creates such a stream."""
 
     def __init__(self, stream: KeyedStream[T, object], assigner: WindowAssigner[T, W]) -> None:
         hint = "Give a window assigner such as TumblingEventTimeWindows.of(Time.seconds(5))."
@@ -95,12 +89,11 @@ class Windowed(Generic[T, W]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._stream!r} in {self._assigner}>"
 
-    if not TYPE_CHECKING:  # checkers shall see what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            hint = f"Windows need a function first, such as reduce() or sum(). Call {name}() on its result."
-            of_streams = hasattr(SingleOutputStreamOperator, name) or hasattr(KeyedStream, name)
-            raise missing.missing(type(self), name, missing.WINDOWED, hint=hint if of_streams else "")
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        hint = f"Windows need a function first, such as reduce() or sum(). Call {name}() on its result."
+        of_streams = hasattr(SingleOutputStreamOperator, name) or hasattr(KeyedStream, name)
+        return missing_methods.missing(cls, name, missing_methods.WINDOWED, hint=hint if of_streams else "")
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
@@ -139,7 +132,7 @@ class Windowed(Generic[T, W]):
         return self
 
     def _by_count(self: _Self, call: str, size: int, slide: int | None) -> _Self:
-        """Make global windows into windows by number of records."""
+        """Turn global windows into windows of a number of records."""
         checks.integer(size, call, "size")
         if slide is None:
             return self.trigger(PurgingTrigger(CountTrigger(size)))
@@ -149,9 +142,9 @@ class Windowed(Generic[T, W]):
 
     def _add(self, applied: Applied, output_type: TypeInformation[Any] | None) -> SingleOutputStreamOperator[Any]:
         late = None if self._late is None else self._late.tag_id
-        kept = applied.state_type if applied.state in ("Aggregating", "Folding") else None
+        state_type = applied.state_type if applied.state in ("Aggregating", "Folding") else None
         how = self._assigner, self._trigger, self._evictor, applied.function, self._lateness, late
-        operator = WindowOperator(*how, accumulator_type=kept)
+        operator = WindowOperator(*how, accumulator_type=state_type)
         return self._stream._transform(self._name(applied), operator, output_type)
 
     def _name(self, applied: Applied) -> str:
@@ -161,7 +154,7 @@ class Windowed(Generic[T, W]):
         return f"Window({', '.join([*parts, *applied.names])})"
 
     def _after(self, func: Any) -> functions.WindowFunction | None:
-        """A window function as the runtime runs it."""
+        """The runtime form of a window function."""
         if func is None:
             return None
         return (functions.ProcessWindow if hasattr(func, "process") else functions.ApplyWindow)(func, self._keyed)
@@ -179,8 +172,8 @@ class Windowed(Generic[T, W]):
             return self._reduced(reduce_function)
         names = (simple_name(reduce_function), _window_function_name(window_function, call))
         function = functions.ReduceWindow(reduce_function, self._after(window_function))
-        kept = self._stream.transformation.output_type
-        return self._add(Applied(function, names, "Reducing", kept), checks.type_info(output_type, call))
+        record_type = self._stream.transformation.output_type
+        return self._add(Applied(function, names, "Reducing", record_type), checks.type_info(output_type, call))
 
     def _reduced(self, reducer: Any) -> SingleOutputStreamOperator[Any]:
         same_type = self._stream.transformation.output_type
@@ -280,8 +273,8 @@ def _last(rest: tuple[Any, ...], output_type: TypeInformation[Any] | None) -> Ty
     """The output type, which may have been given by position."""
     if len(rest) > 1 or (rest and output_type is not None):
         checks.refuse(
-            f"apply() was given {checks.shown(rest[-1])} too much. Give a window function, or a reduce function and a "
-            "window function, and the type of the results."
+            f"apply() was given one argument too many, {checks.shown(rest[-1])}. Give a window "
+            "function, or a reduce function and a window function, and the type of the results."
         )
     return rest[0] if rest else output_type
 

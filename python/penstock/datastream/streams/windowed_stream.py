@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-from penstock.common.state_descriptor import Reduces
+from penstock.common.functions.state_descriptor import Reduces
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, WindowFunction
 from penstock.datastream.streams.data_stream import SingleOutputStreamOperator

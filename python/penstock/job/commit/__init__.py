@@ -1,2 +1,2 @@
-"""From pending files to published ones: names, manifest, publication, and what is left after a crash. Who writes the
-files is in :mod:`penstock.runtime.io`."""
+"""The commit: from pending files to published ones. One protocol for jobs that commit at each checkpoint and for jobs
+that commit once. What a crash leaves is finished here, too. Tasks write the files: see :mod:`penstock.runtime.io`."""

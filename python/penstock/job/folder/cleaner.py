@@ -1,13 +1,13 @@
-"""The removal of what no version needs that is kept: manifests, state files, pending files of sinks.
+"""The removal of what no checkpoint needs that is kept: manifests and state files.
 
-**What is garbage.** Between two steps there is no file that may still be committed: whatever a task writes or has
-written for a step that is over or was given up, no manifest will name it. So a file that a listing *between two steps*
-shows, and no kept version names, is garbage for good, even if a late task writes to it once more. That holds for the
-owner of the folder only, as its successor has steps of its own: so after the listing, and before anything is removed,
-the driver looks whether it is still the owner. A successor that comes later writes files that were not in the listing,
-and goes on from what this driver keeps.
+**What is garbage.** Right behind a checkpoint, and behind a failure, there is no file that may still be committed:
+whatever a task writes or has written for a step that is over or was given up, no manifest will name it. So a file that
+a listing shows *before the next step*, and no kept checkpoint names, is garbage for good, even if a late task writes to
+it once more. That holds for the owner of the folder only, as its successor has steps of its own: so after the listing,
+and before anything is removed, the driver looks whether it is still the owner. A successor that comes later writes
+files that were not in the listing, and resumes from what this driver keeps.
 
-**Costs.** The files of a version that falls out are known, and are removed without a listing. What steps leave that
+**Costs.** The files of a checkpoint that falls out are known, and are removed without a listing. What steps leave that
 have failed is found by a listing, one in :data:`SWEEP` steps, and after each failure.
 """
 
@@ -15,39 +15,31 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from penstock.errors import JobFolderError
-from penstock.job.folder.files import MANIFEST, Files
+from penstock.job.folder.files import COMMITTED, MANIFEST, Files
 from penstock.job.folder.writer import Writer
-from penstock.runtime.io.pending import ATTEMPT
-from penstock.runtime.io.storage import join
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.storage import join
 
 SWEEP = 100
 """Clean-ups of which one lists the folder."""
 
 _TEMPORARY = re.compile(r".+\.[0-9a-f]{32}\.tmp")
+_MADE_ONCE = ("job.json.", f"{COMMITTED}.")
 _STATE = re.compile(r"(ended-[0-9a-f]{32}|[0-9a-f]{32}-[-.\w]+)(\.[0-9a-f]{32}\.tmp)?")
 """Names of state files; nothing else is removed there."""
 
 
 class Cleaner:
-    """Removes what no kept version names.
-
-    Args:
-        files: of the folder.
-        writer: of the driver that cleans.
-
-    Attributes:
-        pending: the pending folders of sinks that are swept, too; no other job may write there.
-    """
+    """Removes what no kept checkpoint names. ``passed`` are the names of state files that steps between two checkpoints
+    have written; those that no kept checkpoint names go with the next clean-up."""
 
     def __init__(self, files: Files, writer: Writer) -> None:
         self._files, self._writer = files, writer
         self._named: dict[int, frozenset[str] | None] = {}
         self._calls = 0
-        self.pending: Sequence[str] = ()
+        self.passed: set[str] = set()
 
     def failed(self) -> None:
         """A step has failed: the next clean-up looks for what it has left."""
@@ -60,24 +52,14 @@ class Cleaner:
         return len(found)
 
     def remove(self, found: Iterable[str]) -> None:
-        """Remove what :meth:`find` has found; a next step may run meanwhile. It can be repeated, or left out.
-
-        Raises:
-            OSError, ConfigurationError: something cannot be removed.
-        """
+        """Remove what :meth:`find` has found; a next step may run meanwhile. It can be repeated, or left out."""
         for path in found:
-            storage = self._files.storage if path.startswith(f"{self._files.place}/") else storage_of(path)
-            storage.delete([path])
+            self._files.storage.delete([path])
 
     def find(self, *, thorough: bool = False) -> list[str]:
-        """Files that nobody needs any more, in the order in which they are to go. To be called between two steps only.
-
-        Args:
-            thorough: look for all, by listings, though it is not yet time for that.
-
-        Raises:
-            FencedError: another driver has taken the folder over.
-            OSError, ConfigurationError: the folder cannot be read.
+        """Files that nobody needs any more, in the order in which they are to go. To be called right behind a
+        checkpoint or a failure only. ``thorough`` lists the whole directory,
+        though it is not yet time for that.
         """
         self._writer.settled()
         sweeps = thorough or self._calls % SWEEP == 0
@@ -86,7 +68,7 @@ class Cleaner:
         kept = self._kept()
         found = self._fallen_out(kept)
         if sweeps:
-            listed = [*self._old_manifests(), *self._old_state(kept), *self._old_pending(), *self._old_owners()]
+            listed = [*self._old_manifests(), *self._old_state(kept), *self._old_owners()]
             listed += self._unfinished()
             self._writer.check()  # after the listing: see above
             found = list(dict.fromkeys([*found, *listed]))
@@ -108,7 +90,7 @@ class Cleaner:
         except FileNotFoundError:  # taken away by hand
             return frozenset()
         except JobFolderError as error:
-            message = f"No state is removed, as it is not known what version {version} needs. {error}"
+            message = f"No state is removed, because it is unknown what checkpoint {version} needs. {error}"
             warnings.warn(message, stacklevel=2)
             return None
         return frozenset(found.files())
@@ -120,11 +102,12 @@ class Cleaner:
         manifests = [self._files.path(version) for version in sorted(out)]
         if kept is None:
             return manifests
-        names = frozenset().union(*(each for each in out.values() if each is not None)) - kept
+        passed, self.passed = self.passed, set()
+        names = passed.union(*(each for each in out.values() if each is not None)) - kept
         return manifests + [join(self._files.state, name) for name in sorted(names)]
 
     def _old_manifests(self) -> list[str]:
-        """Those that do not count: of versions that have fallen out, and of a driver that came too late."""
+        """Those that do not count: of checkpoints that have fallen out, and of a driver that came too late."""
         counting, newest = set(self._writer.counting), self._writer.version
         found: list[str] = []
         for entry in self._files.storage.list(self._files.manifests):
@@ -142,21 +125,11 @@ class Cleaner:
         names = ((path, path.rpartition("/")[2]) for path in paths)
         return [path for path, name in names if name not in kept and _STATE.fullmatch(name)]
 
-    def _old_pending(self) -> list[str]:
-        """Files that wait for a commit that will not come."""
-        newest = self._writer.newest
-        waiting = {output.pending for output in newest.outputs} if newest is not None else set[str]()
-        found: list[str] = []
-        for folder in self.pending:
-            paths = (entry.path for entry in storage_of(folder).list(folder))
-            found += (path for path in paths if path not in waiting and re.fullmatch(ATTEMPT, path.rpartition("/")[2]))
-        return found
-
     def _unfinished(self) -> list[str]:
-        """What is left of a driver that died while it made the folder."""
+        """What is left of a driver that died while it wrote a file that a folder has once."""
         paths = (entry.path for entry in self._files.storage.list(self._files.place))
         names = ((path, path.rpartition("/")[2]) for path in paths)
-        return [path for path, name in names if name.startswith("job.json.") and _TEMPORARY.fullmatch(name)]
+        return [path for path, name in names if name.startswith(_MADE_ONCE) and _TEMPORARY.fullmatch(name)]
 
     def _old_owners(self) -> list[str]:
         owners = self._files.owners

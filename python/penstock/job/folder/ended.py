@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from penstock.errors import JobFolderError
-from penstock.runtime.io.storage import Storage, join
+from penstock.storage.storage import Storage, join
 
 LAST = 500
 """Ids in a manifest before they become a file."""
@@ -25,30 +25,19 @@ MERGED = 8
 
 @dataclass(frozen=True)
 class EndedFile:
-    """A file with ids of splits, never changed.
+    """A file with ids of splits, never changed."""
 
-    Attributes:
-        name: in the folder of state files.
-        count: of its ids.
-        checksum: SHA-256 of what is in it.
-    """
-
-    name: str
-    count: int
-    checksum: str
+    name: str  # in the folder of state files
+    count: int  # of its ids
+    checksum: str  # SHA-256 of what is in it
 
 
 @dataclass(frozen=True)
 class EndedSplits:
-    """Splits that have been read to their end.
+    """Splits that have been read to their end."""
 
-    Attributes:
-        files: with most of them, in order.
-        last: those that have ended last.
-    """
-
-    files: tuple[EndedFile, ...] = ()
-    last: tuple[str, ...] = ()
+    files: tuple[EndedFile, ...] = ()  # with most of them, in order
+    last: tuple[str, ...] = ()  # those that have ended last
 
     @property
     def count(self) -> int:
@@ -57,18 +46,7 @@ class EndedSplits:
 
 
 def with_ended(storage: Storage, folder: str, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
-    """The splits that have ended, and more. Files that were merged are still there: manifests name them.
-
-    Args:
-        storage: of the folder.
-        folder: of state files.
-        ended: so far.
-        more: ids that are not among them.
-
-    Raises:
-        JobFolderError: a file that is to be merged is damaged.
-        OSError: a file cannot be read or written.
-    """
+    """The splits that have ended, and more. Files that were merged are still there: manifests name them."""
     last = (*ended.last, *more)
     if len(last) < LAST:
         return EndedSplits(ended.files, last)
@@ -82,12 +60,7 @@ def with_ended(storage: Storage, folder: str, ended: EndedSplits, more: Iterable
 
 
 def read_ended(storage: Storage, folder: str, ended: EndedSplits) -> set[str]:
-    """The ids of all splits that have ended. Linear in them.
-
-    Raises:
-        JobFolderError: a file is damaged or missing.
-        OSError: one cannot be read.
-    """
+    """The ids of all splits that have ended. Linear in them."""
     found = set(ended.last)
     for file in ended.files:
         found.update(_read(storage, folder, file))
@@ -114,6 +87,6 @@ def _read(storage: Storage, folder: str, file: EndedFile) -> list[str]:
 
 
 _SAYS = (
-    "which splits of a source have been read to their end. Bring it back from a copy, or begin with a new job folder: "
-    "then the source is read from its beginning."
+    "which splits of a source have been read to their end. Bring it back from a copy, or begin with a new checkpoint "
+    "directory: then the source is read from its beginning."
 )

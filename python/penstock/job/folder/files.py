@@ -1,11 +1,12 @@
-"""What lies where in a job folder, for who only reads it.
+"""What lies where in a checkpoint directory, for who only reads it.
 
 ::
 
     FOLDER/job.json                     format, id, name of the job that made it
+    FOLDER/committed                    a manifest has been written; stays when all manifests are removed by hand
     FOLDER/manifests/manifest-17.json   what step 17 has left
     FOLDER/state/...                    files that manifests name
-    FOLDER/pins/pin-12-3                version 12 is kept, as the driver with epoch 3 said; see the module pins
+    FOLDER/pins/pin-12-3                version 12 is kept, as the driver with epoch 3 said; see Pins
     FOLDER/lease/...                    whose the folder is
 """
 
@@ -15,66 +16,125 @@ import json
 import re
 import time
 import uuid
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from penstock.errors import JobFolderError
 from penstock.job.folder.manifest import StepManifest, decoded
 from penstock.job.folder.owners import Owners
-from penstock.job.folder.pins import Pins
-from penstock.runtime.io.storage import Storage, join
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.storage import Storage, join
+from penstock.storage.stores import storage_of
 
 FORMAT = 1
 """Of the folder; a newer one is refused."""
 
+COMMITTED = "committed"
+"""Name of the file that says that a manifest has been written."""
 MANIFEST = re.compile(r"manifest-(\d+)\.json")
+_PIN = re.compile(r"(pin|for|free)-(\d+)-(\d+|[0-9a-f]{32})")
 _TRIES = 20
 
 
 @dataclass(frozen=True)
 class About:
-    """What ``job.json`` says.
+    """What ``job.json`` says."""
 
-    Attributes:
-        id: 32 hex digits, those of the folder: pending folders of all runs can be named by it.
-        job: name of the job that made the folder.
-        created: wall time in milliseconds since 1970.
+    id: str  # 32 hex digits, those of the folder: pending folders of all runs can be named by it
+    job: str  # name of the job that made the folder
+    created: int  # wall time in milliseconds since 1970
+
+
+class Pins:
+    """The pins of a checkpoint directory: which checkpoints are kept beyond their time, and for which savepoints.
+
+    In the folder ``pins``:
+
+    - ``pin-V-EPOCH``: version V is kept, as the driver with an epoch said. This alone is what keeps it.
+    - ``for-V-SAVEPOINT``: for a savepoint that has no files of its own. Written before the pin.
+    - ``free-V-SAVEPOINT``: that savepoint was removed. Anybody may write it.
+
+    Only the owner of the directory removes any of them. A pin for savepoints goes when all of these are free, so nobody
+    who removes a savepoint can take a checkpoint away from another one that is being taken.
     """
 
-    id: str
-    job: str
-    created: int
+    def __init__(self, storage: Storage, folder: str) -> None:
+        self._storage, self._folder = storage, folder
+
+    def pin(self, version: int, epoch: int) -> str:
+        """Where the driver with an epoch says that a checkpoint is kept."""
+        return join(self._folder, f"pin-{version}-{epoch}")
+
+    def need(self, version: int, savepoint: str) -> str:
+        """Where it says that a savepoint needs a checkpoint."""
+        return join(self._folder, f"for-{version}-{savepoint}")
+
+    def free(self, version: int, savepoint: str) -> None:
+        """Say that a savepoint does not need a checkpoint any more. It can be repeated."""
+        self._storage.create(join(self._folder, f"free-{version}-{savepoint}"), b"")
+
+    def there(self) -> list[tuple[str, str, int, str]]:
+        """All that is there: path, kind, version, and epoch or savepoint. One listing."""
+        paths = [entry.path for entry in self._storage.list(self._folder)]
+        found = [(path, _PIN.fullmatch(path.rpartition("/")[2])) for path in paths]
+        return [(path, match[1], int(match[2]), match[3]) for path, match in found if match]
+
+    def pinned(self) -> list[tuple[int, int]]:
+        """The versions that are pinned, each with the epoch of who said so. One listing."""
+        return [(version, int(by)) for _, kind, version, by in self.there() if kind == "pin"]
+
+    def over(self) -> Iterator[tuple[int, list[str]]]:
+        """The versions that were pinned for savepoints all of which were removed, and the files to remove, the pins
+        first. One listing."""
+        found: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+        for path, kind, version, by in self.there():
+            found[version][kind][by] = path
+        for version, kinds in found.items():
+            if kinds["pin"] and kinds["for"] and kinds["for"].keys() <= kinds["free"].keys():
+                yield version, [path for kind in ("pin", "for", "free") for path in kinds[kind].values()]
 
 
 class Files:
-    """The files of a job folder, read by anybody.
-
-    Args:
-        place: the job folder, as :func:`~penstock.runtime.io.storage.real_place` has it.
-        storage: what it is on; the one of its path.
-
-    Attributes:
-        place: as all of Penstock writes it.
-        storage: what it is on.
-        state: the folder with state files.
-        manifests: the folder with manifests.
-        pins: which versions are kept.
-    """
+    """The files of a checkpoint directory, read by anybody."""
 
     def __init__(self, place: str, storage: Storage | None = None) -> None:
         self.place = place
-        self.storage = storage_of(self.place) if storage is None else storage
-        self.state, self.manifests = join(self.place, "state"), join(self.place, "manifests")
-        self.pins = Pins(self.storage, join(self.place, "pins"))
-        self.owners = Owners(self.storage, self.place)
+        if storage is not None:
+            self.storage = storage
+
+    @cached_property
+    def storage(self) -> Storage:
+        """What the directory is on."""
+        return storage_of(self.place)
+
+    @cached_property
+    def state(self) -> str:
+        """The folder with state files."""
+        return join(self.place, "state")
+
+    @cached_property
+    def manifests(self) -> str:
+        """The folder with manifests."""
+        return join(self.place, "manifests")
+
+    @cached_property
+    def pins(self) -> Pins:
+        """Which checkpoints are kept."""
+        return Pins(self.storage, join(self.place, "pins"))
+
+    @cached_property
+    def owners(self) -> Owners:
+        """Whose the directory is."""
+        return Owners(self.storage, self.place)
 
     def path(self, version: int) -> str:
-        """Where the manifest of a version is."""
+        """Where the manifest of a checkpoint is."""
         return join(self.manifests, f"manifest-{version}.json")
 
     def highest(self) -> int:
-        """The newest version; 0 if there is none. One listing."""
+        """The newest checkpoint; 0 if there is none. One listing."""
         return max(self.there(), default=0)
 
     def there(self) -> list[int]:
@@ -83,30 +143,12 @@ class Files:
         return [int(match[1]) for match in map(MANIFEST.fullmatch, names) if match]
 
     def load(self, version: int, *, unpickle: bool = True) -> StepManifest:
-        """The manifest of a version.
-
-        Args:
-            version: which.
-            unpickle: whether positions of the program's own classes are made.
-
-        Raises:
-            FileNotFoundError: it is not there.
-            JobFolderError: it is damaged, or of a newer Penstock.
-        """
+        """The manifest of a checkpoint."""
         path = self.path(version)
         return decoded(self.storage.get(path), version, path, unpickle=unpickle)
 
     def newest(self, *, unpickle: bool = True) -> StepManifest | None:
-        """The newest manifest, None if there is none.
-
-        Args:
-            unpickle: as for :meth:`load`.
-
-        Raises:
-            JobFolderError: it is damaged, or of a newer Penstock. The one before is not taken instead: what sinks have
-                published since would be published twice.
-            OSError: the folder cannot be read.
-        """
+        """The newest manifest, None if there is none."""
         for _ in range(_TRIES):
             version = self.highest()
             if version == 0:
@@ -117,12 +159,20 @@ class Files:
                 continue
         raise JobFolderError(f"The manifests in {self.manifests!r} change faster than they can be read; try again.")
 
-    def about(self) -> About | None:
-        """What ``job.json`` says, None if it is not there.
+    def mark(self) -> None:
+        """Note that a manifest has been written. It can be repeated. One request."""
+        self.storage.create(join(self.place, COMMITTED), b"A manifest has been written.\n")
 
-        Raises:
-            JobFolderError: it is no job's, or that of a newer Penstock.
-        """
+    def marked(self) -> bool:
+        """Whether :meth:`mark` was called in this folder at any time. One request."""
+        try:
+            self.storage.get(join(self.place, COMMITTED))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def about(self) -> About | None:
+        """What ``job.json`` says, None if it is not there."""
         path = join(self.place, "job.json")
         try:
             data: dict[str, Any] = json.loads(self.storage.get(path))
@@ -134,22 +184,28 @@ class Files:
         except (ValueError, TypeError, KeyError) as error:
             raise JobFolderError(
                 f"{path!r} is not what a job writes: {error!r}. Bring it back from a copy, or give the job another "
-                "folder by penstock.job.folder."
+                "folder by execution.checkpointing.dir."
             ) from error
         raise JobFolderError(
-            f"The job folder {self.place!r} has format {found}, and this Penstock knows {FORMAT}. Run the job with the "
-            "version that made it, or give it another folder by penstock.job.folder."
+            f"The checkpoint directory {self.place!r} has format {found}, and this Penstock knows {FORMAT}. Run the "
+            "job with the version that made it, or give it another folder by execution.checkpointing.dir."
         )
 
     def make(self, job: str) -> About:
         """What ``job.json`` says; it is written if it is not there."""
         about = self.about()
+        if about is None and (self.there() or self.marked()):
+            raise JobFolderError(
+                f"The checkpoint directory {self.place!r} has lost its job.json, and with it the id by which sinks "
+                "know what they have written for this job. Bring the file back from a copy; or start from a savepoint "
+                "(--from-savepoint) with another execution.checkpointing.dir."
+            )
         if about is None:
             made = {"id": uuid.uuid4().hex, "job": job, "created": _now()}
             self.storage.create(join(self.place, "job.json"), json.dumps({"format": FORMAT, **made}).encode())
             about = self.about()
         if about is None:
-            raise JobFolderError(f"{self.place!r} forgets what is written to it: is it removed by somebody else?")
+            raise JobFolderError(f"{self.place!r} loses what is written to it. Is something else removing it?")
         return about
 
 

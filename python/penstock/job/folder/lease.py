@@ -1,10 +1,10 @@
-"""A job folder as a driver has it open: what it found, commits, clean-ups, a word now and then that it lives.
+"""A checkpoint directory as a driver has it open: what it found, commits, clean-ups, a word now and then that it lives.
 
 ::
 
     with JobFolder("/data/job").open("sums") as lease:
         print(lease.found())
-        newest = lease.newest()                     # None, or what to go on from
+        newest = lease.newest()                     # None, or what to resume from
         ...                                         # a step
         lease.commit(StepManifest(lease.version + 1, ...))
         ...                                         # publish its outputs
@@ -18,6 +18,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from penstock.errors import ConfigurationError, JobFolderError, PenstockError
@@ -27,30 +28,25 @@ from penstock.job.folder.files import About, Files
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.folder.owners import BEAT_SECONDS, Lock, Owner, Owners, check_free
 from penstock.job.folder.writer import Writer
-from penstock.runtime.io.storage import LocalStorage, is_local, join, real_place
-from penstock.runtime.io.stores import configured
+from penstock.storage.storage import LocalStorage, is_local, join, real_place
+from penstock.storage.stores import configured
 
 RETAINED = 2
 """Versions that are kept: the newest one, and one for the case that it gets damaged."""
 
 
 class JobFolder:
-    """A job folder, to be looked into or opened.
-
-    Args:
-        place: a path or a URL. The folder need not be there.
-        durable: whether manifests on local disks outlive a power cut; for a folder of one run, False saves milliseconds
-            per step.
-
-    Attributes:
-        files: what is where.
-
-    Raises:
-        ConfigurationError, UnsupportedError: it is none, or what its store needs is not installed.
-    """
+    """A checkpoint directory, to be looked into or opened. ``durable`` is whether manifests on local disks outlive a
+    power cut; for a folder of one run, False saves milliseconds per step."""
 
     def __init__(self, place: str, *, durable: bool = True) -> None:
-        self.files = Files(real_place(place), None if durable or not is_local(place) else LocalStorage(durable=False))
+        self._path, self._durable = place, durable
+
+    @cached_property
+    def files(self) -> Files:
+        """What is where."""
+        fast = not self._durable and is_local(self._path)
+        return Files(real_place(self._path), LocalStorage(durable=False) if fast else None)
 
     @property
     def place(self) -> str:
@@ -58,15 +54,7 @@ class JobFolder:
         return self.files.place
 
     def newest(self, *, unpickle: bool = True) -> StepManifest | None:
-        """The newest manifest, None if there is none. Two requests.
-
-        Args:
-            unpickle: whether positions of the program's own classes are made.
-
-        Raises:
-            JobFolderError: it is damaged, or of a newer Penstock.
-            OSError, ConfigurationError: the folder cannot be read.
-        """
+        """The newest manifest, None if there is none. Two requests."""
         return self.files.newest(unpickle=unpickle)
 
     def versions(self) -> tuple[int, ...]:
@@ -78,20 +66,12 @@ class JobFolder:
         return tuple(version for version in (*newest.retained, newest.version) if version in there)
 
     def read(self, version: int, *, unpickle: bool = True) -> StepManifest:
-        """The manifest of a version.
-
-        Args:
-            version: which.
-            unpickle: as for :meth:`newest`.
-
-        Raises:
-            JobFolderError: there is no such version (any more), or it is damaged.
-        """
+        """The manifest of a checkpoint."""
         if version in self.versions():
             with contextlib.suppress(FileNotFoundError):  # gone meanwhile
                 return self.files.load(version, unpickle=unpickle)
         raise JobFolderError(
-            f"The job folder {self.place!r} has no version {version}. Those that it has: "
+            f"The checkpoint directory {self.place!r} has no checkpoint {version}. It has: "
             f"{', '.join(map(str, self.versions())) or 'none'}; penstock.job.retained-manifests says how many are kept."
         )
 
@@ -103,35 +83,20 @@ class JobFolder:
         retained: int = RETAINED,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Lease:
-        """Take the folder, which is made if it is not there. About ten requests.
-
-        Args:
-            job: name of the job.
-            owner: who opens it; this process.
-            retained: how many of the newest versions are kept.
-            options: of the store, for the thread that says that the driver lives.
-
-        Raises:
-            FolderHeldError: another driver has it; the message says who.
-            JobFolderError: it is damaged, or of a newer Penstock.
-            ConfigurationError: it cannot be written.
-        """
+        """Take the folder, which is made if it is not there. About ten requests. ``options`` are
+        those of the store, for the thread that writes the heartbeat."""
         try:
             return Lease(self.files, owner or Owner(job), retained, options or {})
         except OSError as error:
             raise ConfigurationError(
-                f"The job folder {self.place!r} cannot be used: {error}. Set penstock.job.folder to a folder that can "
-                "be made and written by the driver, and read by all who run tasks."
+                f"The checkpoint directory {self.place!r} cannot be used: {error}. Set execution.checkpointing.dir to "
+                "a directory that the driver can create and write, and that all tasks can read."
             ) from error
 
 
 class Lease:
-    """A job folder that this driver has; a context manager that leaves it at its end. See :meth:`JobFolder.open`.
-
-    Attributes:
-        about: what the folder says of itself.
-        cleaner: removes what is not needed any more.
-    """
+    """A checkpoint directory that this driver has; a context manager that leaves it at its end. See
+    :meth:`JobFolder.open`."""
 
     def __init__(self, files: Files, owner: Owner, retained: int, options: Mapping[str, Mapping[str, Any]]) -> None:
         if is_local(files.place):
@@ -142,20 +107,40 @@ class Lease:
         self._writer = Writer(files, owner, retained)
         self.cleaner = Cleaner(files, self._writer)
         self._lock = Lock(files.owners.folder)
-        self._pulse: _Pulse | None = None
+        self._pulse: Pulse | None = None
         self._one = threading.RLock()
         try:
             after = files.owners.highest()
             check_free(files.owners, after, self._lock)
-            newest = files.newest()
+            newest = self._found()
             published = newest is not None and (not newest.outputs or files.owners.left_published(newest.epoch))
             self._writer.take(max(after, newest.epoch if newest else 0))  # somebody may have removed the leases
             taken = self._writer.newest  # of another step if one that had lost the folder has written meanwhile
             self.published = published and taken is not None and newest is not None and taken.made == newest.made
-            self._pulse = _Pulse(files.owners, self._writer.epoch, options)
+            if taken is not None and not taken.is_nothing:  # the folder may be older than the mark
+                files.mark()
+                self._marked = True
+            self._pulse = Pulse(files.owners, self._writer.epoch, options)
         except BaseException:
             self.close()
             raise
+
+    def _found(self) -> StepManifest | None:
+        """The newest manifest; None in a folder in which no step was ever committed."""
+        files = self._files
+        newest = files.newest()
+        if newest is None and files.marked():
+            newest = files.newest()  # a paused driver may have written the first one between the two questions
+            if newest is None:
+                raise JobFolderError(
+                    f"The checkpoint directory {files.place!r} has no manifest left in {files.manifests!r}, though "
+                    "steps were committed there: the manifests were removed, or not all of the folder was copied. To "
+                    "begin again would read all input once more and double what sinks have written. Bring the "
+                    "manifests back from a copy; or start from a savepoint (--from-savepoint) with another "
+                    "execution.checkpointing.dir. To begin "
+                    f"from nothing all the same, remove the folder {files.place!r} and the outputs of the job."
+                )
+        return newest
 
     def __enter__(self) -> Lease:
         return self
@@ -175,12 +160,13 @@ class Lease:
 
     closed = False
     """Whether the folder has been left."""
+    _marked = False  # whether it is known that the folder says that a manifest has been written
     published = False
-    """Whether no output of the newest version waits any more, as whoever has the folder open says."""
+    """Whether no output of the newest checkpoint waits any more, as whoever has the folder open says."""
 
     @property
     def place(self) -> str:
-        """The job folder."""
+        """The checkpoint directory."""
         return self._files.place
 
     @property
@@ -209,13 +195,8 @@ class Lease:
         return self._pulse is not None and self._pulse.lost
 
     def newest(self) -> StepManifest | None:
-        """What to go on from; None, or one that :attr:`~StepManifest.is_nothing`, at the beginning. No request, but
-        after a commit that was left in doubt.
-
-        Raises:
-            FencedError: another driver has taken the folder over.
-            OSError, ConfigurationError: it cannot be said whether the last commit was written.
-        """
+        """What to resume from; None, or one that :attr:`~StepManifest.is_nothing`, at the beginning. No request, but
+        after a commit that was left in doubt."""
         with self._one:
             return self._writer.settled()
 
@@ -223,20 +204,23 @@ class Lease:
         """See :meth:`penstock.job.folder.writer.Writer.commit`."""
         with self._open() as writer:
             self.published = not manifest.outputs
-            return writer.commit(manifest)
+            written = writer.commit(manifest)
+            if not self._marked:  # behind the manifest: a driver that dies in between has the next one write it
+                self._files.mark()
+                self._marked = True
+            return written
 
     def check(self) -> None:
         """See :meth:`penstock.job.folder.writer.Writer.check`."""
         with self._open() as writer:
             writer.check()
 
-    def clean(self) -> int:
-        """Remove what is not needed any more, now and then by a listing. Between two steps, after publishing.
-
-        Returns:
-            How many files were removed.
-        """
+    def clean(self, passed: Iterable[str] = ()) -> int:
+        """Remove what is not needed any more, now and then by a listing. Behind a checkpoint, after publishing.
+        ``passed`` are the names of state files that steps since the checkpoint before have written. Returns how many
+        files were removed."""
         with self._open():
+            self.cleaner.passed.update(passed)
             return self.cleaner.clean()
 
     def failed(self) -> None:
@@ -275,12 +259,12 @@ class Lease:
         """One line for the user: what was found in the folder."""
         newest = self._writer.newest
         if newest is None or newest.is_nothing:
-            return f"Beginning with the new job folder {self.place!r}."
+            return f"Starting with the new checkpoint directory {self.place!r}."
         files = list(newest.state_files())
         operators = len({file.operator_id for file in files})
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(newest.time / 1000))
         return (
-            f"Going on from version {newest.version} of {self.place!r}, {when}, {operators} "
+            f"Resuming from checkpoint {newest.version} of {self.place!r}, {when}, {operators} "
             f"operator{'s' * (operators != 1)} with state, {_size(sum(file.bytes for file in files))}."
         )
 
@@ -289,7 +273,7 @@ class Lease:
         """One thread at a time: who pins may be another one than who commits."""
         with self._one:
             if self.closed:
-                raise JobFolderError(f"This run has left the job folder {self.place!r}; open it again.")
+                raise JobFolderError(f"This run has left the checkpoint directory {self.place!r}; open it again.")
             yield self._writer
 
 
@@ -302,7 +286,7 @@ def _size(count: float) -> str:
     return f"{count:.1f} TB"
 
 
-class _Pulse:
+class Pulse:
     """Says that a driver lives, and notices when it is not the owner any more."""
 
     def __init__(self, owners: Owners, epoch: int, options: Mapping[str, Mapping[str, Any]]) -> None:
@@ -310,7 +294,7 @@ class _Pulse:
         self.lost = False
         self._over = threading.Event()
         owners.beat(epoch)
-        self._thread = threading.Thread(target=self._beat, name="penstock-job-folder", daemon=True)
+        self._thread = threading.Thread(target=self._beat, name="penstock-checkpoint-directory", daemon=True)
         self._thread.start()
 
     def _beat(self) -> None:

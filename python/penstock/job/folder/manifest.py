@@ -1,4 +1,4 @@
-"""What a step has left: the state of a job as of one version, all by which the next step, or another driver, goes on.
+"""What a step has left: the state of a job after it, all by which the next step, or another driver, continues.
 
 A manifest is a text of two lines. The first has a format number, the version and the SHA-256 of the second, which is a
 JSON document; nothing in it is needed that is pickled, but positions and what tasks hand to themselves can be. Written
@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from penstock.errors import JobFolderError
-from penstock.job.commit.manifest import Output
 from penstock.job.folder.ended import EndedFile, EndedSplits
 from penstock.runtime.config.tasks import StateFile
 
@@ -27,51 +26,59 @@ _KIND = "penstock step"
 
 
 @dataclass(frozen=True)
-class OperatorState:
-    """The state of one operator.
+class Output:
+    """Something that becomes visible once a manifest names it: a file that is renamed, unless a field says otherwise.
 
     Attributes:
-        name: of the operator.
-        uid: given by the user, or None.
-        parallelism: number of subtasks that wrote it.
-        max_parallelism: number of key groups.
-        subtasks: for each subtask the files that its state is read from, in order: a snapshot, then logs.
-        empty: whether it is known that there is nothing in them any more.
+        pending: where it waits. If nothing is there any more, it has been published.
+        target: where it goes.
+        overwrite: whether an earlier output may be replaced.
+        sent: whether the sink sends what the file holds, and the file gets no name.
+        at: the position in the target at which its bytes go, or how many bytes were sent before it. None: it is all of
+            the target.
+        size: how many bytes it holds, where ``at`` is set.
+        committable: what a two-phase sink has prepared, in base 64, or where that is. The target is then the operator
+            ID of the sink.
     """
 
-    name: str
-    uid: str | None
-    parallelism: int
-    max_parallelism: int
+    pending: str
+    target: str
+    overwrite: bool
+    sent: bool = False
+    at: int | None = None
+    size: int | None = None
+    committable: str | None = None
+
+
+@dataclass(frozen=True)
+class OperatorState:
+    """The state of one operator. ``subtasks`` has, for each subtask, the files that its state is read from,
+    in order: a snapshot, then logs."""
+
+    name: str  # of the operator
+    uid: str | None  # given by the user, or None
+    parallelism: int  # number of subtasks that wrote it
+    max_parallelism: int  # number of key groups
     subtasks: tuple[tuple[StateFile, ...], ...]
-    empty: bool = False
+    empty: bool = False  # whether it is known that there is nothing in them any more
 
 
 @dataclass(frozen=True)
 class Pickled:
-    """A position of a program's own class that was left as it was read, since unpickling runs code.
+    """A position of a program's own class that was left as it was read, since unpickling runs code."""
 
-    Attributes:
-        data: the pickle, in base 64.
-    """
-
-    data: str
+    data: str  # the pickle, in base 64
 
 
 @dataclass(frozen=True)
 class SourceState:
-    """How far a source has been read.
-
-    Attributes:
-        positions: where reading goes on, by id of the splits that have been begun and not been read to their end.
-        ended: the splits that have been.
-        name, uid: of the source's operator, for people; "" and None where nobody said.
-        asked: the parallelism with which it was asked for its splits at first, and is for ever, as they may hang on it;
-            0: that of its task.
-    """
+    """How far a source has been read. ``positions`` is where reading continues, by id of the splits that have been
+    begun and not been read to their end. ``name`` and ``uid`` are those of the source's operator, "" and None if
+    unknown. ``asked`` is the parallelism with which it was asked for its splits at first, and is for ever, as they may
+    hang on it; 0: that of its task."""
 
     positions: Mapping[str, Any] = field(default_factory=dict)
-    ended: EndedSplits = field(default_factory=EndedSplits)
+    ended: EndedSplits = field(default_factory=EndedSplits)  # the splits that have been
     name: str = ""
     uid: str | None = None
     asked: int = 0
@@ -79,67 +86,45 @@ class SourceState:
 
 @dataclass(frozen=True)
 class TaskState:
-    """What a subtask hands to itself in the next step.
+    """What a subtask hands to itself in the next step."""
 
-    Attributes:
-        volatile: the task's own bytes.
-        finished: whether it has nothing more to do.
-    """
-
-    volatile: bytes = b""
-    finished: bool = False
+    volatile: bytes = b""  # the task's own bytes
+    finished: bool = False  # whether it has nothing more to do
 
 
 @dataclass(frozen=True)
 class StepManifest:
-    """The commit of one step.
+    """The commit of one step. ``epoch`` is the number of the driver that wrote it, set by the commit: each one that
+    opens the folder has a higher one. ``sealed`` is whether it is no step's: a driver that took the folder over has
+    written the state it found once more, as a checkpoint of its own, so that its predecessor cannot. ``counters`` are
+    the totals since the job began, per subtask, by OperatorID."""
 
-    Attributes:
-        version: of the state after the step; the first step makes version 1.
-        job: name of the job.
-        job_id: of the run.
-        time: wall time of the commit, in milliseconds since 1970.
-        epoch: number of the driver that wrote it, set by the commit: each one that opens the folder has a higher one.
-        sealed: whether it is no step's: a driver that took the folder over has written the state it found once more,
-            as a version of its own, so that its predecessor cannot.
-        step: the version of the newest step in it, if that is another one: in a seal, an earlier one; 0 else.
-        retained: versions before it that are still there, set by the commit.
-        parallelism: of the plan.
-        plan: a digest of the plan.
-        operators: those with state, by OperatorID.
-        sources: by OperatorID.
-        tasks: per subtask, by key of the vertex.
-        outputs: files to be published, now that it is there.
-        counters: totals since the job began, per subtask, by OperatorID.
-        origin: the id of the savepoint that the job folder was begun from; empty if it was not.
-    """
-
-    version: int
-    job: str
-    job_id: str
-    time: int
+    version: int  # of the state after the step; the first step makes version 1
+    job: str  # name of the job
+    job_id: str  # of the run
+    time: int  # wall time of the commit, in milliseconds since 1970
     epoch: int = 0
     sealed: bool = False
-    step: int = 0
-    retained: tuple[int, ...] = ()
-    parallelism: int = 1
-    plan: str = ""
-    operators: Mapping[str, OperatorState] = field(default_factory=dict)
+    step: int = 0  # the checkpoint of the newest step in it, if that is another one: in a seal, an earlier one; 0 else
+    retained: tuple[int, ...] = ()  # versions before it that are still there, set by the commit
+    parallelism: int = 1  # of the plan
+    plan: str = ""  # a digest of the plan
+    operators: Mapping[str, OperatorState] = field(default_factory=dict)  # those with state, by OperatorID
     sources: Mapping[str, SourceState] = field(default_factory=dict)
-    tasks: Mapping[str, tuple[TaskState, ...]] = field(default_factory=dict)
-    outputs: tuple[Output, ...] = ()
+    tasks: Mapping[str, tuple[TaskState, ...]] = field(default_factory=dict)  # per subtask, by key of the vertex
+    outputs: tuple[Output, ...] = ()  # files to be published, now that it is there
     counters: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
-    origin: str = ""
+    origin: str = ""  # the id of the savepoint that the checkpoint directory was begun from; empty if it was not
 
     @property
     def made(self) -> int:
         """The version of the newest step in it, to which its outputs belong: whoever publishes them once more, after a
-        seal, is to be known by the same number."""
+        seal, should be known by the same number."""
         return self.step or self.version
 
     @property
     def is_nothing(self) -> bool:
-        """Whether no step has been committed: a job that goes on from it begins."""
+        """Whether no step has been committed: a job that resumes from it begins."""
         return not (self.operators or self.sources or self.tasks)
 
     def filled(self) -> StepManifest:
@@ -260,11 +245,7 @@ def _left_pickled(value: Any) -> Any:
 
 def unpickled(manifest: StepManifest) -> StepManifest:
     """A manifest with the positions that were left :class:`Pickled`. What is pickled is of the program's own classes,
-    and can run code.
-
-    Raises:
-        Exception: whatever a class raises that is not as it was, or not there.
-    """
+    and can run code."""
     sources = {
         each: replace(source, positions={split: _made(position) for split, position in source.positions.items()})
         for each, source in manifest.sources.items()
@@ -277,17 +258,8 @@ def _made(position: Any) -> Any:
 
 
 def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> StepManifest:
-    """The manifest of a text.
-
-    Args:
-        text: all of it.
-        version: that of its name.
-        path: where it was read, for errors.
-        unpickle: whether positions of a program's own classes are made; else they are :class:`Pickled`.
-
-    Raises:
-        JobFolderError: it is damaged, of a newer Penstock, or none.
-    """
+    """The manifest of a text. ``unpickle`` is whether positions of a program's own classes are made; else they are
+    :class:`Pickled`."""
     head, _, body = text.partition(b"\n")
     body = body.removesuffix(b"\n")
     try:
@@ -298,42 +270,41 @@ def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> S
             raise ValueError(_difference(said, version, body))
         return manifest_of(json.loads(body), unpickle=unpickle)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise _damaged(path, error) from error
+        raise _damaged(path, _cut_short(text) or f"{error}" or type(error).__name__) from error
 
 
 def _difference(said: Mapping[str, Any], version: int, body: bytes) -> str:
     if said["version"] != version:
-        return f"it says that it is of version {said['version']}"
+        return f"it is that of checkpoint {said['version']}"
     if said["sha256"] != hashlib.sha256(body).hexdigest():
-        return "its checksum is not that of what is in it"
+        return "its checksum does not match its content"
     return "its first line is not as it was written"
 
 
 def _newer(path: str, found: int) -> JobFolderError:
     return JobFolderError(
         f"{path!r} has format {found}: a newer Penstock has written it, and this one knows formats up to {FORMAT}. Run "
-        "the job with that version, or give it a job folder of its own."
+        "the job with that version, or give it a checkpoint directory of its own."
     )
 
 
-def _damaged(path: str, error: Exception) -> JobFolderError:
+def _cut_short(text: bytes) -> str:
+    """Why a manifest that was not written, or copied, to its end cannot be read; empty if that is not the reason."""
+    if not text:
+        return "it is empty"
+    return "" if text.endswith(b"}\n") and text.count(b"\n") > 1 else "it ends in the middle"
+
+
+def _damaged(path: str, why: str) -> JobFolderError:
     return JobFolderError(
-        f"The manifest {path!r} is damaged: {error or type(error).__name__}. Bring it back from a copy. Or move it "
-        "away: then the job goes on from the version before, if that is still there; records since are read again, and "
-        "what sinks have made of them since is made twice."
+        f"The manifest {path!r} is damaged: {why}. Bring it back from a copy. Or move it away: then the job resumes "
+        "from the checkpoint before, if that still exists; records since then are read again, and sinks write their "
+        "results twice."
     )
 
 
 def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
-    """The manifest of what :func:`plain_manifest` has given.
-
-    Args:
-        data: taken apart.
-        unpickle: as for :func:`decoded`.
-
-    Raises:
-        ValueError, TypeError, KeyError, AttributeError: it is not of that kind.
-    """
+    """The manifest of what :func:`plain_manifest` has given."""
     operators = {each: _operator(each, operator) for each, operator in data.pop("operators").items()}
     sources = {each: _source(source, unpickle) for each, source in data.pop("sources").items()}
     tasks = {

@@ -1,4 +1,5 @@
-"""Who may write to a job folder: one driver at a time, each with an *epoch* higher than that of all before it.
+"""Who may write to a checkpoint directory: one driver at a time, each with an *epoch* higher than that of all before
+it.
 
 In the folder ``lease``:
 
@@ -29,8 +30,8 @@ from pathlib import Path
 from typing import IO
 
 from penstock.errors import FencedError, FolderHeldError, JobFolderError
-from penstock.runtime.io.storage import Storage, is_local, join
-from penstock.runtime.io.stores import Store
+from penstock.storage.storage import Storage, is_local, join
+from penstock.storage.stores import Store
 
 BEAT_SECONDS, LEASE_SECONDS = 10.0, 60.0
 """How often an owner says that it lives; how long it may be silent, where no lock tells."""
@@ -38,7 +39,7 @@ BEAT_SECONDS, LEASE_SECONDS = 10.0, 60.0
 _OWNER = re.compile(r"owner-(\d+)\.json")
 _OWN = re.compile(r"(?:owner|beat|left|ask|answer)-(\d+)(?:-[0-9a-f]{32})?(?:\.json)?(?:\.[0-9a-f]{32}\.tmp)?")
 PUBLISHED = b"left, all published"
-"""What a driver says when it leaves, if no output of the newest version waits any more."""
+"""What a driver says when it leaves, if no output of the newest checkpoint waits any more."""
 
 
 def _user() -> str:
@@ -50,21 +51,13 @@ def _user() -> str:
 
 @dataclass(frozen=True)
 class Owner:
-    """A driver that opens a job folder.
+    """A driver that opens a checkpoint directory."""
 
-    Attributes:
-        job: name of the job.
-        host: where it runs.
-        pid: of its process.
-        user: whose process it is.
-        since: wall time in milliseconds since 1970.
-    """
-
-    job: str
-    host: str = field(default_factory=socket.gethostname)
-    pid: int = field(default_factory=os.getpid)
-    user: str = field(default_factory=_user)
-    since: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+    job: str  # name of the job
+    host: str = field(default_factory=socket.gethostname)  # where it runs
+    pid: int = field(default_factory=os.getpid)  # of its process
+    user: str = field(default_factory=_user)  # whose process it is
+    since: int = field(default_factory=lambda: time.time_ns() // 1_000_000)  # wall time in milliseconds since 1970
 
     def __str__(self) -> str:
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since / 1000))
@@ -72,12 +65,7 @@ class Owner:
 
 
 class Owners:
-    """The owners of one job folder.
-
-    Args:
-        storage: of the folder.
-        place: the job folder.
-    """
+    """The owners of one checkpoint directory."""
 
     def __init__(self, storage: Storage, place: str) -> None:
         self._storage, self._place = storage, place
@@ -105,21 +93,12 @@ class Owners:
             ) from error
 
     def claim(self, owner: Owner, epoch: int) -> None:
-        """Take an epoch.
-
-        Raises:
-            FolderHeldError: another driver has taken it just now.
-            OSError: it cannot be written.
-        """
+        """Take an epoch."""
         if not self._storage.create(join(self.folder, f"owner-{epoch}.json"), json.dumps(asdict(owner)).encode()):
             raise self.held(epoch)
 
     def check(self, epoch: int) -> None:
-        """The driver with an epoch is still the owner. One listing.
-
-        Raises:
-            FencedError: it is not.
-        """
+        """The driver with an epoch is still the owner. One listing."""
         highest = self.highest()
         if highest != epoch:
             raise self.fenced(highest)
@@ -127,25 +106,20 @@ class Owners:
     def fenced(self, by: int) -> FencedError:
         """The error of a driver that is no owner any more."""
         return FencedError(
-            f"The job folder {self._place!r} was taken over by {self.read(by) or 'another driver'}: this one was not "
-            "heard of for too long, as if its machine had stopped. What it has committed stands, and what it was about "
-            "to commit is done by the other one. Let that one run, or stop it and start this one again."
+            f"The checkpoint directory {self._place!r} was taken over by {self.read(by) or 'another driver'}: this "
+            "driver was silent for too long, as if its machine had stopped. What it has committed stands, and the "
+            "other driver does what it was about to commit. Let that one run, or stop it and start this one again."
         )
 
     def held(self, epoch: int, silent: float | None = None) -> FolderHeldError:
-        """The error of a driver that finds another one.
-
-        Args:
-            epoch: the other's.
-            silent: seconds since it was heard of last, where that counts.
-        """
+        """The error of a driver that finds another one."""
         heard, wait = "", ""
         if silent is not None:
             heard = f", last heard of {silent:.0f} seconds ago"
             wait = f" If it is dead, the folder is free in {max(LEASE_SECONDS - silent, 0):.0f} seconds."
         return FolderHeldError(
-            f"The job folder {self._place!r} is held by {self.read(epoch) or 'another driver'}{heard}. Stop that one, "
-            f"or give this job a folder of its own by penstock.job.folder.{wait}"
+            f"The checkpoint directory {self._place!r} is held by {self.read(epoch) or 'another driver'}{heard}. Stop "
+            f"that one, or give this job a folder of its own by execution.checkpointing.dir.{wait}"
         )
 
     def beat(self, epoch: int) -> None:
@@ -153,12 +127,7 @@ class Owners:
         self._storage.put(join(self.folder, f"beat-{epoch}"), b"alive")
 
     def leave(self, epoch: int, *, published: bool = False) -> None:
-        """Say that the driver with an epoch is done.
-
-        Args:
-            epoch: the driver's.
-            published: whether no output of the newest version waits any more.
-        """
+        """Say that the driver with an epoch is done."""
         self._storage.create(join(self.folder, f"left-{epoch}"), PUBLISHED if published else b"left")
 
     def left_published(self, epoch: int) -> bool:
@@ -203,39 +172,48 @@ def _gone(pid: int) -> bool:
 
 
 class Lock:
-    """The lock of a local job folder; on stores, and where the file system has no locks, there is none.
-
-    Args:
-        folder: of leases.
-
-    Attributes:
-        taken: whether this process has it.
-        refused: whether another one has it.
-    """
+    """The lock of a local checkpoint directory; on stores, and where the file system has no locks, there is none."""
 
     def __init__(self, folder: str) -> None:
         self.taken = self.refused = False
         self._file: IO[bytes] | None = None
         if is_local(folder):
             os.makedirs(folder, exist_ok=True)
-            self._file = open(join(folder, "lock"), "ab")  # noqa: SIM115 - open as long as the lock is held
+            self._path = join(folder, "lock")
+            self._file = open(self._path, "ab")  # noqa: SIM115 - open as long as the lock is held
             self._lock(self._file)
             _LOCKS.add(self)
 
     def _lock(self, file: IO[bytes]) -> None:
-        import fcntl  # POSIX only
+        error = lock(file)
+        self.taken, self.refused = error is None, error in (errno.EWOULDBLOCK, errno.EACCES)
 
+    def stands(self) -> bool:
+        """Whether others would lock the same file, and not a newer one in its place."""
+        if self._file is None:
+            return True
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self.taken = True
-        except OSError as error:
-            self.refused = error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self._path))
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
         """Let go; the end of the process does, too."""
         if self._file is not None:
             self._file.close()
         self.taken = False
+
+
+def lock(file: IO[bytes]) -> int | None:
+    """Lock a file for as long as it is open. Returns why it could not be locked, as a number of the system: another
+    process has the lock, or the file system has no locks."""
+    import fcntl  # POSIX only
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno
+    return None
 
 
 _LOCKS: weakref.WeakSet[Lock] = weakref.WeakSet()
@@ -251,16 +229,7 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def check_free(owners: Owners, epoch: int, lock: Lock) -> None:
-    """The owner of an epoch has left, or is dead.
-
-    Args:
-        owners: of the folder.
-        epoch: the highest one; 0 if there is none.
-        lock: that this process has tried to take.
-
-    Raises:
-        FolderHeldError: it lives, or may live.
-    """
+    """The owner of an epoch has left, or is dead."""
     if lock.refused:
         raise owners.held(epoch, None)
     names = owners.names()

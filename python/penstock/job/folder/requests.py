@@ -1,5 +1,5 @@
-"""What another process asks of the driver that has a job folder: for a savepoint, or to stop. Nothing depends on it but
-who asks.
+"""What another process asks of the driver that has a checkpoint directory: for a savepoint, or to stop. Nothing depends
+on it but who asks.
 
 In the folder ``lease``:
 
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 from penstock.job.folder.owners import Owners
-from penstock.runtime.io.storage import Storage, is_local, join
+from penstock.storage.storage import Storage, is_local, join
 
 KINDS = ("savepoint", "stop", "drain")
 _ASK = re.compile(r"ask-(\d+)-([0-9a-f]{32})\.json")
@@ -28,46 +28,27 @@ _ASK = re.compile(r"ask-(\d+)-([0-9a-f]{32})\.json")
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked.
+    """What is asked. ``reference`` is whether it is to refer to the state in the checkpoint directory; None for what
+    the job's settings say."""
 
-    Attributes:
-        kind: ``savepoint``, ``stop`` or ``drain``.
-        folder: in which the savepoint is to lie, absolute; None for where the job's savepoints go.
-        version: which is to be taken; None for the newest.
-        taken: whether a savepoint is to be taken; if not, the job only ends.
-        reference: whether it is to refer to the state in the job folder; None for what the job's settings say.
-        id: 32 hex digits.
-    """
-
-    kind: str
-    folder: str | None = None
-    version: int | None = None
-    taken: bool = True
+    kind: str  # ``savepoint``, ``stop`` or ``drain``
+    folder: str | None = None  # in which the savepoint is to lie, absolute; None for where the job's savepoints go
+    version: int | None = None  # which should be taken; None for the newest
+    taken: bool = True  # whether a savepoint should be taken; if not, the job only ends
     reference: bool | None = None
-    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)  # 32 hex digits
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What has become of a request.
+    """What has become of a request."""
 
-    Attributes:
-        place: of the savepoint; "" if none was to be taken.
-        error: why there is none; None if there is.
-    """
-
-    place: str = ""
-    error: str | None = None
+    place: str = ""  # of the savepoint; "" if none was to be taken
+    error: str | None = None  # why there is none; None if there is
 
 
 class Requests:
-    """The requests to the driver with an epoch.
-
-    Args:
-        storage: of the job folder.
-        owners: of it.
-        epoch: the driver's.
-    """
+    """The requests to the driver with an epoch."""
 
     def __init__(self, storage: Storage, owners: Owners, epoch: int) -> None:
         self._storage, self._owners, self._epoch = storage, owners, epoch

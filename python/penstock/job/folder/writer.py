@@ -1,14 +1,15 @@
-"""The one driver that writes to a job folder, as far as safety goes: manifests in the order of their versions.
+"""The one driver that writes to a checkpoint directory, as far as safety goes: manifests in the order of their
+versions.
 
 **Why a driver that was replaced cannot commit.** Versions follow each other, and a manifest is created once. A driver
 that takes a folder over first takes an epoch, then *seals* it: it writes the newest state once more, as the next
-version. Its predecessor, whenever it wakes up, has that version to commit next, and finds it taken. It may be so late
-that the cleaner has removed the seal; so after each commit a driver looks whether its epoch is still the highest, and
-only then believes it. What such a late one has created is older than the newest version, and in no manifest's list of
-those that are retained: it counts for nobody, and goes with the next clean-up.
+version. Its predecessor, whenever it wakes up, has that checkpoint to commit next, and finds it taken. It may be so
+late that the cleaner has removed the seal; so after each commit a driver looks whether its epoch is still the highest,
+and only then believes it. What such a late one has created is older than the newest checkpoint, and in no manifest's
+list of those that are retained: it counts for nobody, and goes with the next clean-up.
 
-**If it is not known whether a manifest was written** (a store did not answer), the version is settled before anything
-else happens: it is sealed, or found to be there.
+**If it is not known whether a manifest was written** (a store did not answer), the checkpoint is settled before
+anything else happens: it is sealed, or found to be there.
 """
 
 from __future__ import annotations
@@ -22,23 +23,14 @@ from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest, decoded, encoded
 from penstock.job.folder.owners import Owner
-from penstock.runtime.io.storage import join
+from penstock.storage.storage import join
 
 
 class Writer:
     """Writes manifests. Nothing here depends on clocks or locks, and there is no thread.
 
-    Not for several threads. After a :class:`~penstock.errors.FencedError` every call raises it again.
-
-    Args:
-        files: of the folder.
-        owner: who writes.
-        retained: how many of the newest versions are kept.
-
-    Attributes:
-        epoch: of this driver.
-        newest: the state that the next step goes on from; None if there is none.
-    """
+    Not for several threads. After a :class:`~penstock.errors.FencedError` every call raises it again. ``newest`` is the
+    state that the next step resumes from; None if there is none."""
 
     def __init__(self, files: Files, owner: Owner, retained: int) -> None:
         self._files, self._owner, self._retained = files, owner, retained
@@ -61,14 +53,7 @@ class Writer:
         return () if self.newest is None else (*self.newest.retained, self.newest.version)
 
     def take(self, after: int) -> None:
-        """Become the owner: take the epoch after one, and seal what is there. Six requests.
-
-        Raises:
-            FolderHeldError: another driver was faster.
-            FencedError: the same, and a little later.
-            JobFolderError: the newest manifest cannot be read.
-            OSError: the folder cannot be written.
-        """
+        """Become the owner: take the epoch after one, and seal what is there. Six requests."""
         self._files.owners.claim(self._owner, after + 1)
         self.epoch = after + 1
         self.check()
@@ -84,7 +69,7 @@ class Writer:
         self.check()
 
     def _seal(self, found: StepManifest | None) -> StepManifest:
-        """The state that was found, as a version of its own. What it published is still to be published, perhaps."""
+        """The state that was found, as a checkpoint of its own. What it published is still to be published, perhaps."""
         if found is None:
             found = StepManifest(0, self._owner.job, "", self._owner.since)
         return self._stamped(replace(found, version=found.version + 1, sealed=True, step=found.made))
@@ -96,7 +81,7 @@ class Writer:
         return replace(manifest, epoch=self.epoch, retained=tuple(sorted({*newest, *kept})))
 
     def _create(self, manifest: StepManifest) -> bool:
-        """Write a manifest, if its version is free."""
+        """Write a manifest, if its checkpoint is free."""
         self._doubtful, self._unchecked = manifest, True
         created = self._files.storage.create(self._files.path(manifest.version), encoded(manifest))
         if created:
@@ -105,30 +90,20 @@ class Writer:
 
     def commit(self, manifest: StepManifest) -> StepManifest:
         """Commit a step. Two requests. If it raises anything but a FencedError, :meth:`settled` says what holds.
-
-        Args:
-            manifest: of the version after the newest; epoch and retained versions are set here.
-
-        Returns:
-            It, as it was written.
-
-        Raises:
-            FencedError: another driver has taken the folder over.
-            JobFolderError: it is of another version.
-            OSError, ConfigurationError: it is not known whether it was written; or a file with state is not there.
-        """
+        The version is the one after the newest; epoch and retained versions are set here. Returns the manifest as it
+        was written."""
         self.settled()
         if manifest.version != self.version + 1:
             raise JobFolderError(
-                f"Version {manifest.version} cannot be committed: version {self.version} is the newest. Run the step "
-                "again from that one."
+                f"Checkpoint {manifest.version} cannot be committed: checkpoint {self.version} is the newest. Run the "
+                "step again from that one."
             )
         self._settle(manifest)
         manifest = self._stamped(manifest)
         if not self._create(manifest) and self._found(manifest) != encoded(manifest):
             self.check()
             raise JobFolderError(
-                f"{self._files.path(manifest.version)!r} is there already, from this very run. Do two threads commit?"
+                f"{self._files.path(manifest.version)!r} already exists, written by this run. Do two threads commit?"
             )
         self.check()
         return manifest
@@ -140,12 +115,7 @@ class Writer:
         self._files.storage.settle([join(self._files.state, name) for name in names])
 
     def settled(self) -> StepManifest | None:
-        """What the next step goes on from. If a write was left in doubt, it is settled first.
-
-        Raises:
-            FencedError: another driver has taken the folder over.
-            OSError, ConfigurationError: the folder still cannot be reached.
-        """
+        """What the next step resumes from. If a write was left in doubt, it is settled first."""
         if self._fenced is not None:
             raise self._fenced
         doubtful = self._doubtful
@@ -157,13 +127,7 @@ class Writer:
 
     def _found(self, wanted: StepManifest) -> bytes:
         """The version that was to be written is there: written by this driver, if an answer was lost; or by another.
-
-        Returns:
-            What is in it.
-
-        Raises:
-            FencedError: by another.
-        """
+        Returns what is in it."""
         path = self._files.path(wanted.version)
         try:
             data = self._files.storage.get(path)
@@ -177,11 +141,7 @@ class Writer:
         return data
 
     def check(self) -> None:
-        """This driver is still the owner. One request.
-
-        Raises:
-            FencedError: it is not.
-        """
+        """This driver is still the owner. One request."""
         try:
             self._files.owners.check(self.epoch)
         except FencedError as error:
@@ -194,16 +154,8 @@ class Writer:
         return self._fenced
 
     def pin(self, version: int, savepoint: str = "") -> None:
-        """Keep a version, with all its files, until it is unpinned.
-
-        Args:
-            version: which.
-            savepoint: id of one that needs it; then it is kept until all savepoints that need it are free of it.
-
-        Raises:
-            JobFolderError: it is not there.
-            FencedError: another driver has taken the folder over.
-        """
+        """Keep a checkpoint, with all its files, until it is unpinned. ``savepoint`` is the id of one that needs it;
+        then it is kept until all savepoints that need it are free of it."""
         self.settled()
         if version not in self.counting:
             raise self._not_there(version, "pinned")
@@ -215,28 +167,24 @@ class Writer:
 
     def _not_there(self, version: int, what: str) -> JobFolderError:
         return JobFolderError(
-            f"Version {version} cannot be {what}: it is not there. Those that are: "
+            f"Checkpoint {version} cannot be {what}: it does not exist. These do: "
             f"{', '.join(map(str, self.counting)) or 'none'}."
         )
 
     def hold(self, version: int) -> None:
-        """Keep a version, with all its files, while this driver has the folder, until it is released as often. No
-        request; a successor knows nothing of it.
-
-        Raises:
-            JobFolderError: it is not there.
-        """
+        """Keep a checkpoint, with all its files, while this driver has the folder, until it is released as often. No
+        request; a successor knows nothing of it."""
         if version not in self.counting:
             raise self._not_there(version, "read")
         self._held[version] += 1
 
     def release(self, version: int) -> None:
-        """Hold a version no longer."""
+        """Hold a checkpoint no longer."""
         self._held[version] -= 1
         self._held += Counter[int]()  # without zeros
 
     def unpin(self, version: int) -> None:
-        """Keep a version no longer than others. One that is not pinned is fine. What a successor pins stays."""
+        """Keep a checkpoint no longer than others. One that is not pinned is fine. What a successor pins stays."""
         self.settled()
         pins = self._files.pins
         said = [pins.pin(*each) for each in pins.pinned() if each[0] == version and each[1] <= self.epoch]
@@ -245,11 +193,7 @@ class Writer:
 
     def free_pins(self) -> None:
         """Keep those versions no longer than others that were pinned for savepoints all of which were removed. One
-        listing, and one removal for each.
-
-        Raises:
-            FencedError: another driver has taken the folder over.
-        """
+        listing, and one removal for each."""
         over = list(self._files.pins.over())
         if over:
             self.check()

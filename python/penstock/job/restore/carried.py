@@ -1,89 +1,73 @@
-"""What a program goes on from: the newest version of its job folder, or the savepoint that it is to begin from."""
+"""What a program resumes from: the newest checkpoint of its checkpoint directory, or the savepoint that it is to begin
+from."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
 
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError, SavepointError, UnsupportedError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest, TaskState
 from penstock.job.savepoint.format import DRAIN, VERSION, Savepoint
-from penstock.job.savepoint.taking import bring_in, read_savepoint
+from penstock.job.savepoint.store import bring_in, read_savepoint
+from penstock.storage.stores import configured
 
 PATH = "execution.savepoint.path"
 
 
-def carried(settings: Settings) -> StepManifest | None:
-    """The manifest that a program goes on from, as it is now; None if it begins. Nothing is changed.
-
-    Args:
-        settings: of the program.
-
-    Raises:
-        SavepointError: there is none, or it is damaged.
-        InvalidProgramError: the job folder was begun from something else.
-        JobFolderError, OSError, ConfigurationError: the job folder cannot be read.
-    """
-    found = None if settings.job_folder is None else JobFolder(settings.job_folder).newest(unpickle=False)
-    newest = None if found is None or found.is_nothing else found
-    if not settings.savepoint:
-        return newest
-    if settings.batch:
+def restored_manifest(settings: Settings) -> StepManifest | None:
+    """The manifest that a program resumes from, as it is now; None if it begins. Nothing is changed."""
+    if settings.batch and settings.savepoint:
         raise UnsupportedError(
-            f"{PATH} is {settings.savepoint!r}, and the program runs in BATCH mode, which has no state to restore. Run "
+            f"{PATH} is {settings.savepoint!r}, but the program runs in BATCH mode, which has no state to restore. Run "
             "it in STREAMING mode."
         )
-    savepoint = _read(newest, settings)
-    if newest is None:
-        return for_beginning(savepoint)
-    check_origin(newest, savepoint, settings)
-    return newest
+    if settings.batch or not (settings.checkpoint_directory or settings.savepoint):
+        return None
+    with configured(settings.storage_options):
+        place = settings.checkpoint_directory
+        newest = None if place is None else JobFolder(place).newest(unpickle=False)
+        newest = None if newest is None or newest.is_nothing else newest
+        if not settings.savepoint:
+            return newest
+        savepoint = _savepoint(newest, settings)
+        return for_beginning(savepoint) if newest is None else newest
 
 
-def _read(newest: StepManifest | None, settings: Settings) -> Savepoint:
-    """The savepoint that the program names."""
+def _savepoint(newest: StepManifest | None, settings: Settings) -> Savepoint:
+    """The savepoint that the program names. A checkpoint directory that has checkpoints must have begun from it."""
+    path, place = settings.savepoint or "", settings.checkpoint_directory
     try:
-        return read_savepoint(settings.savepoint or "")
+        savepoint = read_savepoint(path)
     except SavepointError as error:
         if newest is None or not newest.origin:
             raise
         raise SavepointError(
-            f"{error} The job folder {settings.job_folder!r} has a version {newest.version}, of a job that was begun "
-            f"from a savepoint: leave {PATH} out (--from-savepoint) to go on from there."
+            f"{error} The checkpoint directory {place!r} has a checkpoint {newest.version} of a job that began from a "
+            f"savepoint: leave {PATH} out (--from-savepoint) to resume from there."
         ) from error
-
-
-def check_origin(newest: StepManifest, savepoint: Savepoint, settings: Settings) -> None:
-    """A job folder that has versions was begun from this very savepoint, and goes on.
-
-    Raises:
-        InvalidProgramError: it was not.
-    """
-    if not _same(newest.origin, savepoint, settings.savepoint or ""):
-        said = "from another one" if newest.origin else "without one"
+    if newest is None:
+        return savepoint
+    about, origin, began = savepoint.about, newest.origin, savepoint.about.id
+    if about.kind == VERSION and not path.endswith(f"@{about.version}"):  # the newest checkpoint, which was another one
+        origin, began = origin.rpartition("-")[0], began.rpartition("-")[0]
+    if origin != began:
+        other = "from another one" if newest.origin else "without one"
         raise InvalidProgramError(
-            f"The program is to begin from the savepoint {settings.savepoint!r}, and the job folder "
-            f"{settings.job_folder!r} has a version {newest.version} already, of a job that was begun {said}. Leave "
-            f"{PATH} out (--from-savepoint) to go on from there; to begin from the savepoint, give a "
-            "penstock.job.folder that does not exist yet: the old one stays as it is."
+            f"The program should begin from the savepoint {path!r}, but the checkpoint directory {place!r} already has "
+            f"a checkpoint {newest.version}, of a job that began {other}. Leave {PATH} out (--from-savepoint) to "
+            "resume from there; to begin from the savepoint, set execution.checkpointing.dir to a directory that does "
+            "not exist yet: the old one stays as it is."
         )
-
-
-def _same(origin: str, savepoint: Savepoint, given: str) -> bool:
-    """Whether a job that was begun from an origin was begun from this savepoint. Where the newest version of a job
-    folder was meant, that may be a newer one now."""
-    about = savepoint.about
-    if about.kind == VERSION and not given.endswith(f"@{about.version}"):
-        return origin.rpartition("-")[0] == about.id.rpartition("-")[0]
-    return origin == about.id
+    return savepoint
 
 
 def for_beginning(savepoint: Savepoint) -> StepManifest:
-    """The state of a savepoint, as a job begins from it. After the end of time, tasks that had ended go on: more may be
-    read by now."""
+    """The state of a savepoint, as a job begins from it. After the end of time, tasks that had ended continue: more may
+    be read by now."""
     manifest = savepoint.manifest
     if savepoint.about.kind != DRAIN:
         return manifest
@@ -92,28 +76,14 @@ def for_beginning(savepoint: Savepoint) -> StepManifest:
 
 
 def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
-    """Have a job folder that has no version yet begin from the savepoint that the program names; or see that it was.
-
-    Args:
-        lease: of the folder, which this driver has opened.
-        files: of the folder.
-        settings: of the program.
-
-    Returns:
-        A line for the user if it has begun from the savepoint now.
-
-    Raises:
-        SavepointError: there is none, it is damaged, or has lost a file.
-        InvalidProgramError: the folder was begun from something else.
-        FencedError, OSError, ConfigurationError: the folder cannot be written.
-    """
+    """Have a checkpoint directory that has no version yet begin from the savepoint that the program names; or see that
+    it was. Returns a line for the user if it has begun from the savepoint now."""
     if not settings.savepoint:
         return None
     newest = lease.newest()
-    there = None if newest is None or newest.is_nothing else newest
-    savepoint = _read(there, settings)
-    if newest is not None and there is not None:
-        check_origin(newest, savepoint, settings)
+    newest = None if newest is None or newest.is_nothing else newest
+    savepoint = _savepoint(newest, settings)
+    if newest is not None:
         return None
     manifest = bring_in(replace(savepoint, manifest=for_beginning(savepoint)), files)
     lease.commit(replace(manifest, version=lease.version + 1))
@@ -121,10 +91,11 @@ def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
 
 
 def _said(savepoint: Savepoint, settings: Settings) -> str:
-    about, where = savepoint.about, "" if settings.job_folder is None else f" the job folder {settings.job_folder!r}"
+    about, place = savepoint.about, settings.checkpoint_directory
+    where = "" if place is None else f" the checkpoint directory {place!r}"
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about.created / 1000))
     count = len(savepoint.manifest.operators)
     return (
-        f"Beginning{where} from {settings.savepoint!r}: version {about.version} of the job {about.job!r}, {when}, "
+        f"Starting{where} from {settings.savepoint!r}: checkpoint {about.version} of the job {about.job!r}, {when}, "
         f"{count} operator{'s' * (count != 1)} with state."
     )

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState, Pickled
-from penstock.job.savepoint.checking import check_header
+from penstock.job.folder.positions import read_as
+from penstock.job.savepoint.checks import check_header
 from penstock.job.savepoint.format import AboutSavepoint, Savepoint, damaged
 from penstock.runtime.config.tasks import StateFile
-from penstock.runtime.io.storage import Storage, is_local, join
-from penstock.runtime.io.stores import storage_of
 from penstock.runtime.state.files import AboutOperator, Header, StateReader
+from penstock.runtime.state.keyed import StateInfo
+from penstock.storage.storage import Storage, is_local, join
+from penstock.storage.stores import storage_of
 
 _AT_ONCE = 16
 """Files of a store that are read at the same time."""
@@ -23,102 +25,67 @@ _AT_ONCE = 16
 
 @dataclass(frozen=True)
 class StateContent:
-    """A keyed state of an operator.
+    """A keyed state of an operator."""
 
-    Attributes:
-        name: of the state; operators' own have names of their own.
-        kind: such as ``ValueState``, or ``table``.
-        types: as declared; "" where none was.
-        serializers: Flink's classes.
-    """
-
-    name: str
-    kind: str
-    types: tuple[str, ...]
+    name: str  # of the state; operators' own have names of their own
+    kind: str  # such as ``ValueState``, or ``table``
+    types: tuple[str, ...]  # as declared; "" where none was
     serializers: tuple[str, ...]
+    version: int = 0  # of the last migration of its values; 0 without
+    windows: str = ""  # which windows its values belong to; "" for none, or where the file does not say
 
 
 @dataclass(frozen=True)
 class OperatorContent:
-    """An operator with state.
+    """An operator with state. Name, uid and parallelism are those when the savepoint was taken. ``event_timers`` and
+    ``clock_timers`` are the most timers that there can be. ``classes`` is what the classes of objects in its state
+    were, by name."""
 
-    Attributes:
-        operator_id: 32 hex digits.
-        name, uid, parallelism, max_parallelism: as when the savepoint was taken.
-        key: type of its keys as declared, and Flink's serializer; None without keyed state.
-        states: its keyed states, by name.
-        entries: values, timers, and changes of both in all its files.
-        bytes: of its files.
-        files: how many there are.
-        event_timers, clock_timers: how many timers there are at the most.
-        list_bytes: of its operator state: lists, broadcast.
-    """
-
-    operator_id: str
+    operator_id: str  # 32 hex digits
     name: str
     uid: str | None
     parallelism: int
     max_parallelism: int
-    key: tuple[str, str] | None
-    states: tuple[StateContent, ...]
-    entries: int
-    bytes: int
-    files: int
+    key: tuple[str, str] | None  # type of its keys as declared, and Flink's serializer; None without keyed state
+    states: tuple[StateContent, ...]  # its keyed states, by name
+    entries: int  # values, timers, and changes of both in all its files
+    bytes: int  # of its files
+    files: int  # how many there are
     event_timers: int
     clock_timers: int
-    list_bytes: int
+    list_bytes: int  # of its operator state: lists, broadcast
+    broadcast: tuple[StateContent, ...] = ()  # its broadcast states, by name
+    classes: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
 class SourceContent:
-    """A source.
+    """A source. Name and uid are those when the savepoint was taken."""
 
-    Attributes:
-        operator_id: 32 hex digits.
-        name, uid: as when the savepoint was taken.
-        positions: where reading goes on, by split, as far as that is plain; else ``(pickled)``.
-        splits_ended: how many splits have been read to their end.
-        records: that it has emitted since the job began.
-    """
-
-    operator_id: str
+    operator_id: str  # 32 hex digits
     name: str
     uid: str | None
-    positions: Mapping[str, Any]
-    splits_ended: int
-    records: int
+    positions: Mapping[str, Any]  # where reading continues, by split, as far as that is plain; else ``(pickled)``
+    splits_ended: int  # how many splits have been read to their end
+    records: int  # that it has emitted since the job began
+    read_as: str = ""  # how it is read, as of :func:`~penstock.job.restore.matches.read_as`
 
 
 @dataclass(frozen=True)
 class Content:
-    """All that a savepoint says.
+    """All that a savepoint says."""
 
-    Attributes:
-        place: where it is.
-        about: what it says of itself.
-        operators: those with state, by name.
-        sources: by name.
-        tasks_ended: by ID of the first operator of a task, how many subtasks have ended.
-        loops: how many bytes are on their way in loops, and in what tasks hand to themselves.
-        home: the job folder that has its state files; None if it has its own.
-    """
-
-    place: str
-    about: AboutSavepoint
-    operators: tuple[OperatorContent, ...]
+    place: str  # where it is
+    about: AboutSavepoint  # what it says of itself
+    operators: tuple[OperatorContent, ...]  # those with state, by name
     sources: tuple[SourceContent, ...]
-    tasks_ended: Mapping[str, int]
-    loops: int
-    home: str | None = None
+    tasks_ended: Mapping[str, int]  # by ID of the first operator of a task, how many subtasks have ended
+    loops: int  # how many bytes are on their way in loops, and in what tasks hand to themselves
+    home: str | None = None  # the checkpoint directory that has its state files; None if it has its own
 
 
 def content_of(savepoint: Savepoint) -> Content:
-    """What is in a savepoint. A request per file.
-
-    Raises:
-        SavepointError: a file is missing, or its header is damaged.
-        ConfigurationError: its storage cannot be reached.
-    """
+    """What is in a savepoint. A request per file."""
     manifest = savepoint.manifest
     headers = read_headers(savepoint)
     operators = (_operator(each, state, headers) for each, state in manifest.operators.items())
@@ -131,6 +98,7 @@ def content_of(savepoint: Savepoint) -> Content:
             {split: _position(at) for split, at in sorted(source.positions.items())},
             source.ended.count,
             counted.get(each, {}).get("records_out", 0),
+            read_as(source),
         )
         for each, source in manifest.sources.items()
     )
@@ -152,11 +120,7 @@ def _position(at: Any) -> Any:
 
 
 def read_headers(savepoint: Savepoint) -> dict[str, Header]:
-    """The headers of all state files, by name.
-
-    Raises:
-        SavepointError: as for :func:`content_of`.
-    """
+    """The headers of all state files, by name."""
     storage = storage_of(savepoint.place)
     wanted = list(state_files(savepoint))
 
@@ -174,17 +138,11 @@ def read_headers(savepoint: Savepoint) -> dict[str, Header]:
 
 @dataclass(frozen=True)
 class Placed:
-    """A state file in its place.
+    """A state file in its place."""
 
-    Attributes:
-        file: of the savepoint.
-        about: whose state should be in it.
-        follows: name of the file before it in its chain; None for the first.
-    """
-
-    file: StateFile
-    about: AboutOperator
-    follows: str | None
+    file: StateFile  # of the savepoint
+    about: AboutOperator  # whose state should be in it
+    follows: str | None  # name of the file before it in its chain; None for the first
 
 
 def state_files(savepoint: Savepoint) -> Iterator[Placed]:
@@ -198,16 +156,7 @@ def state_files(savepoint: Savepoint) -> Iterator[Placed]:
 
 
 class opened:
-    """A state file, open within the block, with its header read and compared with what the savepoint says of it.
-
-    Args:
-        storage: of the savepoint.
-        savepoint: whose file it is.
-        placed: which.
-
-    Raises:
-        SavepointError: it is missing, damaged or another one.
-    """
+    """A state file, open within the block, with its header read and compared with what the savepoint says of it."""
 
     def __init__(self, storage: Storage, savepoint: Savepoint, placed: Placed) -> None:
         self._storage, self._file, self._about = storage, placed.file, placed.about
@@ -255,8 +204,8 @@ def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Head
     files = [file for chain in state.subtasks for file in chain]
     own = [headers[file.name] for file in files]
     chains = [[headers[file.name] for file in chain] for chain in state.subtasks]
-    named = {info.name: info for header in own for info in header.states}
-    states = (StateContent(info.name, info.kind, info.types, info.serializers) for info in named.values())
+    states = _states(info for header in own for info in header.states)
+    classes = {name: form for header in own for name, form in header.classes.items()}
     return OperatorContent(
         operator_id,
         state.name,
@@ -264,14 +213,26 @@ def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Head
         state.parallelism,
         state.max_parallelism,
         next(((key[1], key[0]) for key in (header.key for header in own) if key is not None), None),
-        tuple(sorted(states, key=lambda each: each.name)),
+        states,
         sum(file.keys for file in files),
         sum(file.bytes for file in files),
         len(files),
         sum(_timers(chain, 0) for chain in chains),
         sum(_timers(chain, 1) for chain in chains),
         sum(header.operator_state.bytes for header in own if header.operator_state is not None),
+        _states(info for header in own for info in header.broadcast),
+        dict(sorted(classes.items())),
     )
+
+
+def _states(infos: Iterable[StateInfo]) -> tuple[StateContent, ...]:
+    """By name; of several files the last one says what a state is."""
+    named = {info.name: info for info in infos}
+    found = (
+        StateContent(info.name, info.kind, info.types, info.serializers, info.version, info.windows)
+        for info in named.values()
+    )
+    return tuple(sorted(found, key=lambda each: each.name))
 
 
 def _timers(chain: list[Header], domain: int) -> int:

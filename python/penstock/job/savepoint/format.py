@@ -3,12 +3,13 @@
 ::
 
     SAVEPOINT/savepoint.json     two parts: a line with the format and a checksum, then an indented JSON document
-    SAVEPOINT/state/...          the files that it names, as they were in the job folder
+    SAVEPOINT/state/...          the files that it names, as they were in the checkpoint directory
 
 Nothing in it has a path, so a savepoint can be copied or moved as a folder. Written last and created once: a folder
 without the file is no savepoint, and can be removed.
 
-One by reference has no state files, and says by which way those of the job folder are found: that is format 2, so that
+One by reference has no state files, and says by which way those of the checkpoint directory are found: that is
+    format 2, so that
 no older Penstock takes it for a damaged one. All others are of format 1.
 """
 
@@ -22,59 +23,42 @@ from typing import Any
 
 from penstock.errors import SavepointError
 from penstock.job.folder.manifest import StepManifest, manifest_of, plain_manifest
-from penstock.job.savepoint.checking import check_about, check_manifest
+from penstock.job.savepoint.checks import check_about, check_manifest
 from penstock.job.savepoint.reference import Reference, state_of
-from penstock.runtime.io.storage import join
+from penstock.storage.storage import join
 
 NAME = "savepoint.json"
 FORMAT, WHOLE = 2, 1
 """Of the text; a reader takes this one and those before. What has its files with it is of the second one."""
 SAVEPOINT, STOP, DRAIN, VERSION = "savepoint", "stop", "drain", "version"
-"""Kinds: of a job that ran on; of one that was stopped for it, without or with the end of time; and a version of a job
-folder, which can be read as one."""
+"""Kinds: of a job that ran on; of one that was stopped for it, without or with the end of time; and a checkpoint of a
+checkpoint directory, which can be read as one."""
 
 _KIND = "penstock savepoint"
 
 
 @dataclass(frozen=True)
 class AboutSavepoint:
-    """What a savepoint says of itself.
+    """What a savepoint says of itself."""
 
-    Attributes:
-        id: its own, in all places to which it is copied.
-        job: name of the job.
-        job_id: of the run.
-        created: wall time in milliseconds since 1970.
-        version: of the job's state.
-        kind: ``savepoint``, ``stop`` or ``drain``; ``version`` for one of a job folder.
-        parallelism: of the plan.
-    """
-
-    id: str
-    job: str
-    job_id: str
-    created: int
-    version: int
-    kind: str
-    parallelism: int
+    id: str  # its own, in all places to which it is copied
+    job: str  # name of the job
+    job_id: str  # of the run
+    created: int  # wall time in milliseconds since 1970
+    version: int  # of the job's state
+    kind: str  # ``savepoint``, ``stop`` or ``drain``; ``version`` for one of a checkpoint directory
+    parallelism: int  # of the plan
 
 
 @dataclass(frozen=True)
 class Savepoint:
-    """A savepoint, as far as it can be read without unpickling anything.
+    """A savepoint, as far as it can be read without unpickling anything. ``manifest`` is the state, without outputs
+    that wait. Positions of a program's own classes are :class:`~penstock.job.folder.manifest.Pickled`."""
 
-    Attributes:
-        place: its folder, a path or URL; of a version, the job folder.
-        about: what it says of itself.
-        manifest: the state, without outputs that wait. Positions of a program's own classes are
-            :class:`~penstock.job.folder.manifest.Pickled`.
-        reference: where its state files are, if it has none of its own.
-    """
-
-    place: str
-    about: AboutSavepoint
+    place: str  # its folder, a path or URL; of a checkpoint, the checkpoint directory
+    about: AboutSavepoint  # what it says of itself
     manifest: StepManifest
-    reference: Reference | None = None
+    reference: Reference | None = None  # where its state files are, if it has none of its own
 
     @property
     def state(self) -> str:
@@ -83,12 +67,13 @@ class Savepoint:
 
     @property
     def home(self) -> str | None:
-        """The job folder that has its state files; None if it has its own."""
+        """The checkpoint directory that has its state files; None if it has its own."""
         return None if self.reference is None else self.reference.place(self.place)
 
 
 def bare(manifest: StepManifest) -> StepManifest:
-    """The state of a manifest, without what belongs to its job folder: outputs, other versions, the driver."""
+    """The state of a manifest, without what belongs to its checkpoint directory: outputs, other checkpoints, the
+    driver."""
     return replace(manifest, outputs=(), retained=(), epoch=0, sealed=False, step=0)
 
 
@@ -107,23 +92,15 @@ def _head(body: bytes, version: int) -> bytes:
 
 
 def parsed(text: bytes, place: str) -> Savepoint:
-    """The savepoint of a text. Nothing is unpickled.
-
-    Args:
-        text: all of it.
-        place: the folder that it was read from.
-
-    Raises:
-        SavepointError: it is damaged, of a newer Penstock, or none.
-    """
+    """The savepoint of a text. Nothing is unpickled."""
     path = join(place, NAME)
     head, _, body = text.partition(b"\n")
     try:
         said = json.loads(head)
         if type(said) is not dict or said.get("kind") != _KIND:
             raise SavepointError(
-                f"{path!r} is no savepoint of Penstock: its first line is not that of one. Give the folder that taking "
-                "a savepoint has printed."
+                f"{path!r} is not a Penstock savepoint: its first line is not that of one. Give the folder that was "
+                "printed when it was taken."
             )
         if type(said.get("format")) is int and said["format"] > FORMAT:
             raise _newer(path, said["format"])
@@ -142,19 +119,19 @@ def parsed(text: bytes, place: str) -> Savepoint:
 
 def _check_head(said: Mapping[str, Any], head: bytes, body: bytes) -> None:
     if said.get("sha256") != hashlib.sha256(body).hexdigest():
-        cut = "" if body.endswith(b"}\n") else ", and it does not end as one does: it was cut off, perhaps"
-        raise ValueError(f"its checksum is not that of what is in it{cut}")
+        cut = "" if body.endswith(b"}\n") else ", and its end is missing: it may have been cut off"
+        raise ValueError(f"its checksum does not match its content{cut}")
     if type(said["format"]) is not int or head + b"\n" != _head(body, said["format"]):
         raise ValueError("its first line is not as it was written")
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _mapping(value: Any) -> dict[str, Any]:
     if type(value) is not dict:
-        raise TypeError("its state is no JSON object")
+        raise TypeError("its state is not a JSON object")
     return value
 
 
@@ -172,12 +149,7 @@ def _newer(path: str, found: int) -> SavepointError:
 
 
 def damaged(path: str, reason: str) -> SavepointError:
-    """The error for a savepoint that is not what was written.
-
-    Args:
-        path: of the file.
-        reason: what is wrong.
-    """
+    """The error for a savepoint that is not what was written."""
     return SavepointError(
         f"The savepoint {path!r} is damaged: {reason}. Copy it anew from where it was taken, or use an older one; "
         "nothing has been changed by this attempt."

@@ -1,5 +1,5 @@
-"""Where the state files are of a savepoint that has none of its own: in the job folder that it was taken of, named by
-the way that leads there, so that both can be moved together."""
+"""Where the state files are of a savepoint that has none of its own: in the checkpoint directory that it was taken of,
+named by the way that leads there, so that both can be moved together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.runtime.io.storage import is_local, join
+from penstock.storage.storage import is_local, join
 
 _JOB = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _MOST = 4096
@@ -16,30 +16,18 @@ _MOST = 4096
 
 @dataclass(frozen=True)
 class Reference:
-    """Where state files are.
+    """Where state files are."""
 
-    Attributes:
-        job: the id in ``job.json`` of the job folder.
-        way: from the savepoint's folder to it, as ``../../jobs/counts``.
-    """
-
-    job: str
-    way: str
+    job: str  # the id in ``job.json`` of the checkpoint directory
+    way: str  # from the savepoint's folder to it, as ``../../jobs/counts``
 
     def place(self, savepoint: str) -> str:
-        """The job folder.
-
-        Args:
-            savepoint: the savepoint's folder, a path or URL.
-
-        Raises:
-            ValueError: the way leads out of its storage.
-        """
+        """The checkpoint directory."""
         root, parts = _parts(savepoint)
         for step in self.way.split("/"):
             if step == "..":
                 if not parts:
-                    raise ValueError(f"the way {self.way!r} to its state leads out of its storage")
+                    raise ValueError(f"the path {self.way!r} to its state leaves its storage")
                 parts.pop()
             else:
                 parts.append(step)
@@ -47,12 +35,7 @@ class Reference:
 
     @classmethod
     def between(cls, savepoint: str, folder: str, job: str) -> Reference | None:
-        """The one that leads from a savepoint to a job folder; None if they are not on the same storage.
-
-        Args:
-            savepoint, folder: paths or URLs.
-            job: id of the folder.
-        """
+        """The one that leads from a savepoint to a checkpoint directory; None if they are not on the same storage."""
         (root, here), (other, there) = _parts(savepoint), _parts(folder)
         if root != other:
             return None
@@ -63,20 +46,18 @@ class Reference:
 
     @classmethod
     def read(cls, said: Any) -> Reference:
-        """The one that a savepoint says.
-
-        Raises:
-            ValueError, KeyError, TypeError: it is none.
-        """
+        """The one that a savepoint says."""
         found = cls(**said) if isinstance(said, Mapping) else None
         if found is None or type(found.job) is not str or type(found.way) is not str:
-            raise ValueError("where its state is, it does not say in words")
+            raise ValueError("the place of its state is not a text")
         steps = found.way.split("/")
         ups = next((index for index, step in enumerate(steps) if step != ".."), len(steps))
         names = steps[ups:]
         odd = any(not name or name in (".", "..") or "\0" in name or "\\" in name for name in names)
         if not names or odd or len(found.way) > _MOST or _JOB.fullmatch(found.job) is None:
-            raise ValueError(f"the way to its state is {found.way[:80]!r}, of the job folder {found.job[:40]!r}")
+            raise ValueError(
+                f"the path to its state is {found.way[:80]!r}, of the checkpoint directory {found.job[:40]!r}"
+            )
         return found
 
 
@@ -92,13 +73,5 @@ def _parts(place: str) -> tuple[str, list[str]]:
 
 
 def state_of(place: str, reference: Reference | None) -> str:
-    """The folder with the state files of a savepoint.
-
-    Args:
-        place: of the savepoint.
-        reference: None if it has its own.
-
-    Raises:
-        ValueError: as of :meth:`Reference.place`.
-    """
+    """The folder with the state files of a savepoint."""
     return join(place if reference is None else reference.place(place), "state")

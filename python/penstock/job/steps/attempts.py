@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from penstock.common.job_executions import JobExecutions, VertexExecutions
+from penstock.common.jobs.job_executions import JobExecutions, VertexExecutions
 
 if TYPE_CHECKING:
     from penstock.plan import Execution, ExecutionGraph, Executions
@@ -22,11 +22,7 @@ ENDED = frozenset(("FINISHED", "CANCELED", "FAILED"))
 
 
 class Attempts:
-    """The attempts of all subtasks. Any thread may tell and ask.
-
-    Args:
-        graph: makes the ExecutionGraph, when somebody tells or asks first.
-    """
+    """The attempts of all subtasks. Any thread may tell and ask."""
 
     def __init__(self, graph: Callable[[], ExecutionGraph]) -> None:
         self._make = graph
@@ -47,14 +43,7 @@ class Attempts:
         return self._live
 
     def seen(self, vertex: int, subtask: int, attempt: int, state: ExecutionState) -> None:
-        """A task was seen. What is older than what is known already changes nothing.
-
-        Args:
-            vertex: index of the JobVertex.
-            subtask: from 0.
-            attempt: of the task in this run of the tasks, from 0.
-            state: in which it is.
-        """
+        """A task was seen. What is older than what is known already changes nothing."""
         with self._lock:
             live = self._executions()
             at = self._index[vertex]
@@ -69,11 +58,7 @@ class Attempts:
 
     def again(self, failed: tuple[int, int] | None) -> None:
         """All tasks run again: the one that failed is FAILED, the others are CANCELED, as when Flink restarts a job.
-        O(subtasks).
-
-        Args:
-            failed: vertex and subtask, None if nobody knows which.
-        """
+        O(subtasks)."""
         with self._lock:
             live = self._executions()
             for vertex, size in self._sizes.items():
@@ -83,12 +68,7 @@ class Attempts:
                     self._base[place] = live.reset(at, subtask).attempt
 
     def finish(self, state: ExecutionState, failed: tuple[int, int] | None = None) -> None:
-        """The job has ended: so have all executions. O(subtasks).
-
-        Args:
-            state: FINISHED, or CANCELED.
-            failed: the one that is FAILED nevertheless, if that is known.
-        """
+        """The job has ended: so have all executions. O(subtasks)."""
         with self._lock:
             live = self._executions()
             for vertex, size in self._sizes.items():

@@ -1,27 +1,67 @@
-"""What the tasks of a job have counted: committed steps in all, and the step that runs now."""
+"""What a running job counts: totals by operator, and rates over the last seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+from penstock.job.deployment import Deployment
 from penstock.job.steps.events import Place
-from penstock.job.steps.rates import Recent
-from penstock.metrics.results import SubtaskMetrics
-from penstock.metrics.totals import added
+from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics, added
+from penstock.runtime.config.tasks import TaskReport
+
+SPAN = 10.0
+"""Seconds that a rate looks back."""
+_BUCKET = 0.5
+
+
+class Recent:
+    """Sums by key over the last ten seconds, in buckets of half a second. O(keys) memory and time per bucket, O(1) for
+    what is added."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._first: float | None = None
+        self._buckets: deque[tuple[float, dict[Hashable, float]]] = deque()
+
+    def add(self, amounts: Mapping[Hashable, float], over: float = 0) -> None:
+        """Take what has just happened."""
+        now = self._clock()
+        if self._first is None:
+            self._first = now - over
+        if not self._buckets or now - self._buckets[-1][0] >= _BUCKET:
+            self._buckets.append((now, {}))
+            self._forget(now)
+        bucket = self._buckets[-1][1]
+        for key, amount in amounts.items():
+            bucket[key] = bucket.get(key, 0) + amount
+
+    def per_second(self) -> dict[Hashable, float]:
+        """What there was of each key per second: over the last ten seconds, or since the first time."""
+        now = self._clock()
+        self._forget(now)
+        sums: dict[Hashable, float] = {}
+        for _, bucket in self._buckets:
+            for key, amount in bucket.items():
+                sums[key] = sums.get(key, 0) + amount
+        span = min(SPAN, max(now - (now if self._first is None else self._first), _BUCKET))
+        return {key: amount / span for key, amount in sums.items()}
+
+    def _forget(self, now: float) -> None:
+        while self._buckets and now - self._buckets[0][0] > SPAN:
+            self._buckets.popleft()
+
 
 READ, WRITTEN, BUSY = "read", "written", "busy"
 """What there is a rate of: by ``(kind, operator ID)``, of tasks by ``(kind, vertex, subtask)``."""
 
 
 class Counts:
-    """Sums and rates. Not thread-safe. O(operators times subtasks) memory; telling costs O(operators of the task).
-
-    Args:
-        clock: seconds that only grow.
-    """
+    """Sums and rates. Not thread-safe. O(operators times subtasks) memory; telling costs O(operators of the task)."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._totals: dict[Place, tuple[SubtaskMetrics, ...]] = {}
+        self._durable = self._totals  # as of the last checkpoint; never changed in place
         self._now: dict[Place, tuple[SubtaskMetrics, ...]] = {}
         self._busy: dict[Place, float] = {}
         self._recent = Recent(clock)
@@ -37,10 +77,16 @@ class Counts:
         self._busy[place] = busy_ms
 
     def step(
-        self, counters: Mapping[Place, tuple[SubtaskMetrics, ...]], busy: Mapping[Place, float], seconds: float
+        self,
+        counters: Mapping[Place, tuple[SubtaskMetrics, ...]],
+        busy: Mapping[Place, float],
+        seconds: float,
+        *,
+        durable: bool = True,
     ) -> None:
         """Take what a whole step has counted, in place of its samples."""
         moved: dict[Hashable, float] = {}
+        self._totals = dict(self._totals)
         for place, chain in counters.items():
             for key, amount in _moved(chain, self._now.get(place, ())):
                 moved[key] = moved.get(key, 0) + amount
@@ -49,6 +95,13 @@ class Counts:
         for place, milliseconds in busy.items():
             moved[(BUSY, *place)] = milliseconds - self._busy.get(place, 0)
         self._recent.add(moved, seconds)
+        if durable:
+            self._durable = self._totals
+        self.discard()
+
+    def back(self) -> None:
+        """What was counted since the last checkpoint does not count."""
+        self._totals = self._durable
         self.discard()
 
     def discard(self) -> None:
@@ -76,3 +129,18 @@ def _moved(chain: Sequence[SubtaskMetrics], before: Sequence[SubtaskMetrics]) ->
         moved.append(((READ, each.operator_id), each.records_in - (known.records_in if known else 0)))
         moved.append(((WRITTEN, each.operator_id), each.records_out - (known.records_out if known else 0)))
     return moved
+
+
+def job_metrics(deployment: Deployment, reports: Iterable[TaskReport]) -> JobMetrics:
+    """What the operators have measured, by the reports of their subtasks in order. Sources first."""
+    measured: dict[int, list[tuple[SubtaskMetrics, ...]]] = {}
+    for report in reports:
+        measured.setdefault(report.vertex, []).append(report.counters)
+    return JobMetrics(
+        [
+            OperatorMetrics(config.operator_id, config.name, config.uid, subtasks)
+            for level in deployment.levels
+            for vertex in level
+            for config, subtasks in zip(vertex.operators, zip(*measured[vertex.index], strict=True), strict=True)
+        ]
+    )

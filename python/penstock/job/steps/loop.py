@@ -1,8 +1,13 @@
-"""The loop: one step after the other, each from the version that the one before has committed.
+"""The loop: one step after the other, each from what the one before has led to.
 
-A step: the sources say what there is to read; all tasks run over it, and report; the manifest of the next version is
-written; what it names becomes visible. Whatever fails before the manifest is written has not happened: the step is run
-again from the version before, as often as :mod:`.restarts` says.
+A step: the sources say what there is to read; all tasks run over it, and report. If it is a checkpoint
+(:mod:`.checkpoints`), the manifest of the next one is written, and what that names becomes visible. Whatever fails
+before the manifest is written has not happened: the job goes back to the checkpoint before, as often as
+:mod:`.restarts` says. Only what needs no commit, such as a printed line, leaves at the end of each step.
+
+A bounded job without a checkpoint directory is one step, or as many as its records go round: it commits once, and
+    its tasks keep
+their state to themselves.
 """
 
 from __future__ import annotations
@@ -12,58 +17,47 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from penstock.common.job import JobExecutionResult
-from penstock.common.job_control import JobControl
-from penstock.common.job_id import JobID
-from penstock.common.job_status import JobStatus
+from penstock.common.jobs.job import JobExecutionResult, JobID, JobStatus
+from penstock.common.jobs.job_control import JobControl
+from penstock.connectors.spark.frames import FrameSource
 from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest
-from penstock.job.restore.telling import told
-from penstock.job.results import job_metrics
+from penstock.job.restore.notices import describe
 from penstock.job.rows import JobRows
-from penstock.job.steps.committing import Commits
-from penstock.job.steps.interrupting import stopped_by_interrupt
-from penstock.job.steps.opening import open_tasks, refusal
+from penstock.job.steps.commits import Commits, SingleRun
+from penstock.job.steps.counts import job_metrics
+from penstock.job.steps.interruptions import Restarts, stopped_by_signal
+from penstock.job.steps.opened_tasks import lines_of, open_tasks, refusal, waits
 from penstock.job.steps.outputs import WriteTable
-from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
-from penstock.job.steps.reading import Plan, PlanFrame, SourcePlan, hold_back, now_millis, plan_of
-from penstock.job.steps.restarts import Restarts
 from penstock.job.steps.runner import Outgrown, Runner, never
-from penstock.job.steps.savepoints import Savepoints
+from penstock.job.steps.savepoints import NoSavepoints, Savepoints
+from penstock.job.steps.schedule import NEVER, Checkpoints, Pace, paced
+from penstock.job.steps.source_plans import Plan, PlanFrame, SourcePlan, hold_back, now_millis, plan_of, whole_plan
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.versions import Place, Version, summary_of
+from penstock.metrics.results import added
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.config.steps import Assignment, Reading, StepReport
+from penstock.runtime.config.steps import ONLY_STEP, Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import TaskReport
-from penstock.runtime.io.frames import FrameSource
-from penstock.runtime.io.stores import configured
+from penstock.storage.stores import configured
 
 LOG = logging.getLogger("penstock")
 POLL = 20
 """Milliseconds between two questions to sources that have nothing new."""
+MAX_ROUNDS = 100_000
+"""How often records may go round in a loop once all sources have ended."""
 TICK = 200
 """Milliseconds between two steps without records, while something waits for time to pass."""
 
 
 class StepLoop:
-    """A run of a job in steps.
-
-    Args:
-        deployment: the job.
-        control: by which it is cancelled or stopped.
-        runner: makes, of the job with its folder, what runs its tasks; it is closed at the end.
-        progress: is told how far the job is.
-        write_table: writes the rows of a table, where the executor can.
-        frames: plans what sources read that are DataFrames, where the executor can.
-
-    Attributes:
-        reports: of the subtasks, when all is over: what each has measured since the job began.
-        opened: whether all tasks were open.
-    """
+    """A run of a job in steps. ``runner`` makes, of the job with its folder, what runs its tasks; it is closed at the
+    end. ``reports``, when all is over, say what each subtask has measured since the job began."""
 
     def __init__(
         self,
@@ -77,54 +71,49 @@ class StepLoop:
         self._write_table, self._frames = write_table, frames
         self._deployment, self._control, self._made = deployment, control, runner
         self._progress = progress
-        self._settings = deployment.job.settings
+        self._settings = paced(deployment)
+        self._steps = deployment.steps  # else there is one commit
         self._pace = Pace(self._settings.step_records, self._settings.step_target)
         self._collected: dict[str, list[Any]] = {}
-        self._restarts = Restarts(self._settings)
+        self._restarts = Restarts(deployment.job.settings, patient=self._steps)
+        self._checkpoints = Checkpoints(self._settings.checkpoint_interval if self._steps else NEVER)
+        self._measured: dict[Place, TaskReport] = {}  # of a job that commits once
         self._failed = False  # and has not begun again
         self.opened = False
         self._timer: int | None = None
+        self._wakes = False  # a step is due whatever there is to read: timers may have become due before the run
         self._ticks = False
         self._began = 0.0  # the last step
         self._sources: list[SourcePlan] = []
         self._outgrown: Outgrown = never
-        self._grows = False  # the job is to go on with other tasks
+        self._grows = False  # the job is to continue with other tasks
+        self._rounds = 0  # of loops, since all sources have ended
         self._started = time.perf_counter()
         self.reports: tuple[TaskReport, ...] = ()
 
     def after(self, loop: StepLoop) -> StepLoop:
-        """The same loop, which goes on with what another one of the same run has collected and counted.
-
-        Args:
-            loop: it has ended.
-        """
+        """The same loop, which continues with what another one of the same run has collected and counted."""
         self._collected, self._restarts, self._started = loop._collected, loop._restarts, loop._started
         return self
 
     def run(self, outgrown: Outgrown = never) -> JobExecutionResult | None:
-        """Run the job until all its sources have ended, or it is stopped.
-
-        Args:
-            outgrown: knows whether it is to go on with other tasks; then nothing is returned.
-
-        Raises:
-            JobExecutionError: it has failed too often.
-            JobCancelledError: it was cancelled.
-            PenstockError: the job folder is another's, or damaged.
-        """
+        """Run the job until all its sources have ended, or it is stopped. ``outgrown`` knows whether it is to continue
+        with other tasks; then nothing is returned."""
         self._outgrown = outgrown
         with contextlib.ExitStack() as opened:
             opened.enter_context(configured(self._settings.storage_options))
-            opened.enter_context(stopped_by_interrupt(self._control))
-            self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
+            commits = self._commits_of(opened)
+            self._commits: Commits | SingleRun = opened.enter_context(commits)
+            if isinstance(commits, Commits):
+                self._savepoints = Savepoints(self._control, commits)
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
             opened.callback(lambda: [source.close() for source in self._sources])
-            self._savepoints = opened.enter_context(Savepoints(self._control, self._commits))
+            opened.enter_context(self._savepoints)
             self._begin()
             if (found := self._commits.found()) is not None:
                 print(found, file=sys.stderr)
-            if said := told(self._version.before, self._deployment.vertices, self._version.matching):
+            if said := describe(self._version.before, self._deployment.vertices, self._version.matching):
                 print(said, file=sys.stderr)
             self._control.enter(JobStatus.RUNNING)
             while self._turn():
@@ -139,10 +128,20 @@ class StepLoop:
         metrics = job_metrics(self._deployment, self.reports)
         return JobExecutionResult(job.name, elapsed, self._collected, metrics, JobID(job.job_id))
 
+    def _commits_of(self, opened: contextlib.ExitStack) -> Commits | SingleRun:
+        """Where the job commits; signals and savepoints are for a job that does so more than once."""
+        if not self._steps:
+            self._savepoints: Savepoints | NoSavepoints = NoSavepoints()
+            return SingleRun(self._deployment, self._control, lambda: self._runner.write_tables())
+        opened.enter_context(stopped_by_signal(self._control))
+        return Commits(self._deployment, self._write_table)
+
     def _begin(self) -> None:
-        """Go on from the newest version."""
+        """Resume from the newest checkpoint."""
         for source in self._sources:
             source.give_up()
+        self._checkpoints.forget()
+        self._measured.clear()
         self._version = Version(self._deployment, self._commits.newest)
         self._sources = list(self._plans())
 
@@ -150,6 +149,9 @@ class StepLoop:
         manifest, functions = self._version.manifest, self._deployment.sources
         for vertex in self._deployment.vertices:
             if vertex.inputs:
+                continue
+            if not self._steps:
+                yield whole_plan(vertex, functions[vertex.index])
                 continue
             known = manifest.sources.get(vertex.operators[0].operator_id)
             positions = {} if known is None else known.positions
@@ -159,28 +161,36 @@ class StepLoop:
                 plan = self._frames(vertex, positions, over, once=once)
             else:
                 asked = 0 if known is None else known.asked
-                plan = plan_of(vertex, function, positions, over, once=once, asked=asked)
+                settings = self._settings
+                leaves, pyflink = settings.ignore_unclaimed, settings.pyflink
+                plan = plan_of(
+                    vertex, function, positions, over, once=once, asked=asked, leaves=leaves, pyflink=pyflink
+                )
             plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
             yield plan
 
     def _turn(self) -> bool:
-        """One step, or a pause if there is nothing to do; whether the job goes on."""
+        """One step, or a pause if there is nothing to do; whether the job continues."""
         try:
             if self._failed:
                 if self._grown():
                     return False
                 self._again()
-            if self._savepoints.look(self._version) or self._over() or self._grown():
+            elif isinstance(self._commits, Commits) and not self._commits.recovered:
+                self._commits.recover()
+            stands = not self._checkpoints.steps
+            if self._savepoints.look(self._version, stands=stands):
                 return False
-            self._open()
-            readings = self._planned()
-            if readings is None:
-                self._commits.rest()
-                self._control.rest(min(self._until() / 1000, 1.0))
-            else:
-                self._step(readings)
-                self._restarts.stepped()
+            ends = self._over() or self._grown()
+            if not ends:
+                self._open()
+                ends = self._dry()
+            if not (ends and stands):  # what ends here ends with a checkpoint
+                self._go_on(ends)
+            return not ends
         except JobCancelledError as error:
+            if not self._steps:
+                raise
             raise JobCancelledError(
                 f"The job {self._deployment.job.name!r} was cancelled. What its steps have committed stands."
             ) from error
@@ -190,37 +200,45 @@ class StepLoop:
             self._give_up(error)
         return True
 
+    def _go_on(self, ends: bool) -> None:
+        """A step, if there is anything to do; if the job ends here, in any case."""
+        readings = self._planned(ends)
+        if readings is None:
+            self._commits.rest()
+            self._control.rest(POLL / 1000)
+        else:
+            self._step(readings, ends)
+
     def _open(self) -> None:
-        """See that all tasks can go on from the version that the job begins with, before anything is read."""
+        """See that all tasks can resume from the checkpoint that the job begins with, before anything is read."""
         if not self.opened and self._version.number > 0:
             assignments = self._version.assignments(self._commits.state, {}, last=False)
             with self._control.on_cancel(self._runner.cancel):
-                lines = open_tasks(self._runner, self._version.number, assignments, self._deployment)
-            for line in lines:
+                opened = open_tasks(self._runner, self._version.number, assignments, self._deployment)
+            self._timer, self._ticks = opened.timer, opened.ticks
+            self._wakes = self._due()
+            for line in opened.lines:
                 print(line, file=sys.stderr)
         self.opened = True
 
     def _unwritten(self, error: OSError) -> JobExecutionError:
         """The error for one of the storage."""
+        assert isinstance(self._commits, Commits), "others show what the storage says"
         version, place = self._version.number, self._commits.place
-        kept = self._settings.job_folder is not None
+        kept = self._settings.checkpoint_directory is not None
         return JobExecutionError(
-            f"The step from version {version} cannot read or write its files, those of the job folder {place!r} or of "
-            f"an output: {error}. "
-            + ("Nothing of what is committed is lost: " if kept else "")
+            f"The step after checkpoint {version} cannot read or write its files, those of the checkpoint directory "
+            f"{place!r} or of an output: {error}. "
+            + ("Nothing that is committed is lost: " if kept else "")
             + "make room, if the disk is full, or the folder writable, and run the program again"
-            + ("; it goes on from there." if kept else ".")
+            + ("; it resumes from there." if kept else ".")
             + " With a restart strategy it tries again by itself."
         )
 
     def _give_up(self, error: Exception) -> None:
-        """A step has failed, or what comes before or behind it: it is to be run again.
-
-        Raises:
-            InvalidProgramError, StateError: its state is not for the program, whoever tries.
-            JobExecutionError, ConfigurationError: the job has failed too often.
-            FencedError: it has failed as another driver has taken the job folder over, and removed what this one wrote.
-        """
+        """A step has failed, or what comes before or behind it: it should be run again."""
+        if isinstance(self._commits, SingleRun) and (self._commits.begun or not isinstance(error, JobExecutionError)):
+            raise error
         with contextlib.suppress(OSError, ConfigurationError):
             self._commits.check()
         refused = refusal(error, self._version.number, self._deployment)
@@ -229,49 +247,54 @@ class StepLoop:
         failure = self._unwritten(error) if isinstance(error, OSError) else error
         delay = self._restarts.delay_after(failure)
         if delay is None:
+            failure = self._restarts.given_up(failure)
+        if delay is None or (self._failed and self._control.stopping):  # else it would be tried without a pause
             raise failure from (error if failure is not error else error.__cause__)
         self._failed = True
-        LOG.warning("The step from version %d has failed, and is run again: %s", self._version.number, failure)
+        LOG.warning("The step after checkpoint %d has failed, and is run again: %s", self._version.number, failure)
         self._progress.discarded(failure)
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(self._restarts.count)
         self._control.pause(delay)
 
     def _again(self) -> None:
-        """Begin again from the newest version, after a failure."""
+        """Begin again from the newest checkpoint, after a failure. The first step comes at once: nobody knows which
+        timers that checkpoint has, and the step that failed may have been one for them."""
         self._commits.failed()
         self._begin()
+        self._wakes = True
         self._failed = False
         self._control.enter(JobStatus.RUNNING)
 
     def _grown(self) -> bool:
-        """Whether the job ends here, to go on with other tasks. Whoever waits for a savepoint comes first."""
+        """Whether the job ends here, to continue with other tasks. Whoever waits for a savepoint comes first."""
         self._grows = self._outgrown(failed=self._failed) and not self._savepoints.wanted()
         return self._grows
 
     def _over(self) -> bool:
         """Whether the job has come to its end, or is to end here."""
-        return self._version.over or self._control.stopping or self._dry()
+        return self._version.over or (self._steps and self._control.stopping)
 
     def _dry(self) -> bool:
-        """Whether the job was to read what is there, and has."""
-        if self._savepoints.draining:
+        """Whether the job was to read what is there, and has. Timers that were overdue when it began have fired."""
+        if self._savepoints.draining or self._wakes:
             return False
-        once = self._settings.available_now and not self._version.comes_back
+        once = self._steps and self._settings.available_now and not self._version.comes_back
         return once and all(source.over_for_good or source.dry() for source in self._sources)
+
+    def _due(self) -> bool:
+        """Whether a timer by the clock is due."""
+        return self._timer is not None and self._timer <= now_millis()
 
     def _since(self) -> float:
         """Milliseconds since the last step began."""
         return (time.monotonic() - self._began) * 1000
 
-    def _planned(self) -> Mapping[Place, Reading] | None:
+    def _planned(self, ends: bool) -> Mapping[Place, Reading] | None:
         """What sources read in the next step; None if there is no need of one."""
-        interval = self._settings.checkpoint_interval or 0
-        if interval and self._since() < interval and not self._hurries():
-            return None
-        millis = min(self._settings.step_target, interval or 100)
+        millis = min(self._settings.step_target, 100)
         plans = [(source, source.plan(self._pace.records, millis)) for source in self._sources]
-        if not self._wanted([planned for _, planned in plans]):
+        if not (ends or self._wanted([planned for _, planned in plans])):
             return None
         both = zip(plans, hold_back(plans), strict=True)
         readings = {(plan.vertex.index, i): each for (plan, _), all_ in both for i, each in enumerate(all_)}
@@ -279,57 +302,89 @@ class StepLoop:
 
     def _wanted(self, plans: Sequence[Plan]) -> bool:
         """Whether a step has anything to do."""
-        due = self._timer is not None and self._timer <= now_millis()
+        due = self._wakes or self._due() or self._checkpoints.wanted
         tick = self._ticks and self._since() >= TICK
         ending = all(source.over_for_good for source in self._sources)
         more = self._version.comes_back or self._savepoints.hurries
         return due or tick or ending or more or any(planned.busy for planned in plans)
 
-    def _hurries(self) -> bool:
-        """Whether a step does not wait for the interval: there is more to read than one takes, or a loop goes round,
-        or nothing comes any more."""
-        ending = all(source.over_for_good for source in self._sources)
-        return self._pace.behind or self._version.comes_back or self._savepoints.hurries or ending
-
-    def _until(self) -> int:
-        """How long there is nothing to do for certain, in milliseconds."""
-        left = (self._settings.checkpoint_interval or 0) - self._since()
-        return max(1, int(left)) if left > 0 else POLL
-
-    def _step(self, readings: Mapping[Place, Reading]) -> None:
-        """Run a step, and commit it."""
-        version, self._began = self._version, time.monotonic()
-        last = all(source.over_for_good for source in self._sources) and not version.comes_back
-        assignments = version.assignments(self._commits.state, readings, last=last)
+    def _step(self, readings: Mapping[Place, Reading], ends: bool) -> None:
+        """Run a step, and commit it if it is a checkpoint. The first step of a job is one, so that it is known where
+        its sources began."""
+        version, self._began, self._wakes = self._version, time.monotonic(), False
+        durable = self._steps and (
+            ends or version.manifest.is_nothing or self._checkpoints.due or self._savepoints.hurries
+        )
+        over = all(source.over_for_good for source in self._sources)
+        last = over and not version.comes_back
+        self._go_round(over and version.comes_back)
+        saves = durable or not self._runner.keeps_tasks
+        if self._steps or (self._runner.keeps_tasks and self._deployment.goes_round):
+            state = self._commits.state
+            assignments = version.assignments(state, readings, last=last, saves=saves, commits=durable)
+        else:
+            assignments = dict.fromkeys(version.places, ONLY_STEP)
         self._progress.planned(version.number + 1, len(assignments))
-        watch = Stopwatch(self._progress, self._restarts.count)
+        watch = Stopwatch(self._progress)
         with self._control.on_cancel(self._runner.cancel), watch.part("run"):
             rows = self._runner.step(version.number, assignments, watch)
         with contextlib.closing(rows):
-            self._commit(JobRows(rows, self._deployment), assignments, watch)
+            found = JobRows(rows, self._deployment)
+            back, reports = list(found.back()), list(found.reports())
+            self._check(reports, assignments)
+            self._note(reports)
+            for line in lines_of(self._deployment, reports):
+                print(line, file=sys.stderr)
+            durable = durable or all(report.finished for report in reports)  # and so all have written their state
+            self._measure(reports)
+            manifest = self._commit(found, reports, back, watch) if durable else self._add(found, reports, back)
+        for source in self._sources:
+            source.stepped()
+        self._version = Version(self._deployment, manifest)
+        self._progress.step(summary_of(watch, manifest, reports, durable=durable))
 
-    def _commit(self, rows: JobRows, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> None:
-        back = list(rows.back())
-        reports: list[StepReport] = list(rows.reports())
-        self._check(reports, assignments)
-        self._note(reports)
+    def _go_round(self, alone: bool) -> None:
+        """A step begins; refuse one too many in which there is nothing but what is led back."""
+        self._rounds = self._rounds + 1 if alone else 0
+        if self._rounds > MAX_ROUNDS:
+            raise JobExecutionError(
+                f"The job {self._deployment.job.name!r} has an iteration whose records have gone round {MAX_ROUNDS:,} "
+                "times since all sources have ended. It probably never ends; let fewer records through to close_with()."
+            )
+
+    def _commit(
+        self, rows: JobRows, reports: Sequence[StepReport], back: Sequence[Row], watch: Stopwatch
+    ) -> StepManifest:
+        """Make durable what this step, and those since the last checkpoint, have led to."""
         with watch.part("manifest"):
             manifest = self._next(reports, back)
             self._commits.commit(manifest)
         try:
             with watch.part("publish"):
-                self._commits.publish(manifest)
+                self._commits.publish(manifest, self._checkpoints.files)
+                if self._checkpoints.steps and not self._runner.keeps_tasks:
+                    self._commits.clear_passed_on()
         finally:  # the step counts, whatever becomes of its files
-            self._show(rows)
+            rows.show()
+            self._hand_over(self._checkpoints.collected)
+            self._hand_over(rows.collected())
+            self._checkpoints.taken()
         for source in self._sources:
             source.committed()
-        self._version = Version(self._deployment, manifest)
-        self._progress.step(summary_of(watch, manifest, reports))
+        self._restarts.stepped()
+        return manifest
 
-    def _show(self, rows: JobRows) -> None:
-        """Print and hand over what the step has collected."""
+    def _add(self, rows: JobRows, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
+        """Go on from a step that is no checkpoint. What it prints is seen now: after a failure perhaps once more."""
+        self._commits.check_if_lost()
+        manifest = self._version.between(reports, back)
         rows.show()
-        for sink, records in rows.collected().items():
+        self._checkpoints.add(manifest, [report.task for report in reports], rows.collected())
+        return manifest
+
+    def _hand_over(self, collected: Mapping[str, list[Any]]) -> None:
+        """Give what was collected to who waits for it."""
+        for sink, records in collected.items():
             taker = self._control.takers.get(sink)
             if taker is not None:
                 taker.put(records)
@@ -337,8 +392,21 @@ class StepLoop:
                 self._collected.setdefault(sink, []).extend(records)
 
     def _next(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        outputs = self._commits.put_together([report.task for report in reports])
+        last = [report.task for report in reports]
+        outputs = self._commits.put_together([*self._checkpoints.reports, *last] if self._steps else self._reported())
         return self._version.next(reports, back, self._sources, self._commits.with_ended, outputs=outputs)
+
+    def _measure(self, reports: Sequence[StepReport]) -> None:
+        """Add up what the tasks of a job that commits once have measured: all of it, which manifests do not keep."""
+        if self._steps:
+            return
+        for task in (report.task for report in reports):
+            before = self._measured.get((task.vertex, task.subtask))
+            if before is not None:
+                counters = tuple(map(added, before.counters, task.counters))
+                files, committables = before.files + task.files, before.committables + task.committables
+                task = replace(task, counters=counters, files=files, committables=committables)
+            self._measured[task.vertex, task.subtask] = task
 
     def _note(self, reports: Sequence[StepReport]) -> None:
         """What the reports say of sources, of time, and of how much can be read."""
@@ -352,8 +420,7 @@ class StepLoop:
             most = max(most, report.task.counters[0].records_out)
             if report.finished:
                 source.finished.add(report.task.subtask)
-        self._timer = min((report.timer for report in reports if report.timer is not None), default=None)
-        self._ticks = any(report.ticks for report in reports)
+        self._timer, self._ticks = waits(reports)
         self._pace.took(most, self._since())
 
     def _check(self, reports: Sequence[StepReport], assignments: Mapping[Place, Assignment]) -> None:
@@ -365,7 +432,14 @@ class StepLoop:
                 "count."
             )
 
+    def _reported(self) -> list[TaskReport]:
+        """What the tasks of a job that commits once have done, in order of vertex and subtask."""
+        return [report for _, report in sorted(self._measured.items())]
+
     def _report(self) -> None:
+        if not self._steps:
+            self.reports = tuple(self._reported())
+            return
         totals = self._version.totals()
         self.reports = tuple(
             TaskReport(vertex.index, vertex.task_name(i), i, vertex.parallelism, 0, totals[vertex.index, i])

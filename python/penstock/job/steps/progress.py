@@ -19,8 +19,8 @@ from collections.abc import Callable, Hashable, Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
-from penstock.common.job_control import JobControl
-from penstock.common.job_executions import JobExecutions
+from penstock.common.jobs.job_control import JobControl
+from penstock.common.jobs.job_executions import JobExecutions
 from penstock.job.deployment import Deployment
 from penstock.job.steps.attempts import Attempts
 from penstock.job.steps.counts import BUSY, READ, WRITTEN, Counts
@@ -43,19 +43,14 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 100
 """Steps whose times are remembered."""
+_LONG = 1
+"""Seconds in which a task should have done something, or it is said that the job waits for it."""
 
 
 class Progress:
     """All that is seen of one run of a job. Any thread may tell and ask; telling costs O(operators of the tasks told
-    of), asking O(operators times subtasks).
-
-    Args:
-        deployment: the job.
-        control: of the run; its client finds this there.
-        job_graph: makes the plan, when somebody asks for executions first.
-        endless: the job goes on after a step, so a task that has ended a step runs on.
-        clock: seconds that only grow.
-    """
+    of), asking O(operators times subtasks). ``endless``: the job continues after a step, so a task that has ended
+    a step runs on."""
 
     def __init__(
         self,
@@ -77,9 +72,12 @@ class Progress:
         self._times: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=_REMEMBERED)
         self._states: dict[tuple[str, int], StateSize] = {}
         self._sources: dict[str, SourceProgress] = {}
-        self._version = self._failed = 0
+        self._version = self._failed = self._since = 0
+        self._last = 0.0
         self._started = self._began
         self._stopped: float | None = None
+        self._waits_for = ""
+        self._working: tuple[str, float] | None = None
         control.observed = self
 
     @property
@@ -90,54 +88,46 @@ class Progress:
     # --- telling ---
 
     def planned(self, version: int, tasks: int) -> None:
-        """A step begins.
-
-        Args:
-            version: that it is to make.
-            tasks: that run in it.
-        """
+        """A step begins."""
         with self._lock:
             self._started = self._clock()
 
     def execution(self, vertex: int, subtask: int, attempt: int, state: ExecutionState) -> None:
-        """A task has come into a state, or is seen in it.
-
-        Args:
-            vertex: index of its JobVertex.
-            subtask: from 0.
-            attempt: since the step began, from 0.
-            state: in Flink's words. In an endless job a task that is FINISHED has ended the step, and runs on.
-        """
+        """A task has come into a state, or is seen in it. ``state`` is in Flink's words. In an endless job a task that
+        is FINISHED has ended the step, and runs on."""
         self._attempts.seen(vertex, subtask, attempt, "RUNNING" if self._endless and state == "FINISHED" else state)
 
     def sample(
         self, vertex: int, subtask: int, counters: tuple[SubtaskMetrics, ...], busy_ms: float | None = None
     ) -> None:
-        """What a task has counted so far in the step that runs, and for how long it has worked in it.
-
-        Args:
-            vertex: index of its JobVertex.
-            subtask: from 0.
-            counters: by operator of the chain, in pre-order.
-            busy_ms: milliseconds; None if that is told otherwise.
-        """
+        """What a task has counted so far in the step that runs, and for how long it has worked in it."""
         with self._lock:
-            place, over = (vertex, subtask), self._clock() - self._started
+            now = self._clock()
+            place, over = (vertex, subtask), now - self._started
+            if self._working is not None:
+                self._working = self._working[0], now
             self._counts.sample(place, counters, over)
             if busy_ms is not None:
                 self._counts.busy(place, busy_ms, over)
 
     def replanned(self, deployment: Deployment, job_graph: Callable[[], JobGraph]) -> None:
-        """The job goes on at another parallelism: with other tasks, whose executions and counts begin anew.
-
-        Args:
-            deployment, job_graph: as they are from now on.
-        """
+        """The job continues at another parallelism: with other tasks, whose executions and counts start over."""
         with self._lock:
             self._deployment = deployment
             self._attempts = Attempts(lambda: job_graph().execution_graph())
             self._counts = Counts(self._clock)
             self._states = {}
+
+    def working(self, vertex: int, subtask: int) -> None:
+        """A task of this process works, one at a time: it is in a call of the user's until its next sample."""
+        with self._lock:
+            self._working = self._deployment.vertices[vertex].task_name(subtask), self._clock()
+
+    def waiting(self, what: str) -> None:
+        """The job waits for something, from now on. ``what`` is a noun, with what is known of it; "" for nothing any
+        more."""
+        with self._lock:
+            self._waits_for = what
 
     def busy(self, vertex: int, subtask: int, busy_ms: float) -> None:
         """For how long a task has worked so far in the step that runs, where nobody sees its counters."""
@@ -145,31 +135,29 @@ class Progress:
             self._counts.busy((vertex, subtask), busy_ms, self._clock() - self._started)
 
     def step(self, summary: StepSummary) -> None:
-        """A step has its manifest. O(operators times subtasks)."""
+        """A step is over. O(operators times subtasks)."""
         with self._lock:
             self._version = summary.version
+            self._since = 0 if summary.durable else self._since + 1
             self._times.append((summary.milliseconds, summary.parts))
+            self._last = summary.milliseconds if summary.durable else self._last
             self._states.update(summary.states)
             self._sources.update(summary.sources)
-            self._counts.step(summary.counters, summary.busy, summary.milliseconds / 1000)
+            seconds = summary.milliseconds / 1000
+            self._counts.step(summary.counters, summary.busy, seconds, durable=summary.durable)
 
     def discarded(self, error: BaseException | None = None) -> None:
-        """A step has failed, and all tasks run again from the newest version. O(subtasks).
-
-        Args:
-            error: why; if it names the task that failed, that is FAILED and the others are CANCELED.
-        """
+        """A step has failed, and all tasks run again from the newest checkpoint. O(subtasks). ``error`` is the reason;
+        if it names the task that failed, that is FAILED and the others are CANCELED."""
         with self._lock:
             self._failed += 1
-            self._counts.discard()
+            self._since = 0
+            self._counts.back()
         self._attempts.again(self._failed_task(error))
 
     def ended(self, error: BaseException | None = None) -> None:
-        """The job has ended, and with it all its tasks. O(subtasks).
-
-        Args:
-            error: why it has failed or was cancelled; None if it has finished.
-        """
+        """The job has ended, and with it all its tasks. O(subtasks). ``error`` is why it has failed or was
+        cancelled; None if it has finished."""
         with self._lock:
             self._stopped = self._clock()
         self._attempts.finish("FINISHED" if error is None else "CANCELED", self._failed_task(error))
@@ -199,7 +187,8 @@ class Progress:
                 for position, config in enumerate(vertex.operators)
             }
             times = self._step_times()
-            version, failed = self._version, self._failed
+            version, failed, since = self._version, self._failed, self._since
+            waits_for = self._waited_for()
             seconds = (self._clock() if self._stopped is None else self._stopped) - self._began
         return RunningMetrics(
             self._deployment.job.name,
@@ -212,7 +201,16 @@ class Progress:
             operators,
             tuple(vertex.operators[0].operator_id for vertex in levels if not vertex.inputs),
             tuple(each.operator_id for v in levels for each in v.operators if not each.chained and not each.network),
+            waits_for,
+            since,
         )
+
+    def _waited_for(self) -> str:
+        if self._stopped is not None or self._working is None:
+            return "" if self._stopped is not None else self._waits_for
+        task, since = self._working
+        seconds = int(self._clock() - since)
+        return f"{task}: its function has taken {seconds} s, for one record or to open" if seconds >= _LONG else ""
 
     def _operator(
         self,
@@ -249,4 +247,4 @@ class Progress:
         lengths = sorted(length for length, _ in self._times)
         named = {name for _, parts in self._times for name in parts}
         parts = {name: median(each.get(name, 0) for _, each in self._times) for name in PARTS if name in named}
-        return StepTimes(median(lengths), lengths[(len(lengths) * 99 - 1) // 100], parts, self._times[-1][0])
+        return StepTimes(median(lengths), lengths[(len(lengths) * 99 - 1) // 100], parts, self._last)

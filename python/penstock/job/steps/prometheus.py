@@ -7,8 +7,10 @@ suffix, and so do we); what only Penstock has begins with ``penstock_``. ``docs/
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import re
+import socket
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
@@ -26,21 +28,24 @@ Labels = tuple[tuple[str, str], ...]
 Sample = tuple[str, str, Labels, float]
 """Name, what it is, labels, value."""
 
+_Place = tuple[str, tuple[int, int]]
+"""An address, and the first and the last port."""
+
 _LOG = logging.getLogger("penstock")
 _lock = threading.Lock()
-_endpoints: dict[tuple[int, int], _Endpoint] = {}
+_endpoints: dict[_Place, _Endpoint] = {}
 
 
 class _Endpoint:
     """A port that is answered while jobs of this process want it; a collector of the library's registry."""
 
-    def __init__(self, ports: tuple[int, int]) -> None:
+    def __init__(self, place: _Place) -> None:
         client = library("prometheus_client", "prometheus", "The setting penstock.metrics.prometheus.port")
         self._family = library("prometheus_client.core", "prometheus", "Prometheus").GaugeMetricFamily
         self.jobs: list[Progress] = []
         registry = client.CollectorRegistry(auto_describe=False)
         registry.register(self)
-        self.port, self.close = _served(client, registry, ports)
+        self.port, self.close = _served(client, registry, *place)
 
     def describe(self) -> list[Any]:
         """Nothing is known before a job runs."""
@@ -57,13 +62,18 @@ class _Endpoint:
         yield from families.values()
 
 
-def _served(client: Any, registry: Any, ports: tuple[int, int]) -> tuple[int, Callable[[], None]]:
+def _served(client: Any, registry: Any, address: str, ports: tuple[int, int]) -> tuple[int, Callable[[], None]]:
     """The first free port, answered, and what ends that."""
     first, last = ports
     for port in range(first, last + 1):
         try:
-            server, thread = client.start_http_server(port, registry=registry)
+            server, thread = client.start_http_server(port, address, registry)
         except OSError as error:
+            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+                raise ConfigurationError(
+                    f"penstock.metrics.prometheus.address is {address!r}, which is no address of this machine: {error}"
+                    ". Give one of its own, 127.0.0.1 for this machine only, or 0.0.0.0 for all it has."
+                ) from error
             failure = error
         else:
             return server.server_port, partial(_close, server, thread)
@@ -80,40 +90,28 @@ def _close(server: Any, thread: threading.Thread) -> None:
 
 
 @contextlib.contextmanager
-def exposed(progress: Progress, ports: tuple[int, int]) -> Generator[int, None, None]:
+def exposed(progress: Progress, ports: tuple[int, int], address: str = "127.0.0.1") -> Generator[int, None, None]:
     """Within the block a job is among those that Prometheus finds here. Jobs of one process with the same setting share
-    a port. Gives the port.
-
-    Args:
-        progress: of the job.
-        ports: the first and the last that may be taken; 0 for any.
-
-    Raises:
-        ConfigurationError: no port is free, or the library is not there.
-    """
+    a port. Gives the port. ``ports`` are the first and the last that may be taken; 0 for any."""
+    place = address, ports
     with _lock:
-        endpoint = _endpoints.get(ports)
+        endpoint = _endpoints.get(place)
         if endpoint is None:
-            endpoint = _endpoints[ports] = _Endpoint(ports)
+            endpoint = _endpoints[place] = _Endpoint(place)
         endpoint.jobs.append(progress)
-    _LOG.info("Prometheus finds the job %s on port %d, at /metrics.", progress.job_id, endpoint.port)
+    _LOG.info("Prometheus finds the job %s at http://%s:%d/metrics.", progress.job_id, address, endpoint.port)
     try:
         yield endpoint.port
     finally:
         with _lock:
             endpoint.jobs.remove(progress)
             if not endpoint.jobs:
-                del _endpoints[ports]
+                del _endpoints[place]
                 endpoint.close()
 
 
 def samples(job_id: str, metrics: RunningMetrics) -> Iterator[Sample]:
-    """All numbers of a job. O(metrics times subtasks).
-
-    Args:
-        job_id: of the run.
-        metrics: what is known of it.
-    """
+    """All numbers of a job. O(metrics times subtasks)."""
     job = (("job_id", job_id), ("job_name", metrics.job_name))
     yield from _of_job(job, metrics)
     for vertex in metrics.vertices:
@@ -131,9 +129,9 @@ def _of_job(job: Labels, metrics: RunningMetrics) -> Iterator[Sample]:
     yield f"{_JOB}uptime", "Milliseconds since the job was started", job, metrics.seconds * 1000
     yield f"{_JOB}numRestarts", "Steps that failed and ran again", job, metrics.failed_steps
     yield f"{_JOB}numberOfCompletedCheckpoints", "Versions committed", job, metrics.version
-    yield f"{_JOB}lastCheckpointDuration", "Milliseconds of the last step", job, step.last_ms
+    yield f"{_JOB}lastCheckpointDuration", "Milliseconds of the last checkpoint", job, step.last_ms
     size = sum(each.state.bytes for each in metrics.operators.values())
-    yield f"{_JOB}lastCheckpointFullSize", "Bytes of state that the newest version names", job, size
+    yield f"{_JOB}lastCheckpointFullSize", "Bytes of state in the newest checkpoint", job, size
     for part, milliseconds in step.parts.items():
         yield "penstock_step_part_ms", "Median of the last 100 steps", (*job, ("part", part)), milliseconds
     for quantile, milliseconds in (("0.5", step.median_ms), ("0.99", step.p99_ms)):

@@ -1,4 +1,4 @@
-"""What the loop of a job in steps asks of others: to run the tasks of a step; whether to go on with other tasks."""
+"""What the loop of a job in steps asks of others: to run the tasks of a step; whether to continue with other tasks."""
 
 from __future__ import annotations
 
@@ -12,22 +12,17 @@ from penstock.runtime.config.steps import Assignment
 
 
 class Runner(Protocol):
-    """Who runs the tasks of a step."""
+    """Who runs the tasks of a step. ``keeps_tasks`` is whether the object that has run a subtask runs it in the next
+    step too, so that between two checkpoints its state and the files of its sinks can stay as they are."""
+
+    keeps_tasks: bool
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """Run the tasks, each as its assignment says.
+        """Run the tasks, each as its assignment says. Returns the rows for the driver, and those for heads of loops."""
+        ...
 
-        Args:
-            version: to begin from.
-            assignments: of all tasks that have not ended.
-            watch: is told which task works, where that is seen.
-
-        Returns:
-            The rows for the driver, and those for heads of loops.
-
-        Raises:
-            JobExecutionError: a task has failed; nothing of the step counts. StepLostError: by no fault of the program.
-        """
+    def write_tables(self) -> None:
+        """Write the tables of a job that commits once: all its tasks have succeeded."""
         ...
 
     def cancel(self) -> None:
@@ -35,11 +30,7 @@ class Runner(Protocol):
         ...
 
     def forget(self, attempt: int) -> None:
-        """The step has failed: the next one begins with other tasks.
-
-        Args:
-            attempt: how often the job has been run again.
-        """
+        """The step has failed: the next one begins with other tasks."""
         ...
 
     def close(self) -> None:
@@ -51,11 +42,7 @@ class Outgrown(Protocol):
     """Who knows whether there are more or fewer cores than the job uses."""
 
     def __call__(self, *, failed: bool = False) -> bool:
-        """Whether the job is to go on with other tasks. Between two steps.
-
-        Args:
-            failed: it begins again anyway.
-        """
+        """Whether the job is to continue with other tasks. Between two steps."""
         ...
 
 

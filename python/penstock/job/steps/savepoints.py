@@ -1,7 +1,7 @@
-"""Savepoints of a job that runs: taken between two steps of versions that stand, and copied beside the next ones.
+"""Savepoints of a job that runs: taken between two steps of checkpoints that stand, and copied beside the next ones.
 
 The version is held meanwhile, so that no clean-up takes its files. Who stops the job with a savepoint waits for it, and
-the job goes on if it cannot be taken. To be drained, the job gets steps in which its sources end.
+the job continues if it cannot be taken. To be drained, the job gets steps in which its sources end.
 """
 
 from __future__ import annotations
@@ -13,30 +13,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from penstock.common.job_control import JobControl, SavepointWish
+from penstock.common.jobs.job_control import JobControl, SavepointWish
 from penstock.errors import ConfigurationError, JobCancelledError, PenstockError, SavepointError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest, TaskState
 from penstock.job.folder.requests import Answer, Request, Requests
-from penstock.job.savepoint.taking import new_place, write_savepoint
-from penstock.job.steps.committing import Commits
+from penstock.job.savepoint.store import new_place, write_savepoint
+from penstock.job.steps.commits import Commits
 from penstock.job.steps.versions import Place, Version, key_of
 from penstock.runtime.config.steps import Reading
-from penstock.runtime.io.stores import configure
+from penstock.storage.stores import configure
 
 LOG = logging.getLogger("penstock")
 
 
 class Savepoints:
-    """What is asked of a job that runs in steps, a context manager around them.
-
-    Args:
-        control: by which the program asks; others ask by files in the job folder.
-        commits: of the run.
-
-    Attributes:
-        draining: whether the sources of the job are to end.
-    """
+    """What is asked of a job that runs in steps, a context manager around them. The program asks through
+    ``control``, others by files in the checkpoint directory."""
 
     def __init__(self, control: JobControl, commits: Commits) -> None:
         self._control, self._commits, lease = control, commits, commits.lease
@@ -62,18 +55,12 @@ class Savepoints:
 
     @property
     def hurries(self) -> bool:
-        """Whether a step is wanted now: there is no version yet that could be taken, or the sources are to end."""
+        """Whether a checkpoint is wanted now: no checkpoint has all that was read so far, or the sources are to end."""
         return self.draining or bool(self._waiting)
 
-    def look(self, version: Version) -> bool:
-        """Between two steps: do what is asked for.
-
-        Args:
-            version: the newest, whose outputs are published.
-
-        Returns:
-            Whether the job is to end now.
-        """
+    def look(self, version: Version, *, stands: bool = True) -> bool:
+        """Between two steps: do what is asked for. ``stands`` is whether it is written, and its outputs are published;
+        if not, what is asked for waits. Returns whether the job is to end now."""
         self._poll()
         self._waiting += self._control.asked()
         for wish in self._waiting:
@@ -83,7 +70,7 @@ class Savepoints:
                 self._control.stop()
                 self._control.taken(wish, "")
         self._waiting = [wish for wish in self._waiting if wish.kind != "drain" and wish.taken]
-        if version.manifest.is_nothing:
+        if version.manifest.is_nothing or not stands:
             return False
         due, self._waiting = self._waiting, []
         for wish in due:
@@ -165,12 +152,12 @@ class Savepoints:
             folder = wish.folder or settings.savepoints
             if folder is None:
                 raise ConfigurationError(
-                    "No folder was said for the savepoint. Give one, or set state.savepoints.dir.",
+                    "No folder is set for the savepoint. Give one, or set state.savepoints.dir.",
                     flink_class="java.lang.IllegalStateException",
                 )
             place = new_place(folder, manifest.job_id)
             refers = settings.savepoint_reference if wish.reference is None else wish.reference
-            refers = refers and settings.job_folder is not None  # a temporary one goes with the job
+            refers = refers and settings.checkpoint_directory is not None  # a temporary one goes with the job
             pin = self._commits.lease.pin if refers else None
             write_savepoint(self._files, manifest, place, wish.kind, self._go_on, pin)
         except Exception as error:
@@ -178,20 +165,16 @@ class Savepoints:
             LOG.warning("No savepoint was taken: %s", error)
             return False
         self._control.taken(wish, place)
-        LOG.info("The savepoint %s was taken of version %d.", place, manifest.version)
+        LOG.info("The savepoint %s was taken of checkpoint %d.", place, manifest.version)
         return True
 
     def _go_on(self) -> None:
         self._control.check()
         if self._given_up:
-            raise JobCancelledError("The job has failed, and the savepoint was given up with it.")
+            raise JobCancelledError("The job failed before the savepoint was taken.")
 
     def ended(self, version: Version) -> None:
-        """The job has come to its end, and stands at a version: take what was asked for and had to wait for that.
-
-        Args:
-            version: the newest.
-        """
+        """The job has come to its end, and stands at a checkpoint: take what was asked for and had to wait for that."""
         self._waiting += self._control.asked()
         for wish in (*self._waiting, *self._drained):
             if not wish.taken:
@@ -207,14 +190,35 @@ class Savepoints:
         self._waiting, self._drained = [], []
 
 
-def resumable(manifest: StepManifest, deployment: Deployment, finished: frozenset[Place]) -> StepManifest:
-    """A version of a job that was drained, from which it can go on: only those of its tasks have ended that had before.
+class NoSavepoints:
+    """What is asked of a job that commits once, which has no checkpoints to save: whoever waits hears so at its end."""
 
-    Args:
-        manifest: of the version.
-        deployment: the job.
-        finished: the tasks that had ended before it was drained.
-    """
+    draining = hurries = False
+
+    def __enter__(self) -> NoSavepoints:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def look(self, version: Version, *, stands: bool = True) -> bool:
+        """The job continues."""
+        return False
+
+    def wanted(self) -> bool:
+        """Nobody is answered before the job has ended."""
+        return False
+
+    def drained(self, readings: Mapping[Place, Reading]) -> Mapping[Place, Reading]:
+        """Sources read on."""
+        return readings
+
+    def ended(self, version: Version) -> None:
+        """There is no checkpoint."""
+
+
+def resumable(manifest: StepManifest, deployment: Deployment, finished: frozenset[Place]) -> StepManifest:
+    """A checkpoint of a drained job from which it can resume: only tasks that had ended before have ended in it."""
     tasks = dict(manifest.tasks)
     for vertex in deployment.vertices:
         own = tasks.get(key_of(vertex), ())

@@ -14,6 +14,9 @@ from penstock.runtime.task.task import Task
 
 _BEAT = 0.25
 """Seconds between two looks at what a task has counted."""
+_STRIDE = 0.1
+"""Seconds that a task may work between two moments in which it can be looked at; if it does longer, there are more of
+them."""
 
 
 class Stopwatch:
@@ -24,14 +27,10 @@ class Stopwatch:
             …
         progress.step(watch.summary(1, reports))
 
-    Args:
-        progress: is told of the tasks that run in this thread; None: nobody is.
-        attempt: of the tasks, since the step began.
-    """
+    ``progress`` is told of the tasks that run in this thread; None: nobody is."""
 
-    def __init__(self, progress: Progress | None, attempt: int = 0) -> None:
+    def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
-        self._attempt = attempt
         self._began = time.time()
         self._started = time.perf_counter()
         self._parts: dict[str, float] = {}
@@ -41,6 +40,7 @@ class Stopwatch:
         self._place: Place = (0, 0)
         self._task: Task | None = None
         self._since = self._started
+        self._paused = self._started
 
     @contextlib.contextmanager
     def part(self, name: str) -> Generator[None, None, None]:
@@ -53,11 +53,23 @@ class Stopwatch:
             self._parts[name] = self._parts.get(name, 0) + (time.perf_counter() - started) * 1000
 
     def begin(self, vertex: int, subtask: int, task: Task) -> None:
-        """A task begins to work in this thread, or goes on."""
+        """A task begins to work in this thread, or continues."""
         self._place, self._task, self._since = (vertex, subtask), task, time.perf_counter()
+        self._paused = self._since
+        if self._progress is not None:
+            task.look = self._pause
+            self._progress.working(vertex, subtask)
         if self._place not in self._known and self._progress is not None:
             self._known.add(self._place)
-            self._progress.execution(vertex, subtask, self._attempt, "RUNNING")
+            self._progress.execution(vertex, subtask, 0, "RUNNING")
+
+    def _pause(self) -> bool:
+        """A moment between two records of the task that works; whether it was long in coming."""
+        now = time.perf_counter()
+        long, self._paused = now - self._paused > _STRIDE, now
+        if now - self._looked >= _BEAT:
+            self._look()
+        return long
 
     def beat(self) -> None:
         """A moment between two rows of the task that works: now and then what it has counted is told."""
@@ -72,17 +84,15 @@ class Stopwatch:
                 self._progress.sample(*self._place, self._task.counters(), worked)
 
     def end(self, *, done: bool) -> None:
-        """The task that works has no more to do.
-
-        Args:
-            done: in this step.
-        """
+        """The task that works has no more to do."""
         self._look() if done else self.beat()
         worked = (time.perf_counter() - self._since) * 1000
         self._busy[self._place] = self._busy.get(self._place, 0) + worked
+        if self._task is not None:
+            self._task.look = None
         self._task = None
         if done and self._progress is not None:
-            self._progress.execution(*self._place, self._attempt, "FINISHED")
+            self._progress.execution(*self._place, 0, "FINISHED")
 
     def summary(
         self,
@@ -93,14 +103,8 @@ class Stopwatch:
         states: Mapping[tuple[str, int], StateSize] | None = None,
         sources: Mapping[str, SourceProgress] | None = None,
     ) -> StepSummary:
-        """The step, which ends now.
-
-        Args:
-            version: that it has made.
-            reports: of its tasks.
-            busy: milliseconds in which each task worked, where they did not work in this thread.
-            states, sources: as for :class:`~penstock.job.steps.events.StepSummary`.
-        """
+        """The step, which ends now. ``busy`` are the milliseconds in which each task worked, where they did not work in
+        this thread."""
         counters = {(report.vertex, report.subtask): report.counters for report in reports}
         ended = self._began + time.perf_counter() - self._started
         worked = self._busy if busy is None else busy

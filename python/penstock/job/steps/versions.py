@@ -1,24 +1,24 @@
-"""From the reports of a step to the next version of a job, and back from a version to what its tasks are given."""
+"""From the reports of a step to the next checkpoint of a job, and back from a checkpoint to what its tasks are
+given."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from penstock.job.deployment import Deployment
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
-from penstock.job.restore.adapting import adapted
-from penstock.job.restore.matching import Matching
+from penstock.job.restore.adapted_manifest import adapt
+from penstock.job.restore.matches import Matching
 from penstock.job.steps.events import StepSummary
-from penstock.job.steps.reading import SourcePlan, now_millis
+from penstock.job.steps.source_plans import SourcePlan, now_millis
 from penstock.job.steps.stopwatch import Stopwatch
-from penstock.metrics.results import CounterValue, SubtaskMetrics
+from penstock.metrics.results import CounterValue, SubtaskMetrics, added
 from penstock.metrics.running import StateSize
-from penstock.metrics.totals import added
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MIN_WATERMARK
@@ -50,21 +50,8 @@ def key_of(vertex: VertexConfig) -> str:
 
 
 class Version:
-    """A version of a job as its next step needs it.
-
-    Args:
-        deployment: the job.
-        manifest: of the version; None for the beginning.
-
-    Attributes:
-        plan: digest of the plan.
-        manifest: of the version, as the plan needs it.
-        matching: which operator has taken which state of another plan; None if it is of the same.
-        before: the manifest as it was found.
-
-    Raises:
-        InvalidProgramError: the program cannot go on from it; see :mod:`penstock.job.restore.refusals`.
-    """
+    """A version of a job as its next step needs it. ``matching`` is which operator has taken which state of another
+    plan; None if it is of the same."""
 
     def __init__(self, deployment: Deployment, manifest: StepManifest | None) -> None:
         self._deployment = deployment
@@ -73,7 +60,7 @@ class Version:
         self.matching: Matching | None = None
         if not (self.manifest.is_nothing or self.manifest.plan == self.plan):
             allow = deployment.job.settings.ignore_unclaimed
-            self.manifest, self.matching = adapted(self.before, deployment.vertices, self.plan, _folded, allow=allow)
+            self.manifest, self.matching = adapt(self.before, deployment.vertices, self.plan, _folded, allow=allow)
         self._tasks: dict[Place, tuple[bytes, tuple[Row, ...]]] = {}
         self.finished: set[Place] = set()
         self._totals: dict[Place, tuple[SubtaskMetrics | None, ...]] = {}
@@ -96,7 +83,7 @@ class Version:
 
     @property
     def number(self) -> int:
-        """Of the version."""
+        """Of the checkpoint."""
         return self.manifest.version
 
     @property
@@ -108,6 +95,11 @@ class Version:
     def comes_back(self) -> bool:
         """Whether records are on their way back to the heads of loops."""
         return any(rows for _, rows in self._tasks.values())
+
+    @property
+    def places(self) -> list[Place]:
+        """The tasks that have not ended."""
+        return [place for place in self._tasks if place not in self.finished]
 
     def totals(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
         """What all subtasks have measured since the job began."""
@@ -122,15 +114,15 @@ class Version:
         return result
 
     def assignments(
-        self, folder: str | None, readings: Mapping[Place, Reading], *, last: bool
+        self,
+        folder: str | None,
+        readings: Mapping[Place, Reading],
+        *,
+        last: bool,
+        saves: bool = True,
+        commits: bool = True,
     ) -> dict[Place, Assignment]:
-        """What each task that has not ended is given.
-
-        Args:
-            folder: of state.
-            readings: of sources.
-            last: whether no source is to send anything more.
-        """
+        """What each task that has not ended is given."""
         result: dict[Place, Assignment] = {}
         for vertex in self._deployment.vertices:
             states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
@@ -140,7 +132,10 @@ class Version:
                 if place not in self.finished:
                     volatile, rows = self._tasks[place]
                     ends = last and not rows
-                    result[place] = Assignment(self.number, folder, chains, volatile, readings.get(place), rows, ends)
+                    reading = readings.get(place)
+                    result[place] = Assignment(
+                        self.number, folder, chains, volatile, reading, rows, ends, saves=saves, commits=commits
+                    )
         return result
 
     def next(
@@ -151,15 +146,16 @@ class Version:
         with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits],
         **also: Any,
     ) -> StepManifest:
-        """The manifest that a step leads to.
+        """The manifest that a checkpoint leads to."""
+        states = {plan.operator.operator_id: self._source(plan, with_ended) for plan in sources}
+        return self._after(reports, back, self.number + 1, sources=states, **also)
 
-        Args:
-            reports: of all tasks that had not ended.
-            back: rows for the heads of loops.
-            sources: as they are after the step.
-            with_ended: keeps ids of splits.
-            also: fields of the manifest besides.
-        """
+    def between(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
+        """What a step leads to that is no checkpoint: never written, it is of the same version as before. What sources
+        have read is known by their plans until the next checkpoint."""
+        return self._after(reports, back, self.number, sources=self.manifest.sources)
+
+    def _after(self, reports: Sequence[StepReport], back: Sequence[Row], number: int, **also: Any) -> StepManifest:
         by_place, returned = {(each.task.vertex, each.task.subtask): each for each in reports}, _by_slot(back)
         tasks, totals = {}, {}
         for vertex in self._deployment.vertices:
@@ -170,14 +166,13 @@ class Version:
             )
             totals.update(self._counted(vertex, by_place))
         return StepManifest(
-            version=self.number + 1,
+            version=number,
             job=self._deployment.job.name,
             job_id=self._deployment.job.job_id,
             time=now_millis(),
             plan=self.plan,
             parallelism=max((vertex.parallelism for vertex in self._deployment.vertices), default=1),
             operators=self._operators(by_place),
-            sources={plan.operator.operator_id: self._source(plan, with_ended) for plan in sources},
             tasks=tasks,
             counters=totals,
             **{"origin": self.manifest.origin, **also},
@@ -247,21 +242,18 @@ def _decoded(operator_id: str, name: str, known: Mapping[str, Any]) -> SubtaskMe
     return SubtaskMetrics(operator_id, name, user=user, **numbers)
 
 
-def summary_of(watch: Stopwatch, manifest: StepManifest, reports: Sequence[StepReport]) -> StepSummary:
-    """What there is to tell of a step whose manifest stands.
-
-    Args:
-        watch: its times.
-        manifest: of the version that it has made.
-        reports: of its tasks.
-    """
+def summary_of(
+    watch: Stopwatch, manifest: StepManifest, reports: Sequence[StepReport], *, durable: bool
+) -> StepSummary:
+    """What there is to tell of a step that is over."""
     states: dict[tuple[str, int], StateSize] = {}
     for report in reports:
         for operator_id, chain in report.chains.items():
             size = StateSize(report.keys.get(operator_id, 0), sum(file.bytes for file in chain))
             states[operator_id, report.task.subtask] = size
     busy = {(report.task.vertex, report.task.subtask): report.millis for report in reports}
-    return watch.summary(manifest.version, [report.task for report in reports], busy=busy, states=states)
+    tasks = [report.task for report in reports]
+    return replace(watch.summary(manifest.version, tasks, busy=busy, states=states), durable=durable)
 
 
 def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:

@@ -1,24 +1,31 @@
 """The rules, by what they are about; the first digit of their codes says it.
 
-Here: what is wrong with programs, a class each. Not here: how rules are selected, and how findings are suppressed.
+Here: what is wrong with programs, a function each. Not here: how rules are selected, and how findings are suppressed.
 """
 
 from __future__ import annotations
 
 from penstock.lint.rule import Rule
 from penstock.lint.rules import (
-    chaining,
+    attributes,
+    captures,
     connectors,
     event_time,
     functions,
+    handles,
     identity,
     partitioning,
+    results,
     state,
     suppressions,
+    timers,
     windows,
 )
 
-_MODULES = (identity, state, event_time, windows, partitioning, chaining, connectors, functions, suppressions)
+_MODULES = (
+    *(identity, state, attributes, handles, event_time, timers, windows, partitioning),
+    *(connectors, functions, captures, results, suppressions),
+)
 
 GROUPS = {
     "0": "Identity",
@@ -29,18 +36,20 @@ GROUPS = {
     "5": "Functions",
     "9": "Suppressions",
 }
-"""What rules are about, by the first digit of their codes."""
+"""The subjects of rules, by the first digit of their codes."""
 
-RULES: dict[str, type[Rule]] = {
-    rule.code: rule
-    for rule in sorted(
-        (
-            each
-            for module in _MODULES
-            for each in vars(module).values()
-            if isinstance(each, type) and issubclass(each, Rule) and each.__module__ == module.__name__
-        ),
-        key=lambda rule: rule.code,
-    )
-}
+_ALL = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Rule)]
+RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_ALL, key=lambda rule: rule.code)}
 """All rules by code, in order."""
+
+
+def table() -> str:
+    """All rules by group as Markdown, with links to their pages."""
+    lines: list[str] = []
+    for digit, title in GROUPS.items():
+        lines += [f"### {title}", "", "| Code | Rule | Default |", "| --- | --- | --- |"]
+        for code, rule in RULES.items():
+            if code[2] == digit:
+                lines.append(f"| [{code}]({code}.md) | {rule.summary()} | {'yes' if rule.default else 'no'} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,272 +1,272 @@
-"""PS4xx: what programs read and write, and what is promised of it."""
+"""PS4xx: sources and sinks, and what checkpoints guarantee for them."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from inspect import getattr_static
 from typing import Any
 
-from penstock.common import RuntimeExecutionMode
+from penstock.common import OutputTag, RuntimeExecutionMode
+from penstock.connectors.kafka.sink import TransactionalKafkaOutput
+from penstock.connectors.two_phase import TwoPhaseOutput
 from penstock.errors import PenstockError
-from penstock.lint.rule import Found, Rule
-from penstock.lint.subject import Subject
+from penstock.lint.bodies import assigned, attribute_of_self, meaning, own
+from penstock.lint.rule import bodies, program, repeated, rule, sinks
+from penstock.lint.sources import Source
+from penstock.lint.subject import Body, Subject
 from penstock.plan import StreamNode
 from penstock.runtime.io.sinks import PrintSink, PublishedSink
-from penstock.runtime.io.two_phase import TwoPhaseOutput
-from penstock.runtime.kafka.sink import TransactionalKafkaOutput
 from penstock.runtime.operators.source import StreamSource
 
+_OFTEN = 100
+"""A shorter checkpoint interval, in milliseconds, was probably meant in seconds."""
 
-class PrintSinkInEndlessProgram(Rule):
+
+@rule("PS401", sinks)
+def print_sink_in_endless_program(subject: Subject, node: StreamNode, function: Any) -> str:
     """A program that never ends prints its records.
 
     All that is printed travels to the driver and to its standard output, which nobody reads for months; on Flink it
     fills the logs of the task managers. Write to files, a table or a topic; or end the program.
 
-    Bad::
+    Example::
 
-        orders.print()
-
-    Good::
-
-        orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
+        - orders.print()
+        + orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
     """
-
-    code = "PS401"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for node, function in subject.sinks():
-            ends = node.id not in subject.endless or subject.pipeline.settings.available_now
-            if isinstance(function, PrintSink) and not ends:
-                yield Found(
-                    f"{node.name!r} prints records of a program that never ends. Write them to files, a table or a "
-                    "topic: sink_to(…).",
-                    node.id,
-                )
+    ends = node.id not in subject.endless or subject.pipeline.settings.available_now
+    if ends or not isinstance(function, PrintSink):
+        return ""
+    return (
+        f"{node.name!r} prints records of a program that never ends. Write them to files, a table or a topic: "
+        "sink_to(…)."
+    )
 
 
-def _exactly_once(subject: Subject) -> Iterator[tuple[StreamNode, Any]]:
+@rule("PS402", sinks)
+def exactly_once_without_checkpoints(subject: Subject, node: StreamNode, function: Any) -> str:
+    """A sink of a program that never ends commits with checkpoints, and there are none.
+
+    The output of such a sink becomes visible when a checkpoint is complete. Without `enable_checkpointing` it never
+    does in Flink. Penstock commits after each of its steps, so a program with a checkpoint directory is not reported.
+
+    Example::
+
+        + env.enable_checkpointing(60_000)
+          orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
+    """
+    settings = subject.pipeline.settings
+    commits = settings.checkpoint_interval is not None or settings.checkpoint_directory is not None
+    waits = isinstance(function, PublishedSink | TwoPhaseOutput) and node.id in subject.endless
+    if commits or not waits:
+        return ""
+    return (
+        f"{node.name!r} publishes with checkpoints, and the program, which never ends, takes none: in Flink its output "
+        "never becomes visible. Call env.enable_checkpointing(60_000), say."
+    )
+
+
+@rule("PS403", sinks)
+def exactly_once_sink_at_least_once(subject: Subject, node: StreamNode, function: Any) -> str:
+    """A sink writes each record exactly once, and checkpoints guarantee at least once only.
+
+    With `CheckpointingMode.AT_LEAST_ONCE` a restored job processes some records again, and a two-phase sink writes them
+    again, in the next transaction. The sink's guarantee is lost.
+
+    Example::
+
+        - env.enable_checkpointing(60_000, CheckpointingMode.AT_LEAST_ONCE)
+        + env.enable_checkpointing(60_000, CheckpointingMode.EXACTLY_ONCE)
+          orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
+    """
+    settings = subject.pipeline.settings
+    again = settings.checkpoint_interval is not None and settings.checkpointing_mode == "AT_LEAST_ONCE"
+    if not again or not isinstance(function, PublishedSink | TwoPhaseOutput):
+        return ""
+    return (
+        f"{node.name!r} writes each record once, but checkpoints are AT_LEAST_ONCE: after a failure records come "
+        "twice. Use CheckpointingMode.EXACTLY_ONCE."
+    )
+
+
+def _prefixes(subject: Subject) -> Iterator[tuple[StreamNode, Any]]:
     for node, function in subject.sinks():
-        if isinstance(function, PublishedSink | TwoPhaseOutput):
-            yield node, function
+        yield node, function.prefix if isinstance(function, TransactionalKafkaOutput) else None
 
 
-class ExactlyOnceWithoutCheckpoints(Rule):
-    """A sink of a program that never ends publishes with checkpoints, and there are none.
-
-    What such a sink has written becomes visible when a checkpoint is complete. Without `enable_checkpointing` nothing
-    ever does in Flink. Penstock publishes after each of its steps, so a program with a job folder, which Flink does not
-    have, is no finding.
-
-    Bad::
-
-        orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
-
-    Good::
-
-        env.enable_checkpointing(60_000)
-        orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
-    """
-
-    code = "PS402"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        settings = subject.pipeline.settings
-        if settings.checkpoint_interval is not None or settings.job_folder is not None:
-            return
-        for node, _ in _exactly_once(subject):
-            if node.id in subject.endless:
-                yield Found(
-                    f"{node.name!r} publishes with checkpoints, and the program, which never ends, takes none: in "
-                    "Flink its output never becomes visible. Call env.enable_checkpointing(60_000), say.",
-                    node.id,
-                )
-
-
-class ExactlyOnceSinkAtLeastOnce(Rule):
-    """A sink writes each record once, and checkpoints promise at least once only.
-
-    With `CheckpointingMode.AT_LEAST_ONCE` a restored job works on some records again, and a sink in two phases writes
-    them again, in the next transaction. Its care is in vain.
-
-    Bad::
-
-        env.enable_checkpointing(60_000, CheckpointingMode.AT_LEAST_ONCE)
-        orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
-
-    Good::
-
-        env.enable_checkpointing(60_000, CheckpointingMode.EXACTLY_ONCE)
-        orders.map(str).sink_to(FileSink.for_row_format("out", Encoder.simple_string_encoder()).build())
-    """
-
-    code = "PS403"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        settings = subject.pipeline.settings
-        if settings.checkpoint_interval is None or settings.checkpointing_mode != "AT_LEAST_ONCE":
-            return
-        for node, _ in _exactly_once(subject):
-            yield Found(
-                f"{node.name!r} writes each record once, but checkpoints are AT_LEAST_ONCE: after a failure records "
-                "come twice. Use CheckpointingMode.EXACTLY_ONCE.",
-                node.id,
-            )
-
-
-class SharedTransactionalId(Rule):
+@rule("PS404", repeated(_prefixes))
+def shared_transactional_id(subject: Subject, node: StreamNode, prefix: str, other: StreamNode) -> str:
     """Two sinks write to Kafka in transactions of the same names.
 
     A broker ends the transaction of a producer when another one begins under its transactional id. Two sinks with one
-    prefix, of one program or of two, end each other's: records are lost or the job fails.
+    prefix, of one program or of two, end each other's transactions: records are lost or the job fails.
 
-    Bad::
+    Example::
 
-        orders.map(str).sink_to(to_topic("one", prefix="orders"))
-        orders.map(str).sink_to(to_topic("two", prefix="orders"))
-
-    Good::
-
-        orders.map(str).sink_to(to_topic("one", prefix="orders-one"))
-        orders.map(str).sink_to(to_topic("two", prefix="orders-two"))
+        - orders.map(str).sink_to(to_topic("one", prefix="orders"))
+        - orders.map(str).sink_to(to_topic("two", prefix="orders"))
+        + orders.map(str).sink_to(to_topic("one", prefix="orders-one"))
+        + orders.map(str).sink_to(to_topic("two", prefix="orders-two"))
     """
+    return (
+        f"{node.name!r} (node {node.id}) has the prefix of transactional ids {prefix!r}, as node {other.id} has: they "
+        "end each other's transactions. Give each its own."
+    )
 
-    code = "PS404"
 
-    def find(self, subject: Subject) -> Iterator[Found]:
-        first: dict[str, StreamNode] = {}
-        for node, function in subject.sinks():
-            if not isinstance(function, TransactionalKafkaOutput):
+def _places(subject: Subject) -> Iterator[tuple[StreamNode, str | None]]:
+    """Where sinks write that replace what is there."""
+    for node, function in subject.sinks():
+        if isinstance(function, PublishedSink) and not function.adds and not function.sends:
+            try:
+                yield node, function.place()
+            except (PenstockError, OSError):
                 continue
-            other = first.setdefault(function.prefix, node)
-            if other is not node:
-                yield Found(
-                    f"{node.name!r} (node {node.id}) has the prefix of transactional ids {function.prefix!r}, as node "
-                    f"{other.id} has: they end each other's transactions. Give each its own.",
-                    node.id,
-                )
 
 
-class SharedTarget(Rule):
+@rule("PS405", repeated(_places))
+def shared_target(subject: Subject, node: StreamNode, place: str, other: StreamNode) -> str:
     """Two sinks write to the same place.
 
-    The second one would replace what the first has written, or the job is refused when it starts. Sinks that add files
-    to a folder may share it, and are no finding.
+    The second one would replace the output of the first, or the job is refused when it starts. Sinks that add files to
+    a folder may share it, and are not reported.
 
-    Bad::
+    Example::
 
-        orders.map(lambda order: order[0]).write_as_text("out")
-        orders.map(lambda order: order[1]).write_as_text("out")
-
-    Good::
-
-        orders.map(lambda order: order[0]).write_as_text("users")
-        orders.map(lambda order: order[1]).write_as_text("amounts")
+        - orders.map(lambda order: order[0]).write_as_text("out")
+        - orders.map(lambda order: order[1]).write_as_text("out")
+        + orders.map(lambda order: order[0]).write_as_text("users")
+        + orders.map(lambda order: order[1]).write_as_text("amounts")
     """
-
-    code = "PS405"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        first: dict[str, StreamNode] = {}
-        for node, function in subject.sinks():
-            place = _place(function)
-            other = node if place is None else first.setdefault(place, node)
-            if other is not node:
-                yield Found(
-                    f"{node.name!r} (node {node.id}) writes to {place}, as node {other.id} does. Give each a place of "
-                    "its own, or unite the streams.",
-                    node.id,
-                )
+    return (
+        f"{node.name!r} (node {node.id}) writes to {place}, as node {other.id} does. Give each a place of its own, or "
+        "unite the streams."
+    )
 
 
-def _place(function: Any) -> str | None:
-    if not isinstance(function, PublishedSink) or function.adds or function.sends:
-        return None
-    try:
-        return function.place()
-    except (PenstockError, OSError):
-        return None
-
-
-class UnreadResult(Rule):
+@rule("PS406")
+def unread_result(subject: Subject, node: StreamNode) -> str:
     """The result of an operator goes nowhere.
 
-    The operator runs, with its state and all that is before it, and what it emits is dropped. Mostly a sink has been
-    forgotten, or a stream been kept from an earlier version of the program. A function that writes by itself should be
-    a sink: `add_sink(function)`.
+    The operator runs, with its state and everything upstream of it, and its output is dropped. Usually a sink is
+    missing, or the stream is left over from an earlier version of the program. A function that writes by itself should
+    be a sink: `add_sink(function)`.
 
-    Bad::
+    Example::
 
-        amounts = orders.map(lambda order: order[1])
-        orders.print()
-
-    Good::
-
-        amounts = orders.map(lambda order: order[1])
-        amounts.print()
+          amounts = orders.map(lambda order: order[1])
+        - orders.print()
+        + amounts.print()
     """
-
-    code = "PS406"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for number, node in subject.nodes.items():
-            runs = type(subject.operator(number)).__name__ not in ("PlanOnly", "NoneType")
-            if runs and node.kind in ("operator", "two_input") and not subject.outputs[number]:
-                yield Found(
-                    f"Nobody reads what {node.name!r} emits. Add a sink, such as .print(), or remove the operator.",
-                    number,
-                )
+    runs = type(subject.operator(node.id)).__name__ not in ("PlanOnly", "NoneType")
+    if not runs or node.kind not in ("operator", "two_input") or subject.outputs[node.id]:
+        return ""
+    return f"Nobody reads what {node.name!r} emits. Add a sink, such as .print(), or remove the operator."
 
 
-class BoundedProgramInStreamingMode(Rule):
+@rule("PS409", bodies)
+def unread_side_output(subject: Subject, body: Body) -> Iterator[str]:
+    """A function emits to a side output that nothing reads.
+
+    Records that are yielded with an `OutputTag` are read by `get_side_output(tag)`. If that is not called, or nothing
+    follows it, the records are lost, or go to the main stream as pairs of tag and value.
+
+    Example::
+
+          large = OutputTag("large", ORDER)
+
+          class Split(ProcessFunction):
+              def process_element(self, value, ctx):
+                  yield large, value
+
+        - orders.process(Split()).print()
+        + orders.process(Split()).get_side_output(large).print("large")
+    """
+    read = {edge.side_output for edge in subject.outputs[body.node.id]}
+    tags = {tag for source in body.called("yield") for tag in _tags(body, source)}
+    for tag in sorted(tags - read):
+        yield (
+            f"{body.node.name!r} emits to the side output {tag!r}, which nobody reads. Call get_side_output() of its "
+            "result and write that somewhere, or do not emit it."
+        )
+
+
+def _tags(body: Body, source: Source) -> Iterator[str]:
+    """The ids of the tags with which a method yields records."""
+    for node in own(source.tree):
+        pair = node.value if isinstance(node, ast.Yield) else None
+        if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
+            continue
+        first = pair.elts[0]
+        if isinstance(first, ast.Name) and assigned(source.tree, first.id):
+            continue
+        if isinstance(first, ast.Attribute) and attribute_of_self(first) == first.attr:
+            tag = getattr_static(body.function, first.attr, None)
+        else:
+            tag = meaning(first, source)
+        if isinstance(tag, OutputTag):
+            yield tag.tag_id
+
+
+@rule("PS410", program)
+def checkpoints_too_often(subject: Subject) -> str:
+    """Checkpoints are taken many times a second: perhaps seconds were meant.
+
+    `enable_checkpointing` takes milliseconds. Each checkpoint costs files and a commit of every sink; at many a second
+    the job does little else.
+
+    Example::
+
+        - env.enable_checkpointing(60)
+        + env.enable_checkpointing(60_000)
+          orders.print()
+    """
+    interval = subject.pipeline.settings.checkpoint_interval
+    if interval is None or interval >= _OFTEN:
+        return ""
+    return (
+        f"Checkpoints are taken every {interval} milliseconds. If seconds are meant: "
+        f"enable_checkpointing({interval}_000)."
+    )
+
+
+@rule("PS407", program, default=False)
+def bounded_program_in_streaming_mode(subject: Subject) -> str:
     """All sources end, and the program runs in STREAMING mode.
 
-    In BATCH mode operators with a key see one key after the other, keep state for one at a time and emit only what is
-    known at the end: less memory, fewer records. Results differ where every update is wanted, so this is a choice.
+    In BATCH mode keyed operators process one key after the other, keep state for one at a time and emit final results
+    only: less memory, fewer records. Results differ if every update is wanted, so this is a choice.
 
-    Bad::
+    Example::
 
-        lines.key_by(lambda line: line).reduce(lambda a, b: a + b).print()
-
-    Good::
-
-        env.set_runtime_mode(RuntimeExecutionMode.BATCH)
-        lines.key_by(lambda line: line).reduce(lambda a, b: a + b).print()
+        + env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+          lines.key_by(lambda line: line).reduce(lambda a, b: a + b).print()
     """
-
-    code = "PS407"
-    default = False
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        streaming = subject.pipeline.settings.runtime_mode is RuntimeExecutionMode.STREAMING
-        if streaming and not subject.goes_on and any(True for _ in subject.of(StreamSource)):
-            yield Found(
-                "All sources of the program end, and it runs in STREAMING mode. If only final results are wanted, call "
-                "env.set_runtime_mode(RuntimeExecutionMode.BATCH)."
-            )
+    streaming = subject.pipeline.settings.runtime_mode is RuntimeExecutionMode.STREAMING
+    if not streaming or subject.resumable or not any(True for _ in subject.of(StreamSource)):
+        return ""
+    return (
+        "All sources of the program end, and it runs in STREAMING mode. If only final results are wanted, call "
+        "env.set_runtime_mode(RuntimeExecutionMode.BATCH)."
+    )
 
 
-class EndlessProgramWithoutJobFolder(Rule):
-    """A program that never ends has no job folder.
+@rule("PS408", program, default=False)
+def endless_program_without_checkpoint_directory(subject: Subject) -> str:
+    """A program that never ends has no checkpoint directory.
 
-    Penstock keeps its state in a temporary folder then, which is removed when the program ends: started again, it
-    begins anew. A program that is only planned here, and runs on Flink, needs none.
+    Penstock then keeps its state in a temporary folder, which is removed when the program ends: the next start begins
+    from nothing. A program that is only planned here, and runs on Flink, needs none.
 
-    Bad::
+    Example::
 
-        orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
-
-    Good::
-
-        env.configure(Configuration({"penstock.job.folder": "orders-job"}))
-        orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
+        + env.configure(Configuration({"execution.checkpointing.dir": "orders-job"}))
+          orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
     """
-
-    code = "PS408"
-    default = False
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        if subject.endless and subject.pipeline.settings.job_folder is None:
-            yield Found(
-                "The program never ends and has no job folder: started again, it begins anew. Set "
-                "penstock.job.folder to a path or a URL."
-            )
+    if not subject.endless or subject.pipeline.settings.checkpoint_directory is not None:
+        return ""
+    return (
+        "The program never ends and has no checkpoint directory: started again, it begins anew. Set "
+        "execution.checkpointing.dir to a path or a URL."
+    )

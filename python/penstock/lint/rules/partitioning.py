@@ -1,14 +1,20 @@
-"""PS3xx, the first half: how records travel, and what keys they travel by."""
+"""PS3xx: how records travel, the keys by which they travel, and settings of tasks and slots."""
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo
-from penstock.lint.rule import Found, Rule
+from penstock.lint.bodies import always_none, function_called, is_container, method_called, results
+from penstock.lint.inspection import carried_parts, is_of
+from penstock.lint.rule import Found, Listed, program, resumable, rule
 from penstock.lint.subject import Subject
+from penstock.plan import StreamGraph
+from penstock.runtime.io.sinks import PrintSink
 from penstock.runtime.io.sources import CollectionSource, SequenceSource
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.keys.pyflink_keys import InRow
@@ -18,86 +24,70 @@ from penstock.runtime.operators.format_reader import FormatReader
 from penstock.runtime.operators.source import FileReader, StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
-MANY_RECORDS = 10_000
-"""Records from which on a broadcast stream is large."""
+_MANY_RECORDS = 10_000
+"""A broadcast stream with more records is large."""
 _EVEN = frozenset({"REBALANCE", "RESCALE", "SHUFFLE"})
+_NEVER = "NEVER"
 
 
-class NeedlessRepartition(Rule):
+@rule("PS301", program)
+def needless_repartition(subject: Subject) -> Iterator[Found]:
     """A repartitioning breaks a chain, and both sides have the same parallelism.
 
     `rebalance`, `rescale` and `shuffle` send every record over an exchange. Between two operators of the same
-    parallelism, whose records are spread evenly already, that costs serialisation and gives nothing: without it both
-    run in one task. Behind a source or a keyed operator, where some subtasks may have more than others, `rebalance`
-    and `shuffle` are no finding.
+    parallelism whose records are spread evenly that costs serialisation and gains nothing: without it both run in one
+    task. `rebalance` and `shuffle` behind a source or a keyed operator, whose subtasks may have different loads, are
+    not reported.
 
-    Bad::
+    Example::
 
-        orders.map(lambda order: order[1]).rescale().map(str).print()
-
-    Good::
-
-        orders.map(lambda order: order[1]).map(str).print()
+        - orders.map(lambda order: order[1]).rescale().map(str).print()
+        + orders.map(lambda order: order[1]).map(str).print()
     """
-
-    code = "PS301"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for verdict in subject.verdicts:
-            if verdict.rule != "partitioner":
-                continue
-            edge = subject.edges[verdict.edge]
-            source, target = subject.nodes[edge.source], subject.nodes[edge.target]
-            if source.parallelism != target.parallelism or not subject.pipeline.settings.chaining:
-                continue
-            if edge.partitioner == "RESCALE":
-                uneven = source.kind == "source" and source.parallelism == 1  # the next may have more elsewhere
-            else:
-                uneven = source.kind == "source" or subject.keyed(source)
-            if edge.partitioner in _EVEN and not uneven:
-                yield Found(
-                    f"{edge.partitioner.lower()} between {source.name!r} and {target.name!r} breaks their chain, and "
-                    f"both have the parallelism {source.parallelism}. Remove it, or change one of the two.",
-                    target.id,
-                )
+    for verdict in subject.verdicts if subject.pipeline.settings.chaining else ():
+        edge = subject.edges[verdict.edge]
+        source, target = subject.nodes[edge.source], subject.nodes[edge.target]
+        uneven = source.kind == "source" or subject.keyed(source)
+        if edge.partitioner == "RESCALE":
+            uneven = source.kind == "source" and source.parallelism == 1  # the next may have more elsewhere
+        in_vain = verdict.rule == "partitioner" and edge.partitioner in _EVEN and not uneven
+        if in_vain and source.parallelism == target.parallelism:
+            yield Found(
+                f"{edge.partitioner.lower()} between {source.name!r} and {target.name!r} breaks their chain, and both "
+                f"have the parallelism {source.parallelism}. Remove it, or change one of the two.",
+                target.id,
+            )
 
 
-class LargeBroadcast(Rule):
+@rule("PS302", program)
+def large_broadcast(subject: Subject) -> Iterator[Found]:
     """A large stream is sent to every subtask.
 
-    Each record of a broadcast is serialised, sent and worked on once for every subtask. A stream that never ends, or
-    has more than 10,000 records, is mostly meant to be keyed on both sides instead. A small stream of rules that is
-    kept in broadcast state is what broadcasting is for, and no finding.
+    Each record of a broadcast is serialised, sent and processed once for every subtask. A stream that never ends, or
+    has more than 10,000 records, should usually be keyed on both sides instead. A small stream of rules in broadcast
+    state is what broadcasting is for, and is not reported.
 
-    Bad::
+    Example::
 
-        orders.broadcast().map(lambda order: order[1]).print()
-
-    Good::
-
-        orders.rebalance().map(lambda order: order[1]).print()
+        - orders.broadcast().map(lambda order: order[1]).print()
+        + orders.rebalance().map(lambda order: order[1]).print()
     """
-
-    code = "PS302"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        records = _records(subject)
-        for edge in subject.edges:
-            target, many = subject.nodes[edge.target], records[edge.source]
-            kept = isinstance(subject.operator(edge.target), BroadcastProcess)
-            if edge.partitioner != "BROADCAST" or target.parallelism < 2 or many <= MANY_RECORDS:
-                continue
-            if not (kept and math.isinf(many)):
-                told = "records without end" if math.isinf(many) else f"{many:,} records"
-                yield Found(
-                    f"{told} of {subject.nodes[edge.source].name!r} go to each of the {target.parallelism} subtasks of "
-                    f"{target.name!r}. Use key_by() on both sides, or broadcast less.",
-                    target.id,
-                )
+    records = _records(subject)
+    for edge in subject.edges:
+        target, many = subject.nodes[edge.target], records[edge.source]
+        in_state = isinstance(subject.operator(edge.target), BroadcastProcess) and math.isinf(many)
+        large = edge.partitioner == "BROADCAST" and target.parallelism > 1 and many > _MANY_RECORDS
+        if large and not in_state:
+            number = "records without end" if math.isinf(many) else f"{many:,} records"
+            yield Found(
+                f"{number} of {subject.nodes[edge.source].name!r} go to each of the {target.parallelism} subtasks of "
+                f"{target.name!r}. Use key_by() on both sides, or broadcast less.",
+                target.id,
+            )
 
 
 def _records(subject: Subject) -> dict[int, float]:
-    """How many records leave each node, as far as it is known: at least so many, without end included."""
+    """A lower bound of the number of records that leave each node; infinite without end."""
     known: dict[int, float] = {}
     for node in subject.nodes:
         operator = subject.operator(node)
@@ -117,18 +107,21 @@ def _count(function: Any) -> int:
     return function.end - function.start + 1 if isinstance(function, SequenceSource) else 0
 
 
-def _keys(subject: Subject) -> Iterator[tuple[int, KeyPartition]]:
-    """How records are keyed on their way to a node, each way once, in order of the edges."""
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def _keys(subject: Subject) -> Listed:
+    """Each ``key_by``, with a node that reads it, in order of the edges."""
     seen: set[int] = set()
     for edge in subject.edges:
-        spec = None if edge.partition_node is None else subject.pipeline.partitioners.get(edge.partition_node)
-        if isinstance(spec, KeyPartition) and edge.partitioner == "HASH" and edge.partition_node not in seen:
+        key = None if edge.partition_node is None else subject.pipeline.partitioners.get(edge.partition_node)
+        if isinstance(key, KeyPartition) and edge.partitioner == "HASH" and edge.partition_node not in seen:
             seen.add(edge.partition_node or 0)
-            yield edge.target, spec
+            yield edge.target, (edge.target, key)
 
 
-def _key_type(spec: KeyPartition) -> Any:
-    return spec.key_type.key_type if isinstance(spec.key_type, InRow) else spec.key_type
+def _key_type(key: KeyPartition) -> Any:
+    return key.key_type.key_type if isinstance(key.key_type, InRow) else key.key_type
 
 
 def _scalars(key_type: Any) -> list[Any]:
@@ -148,210 +141,357 @@ def _basic(type_info: Any) -> BasicType | None:
     return type_info.basic_type if isinstance(type_info, BasicTypeInfo) else None
 
 
-class UnusedKey(Rule):
+def _result(subject: Subject, key: KeyPartition) -> ast.expr | None:
+    """The expression that a key selector returns, if its source is known and it has one result."""
+    source = subject.sources.of(key.key_selector, "get_key").get("get_key")
+    returned = [] if source is None else results(source.tree)
+    return returned[0] if len(returned) == 1 else None
+
+
+@rule("PS303", program)
+def unused_key(subject: Subject) -> Iterator[Found]:
     """Records are keyed, and keyed again before anything has used the first key.
 
-    Only the last `key_by` before an operator counts; the one before it is neither computed nor sent by.
+    Only the last `key_by` before an operator counts; the one before it has no effect.
 
-    Bad::
+    Example::
 
-        orders.key_by(lambda order: order[0]).key_by(lambda order: order[2]).sum(1).print()
-
-    Good::
-
-        orders.key_by(lambda order: order[2]).sum(1).print()
+        - orders.key_by(lambda order: order[0]).key_by(lambda order: order[2]).sum(1).print()
+        + orders.key_by(lambda order: order[2]).sum(1).print()
     """
-
-    code = "PS303"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        partitioners = subject.pipeline.partitioners
-        used = {edge.partition_node for edge in subject.edges}
-        keys = {id(spec) for node, spec in partitioners.items() if node in used}  # an interval join asks twice for one
-        for node, spec in partitioners.items():
-            if node not in used and isinstance(spec, KeyPartition) and id(spec) not in keys:
-                yield Found(
-                    f"The key of {spec.call} is used by nothing: another key_by() follows before an operator does. "
-                    "Remove one of them.",
-                    call=spec.call,
-                )
+    partitioners = subject.pipeline.partitioners
+    used = {edge.partition_node for edge in subject.edges}
+    keys = {id(key) for node, key in partitioners.items() if node in used}  # an interval join uses one twice
+    for node, key in partitioners.items():
+        if node not in used and isinstance(key, KeyPartition) and id(key) not in keys:
+            yield Found(
+                f"The key of {key.call} is used by nothing: another key_by() follows before an operator does. Remove "
+                "one of them.",
+                call=key.call,
+            )
 
 
-class FloatKey(Rule):
-    """A key is, or contains, a number with a fraction.
+@rule("PS304", _keys)
+def float_key(subject: Subject, node: int, key: KeyPartition) -> str:
+    """A key is, or contains, a floating point number.
 
-    Two results of a computation that should be equal often differ in the last bit, and are two keys then; `0.0` and
-    `-0.0` are two keys in Flink, and NaN is none that can be asked for. Round to whole numbers, such as cents, or key
-    by a text.
+    Results of computations that should be equal often differ in the last bit, and are different keys then; `0.0` and
+    `-0.0` are two keys in Flink, and NaN cannot be looked up. Round to whole numbers, such as cents, or key by a text.
 
-    Bad::
+    Example::
 
-        orders.key_by(lambda order: order[1] / 100, key_type=Types.DOUBLE()).sum(1).print()
-
-    Good::
-
-        orders.key_by(lambda order: order[1], key_type=Types.LONG()).sum(1).print()
+        - orders.key_by(lambda order: order[1] / 100, key_type=Types.DOUBLE()).sum(1).print()
+        + orders.key_by(lambda order: order[1], key_type=Types.LONG()).sum(1).print()
     """
+    key_type = _key_type(key)
+    if any(_basic(scalar) in (BasicType.FLOAT, BasicType.DOUBLE) for scalar in _scalars(key_type)):
+        return (
+            f"The key of {key.call} is of type {key_type}: numbers with fractions that should be equal often are not. "
+            "Use whole numbers or texts."
+        )
+    result = _result(subject, key) if key_type is None else None
+    if result is not None and any(map(_is_fraction, result.elts if isinstance(result, ast.Tuple) else [result])):
+        return (
+            f"The key of {key.call} is a number with a fraction, and two that should be equal often are not. Use whole "
+            "numbers or texts."
+        )
+    return ""
 
-    code = "PS304"
 
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for node, spec in _keys(subject):
-            floats = [each for each in _scalars(_key_type(spec)) if _basic(each) in (BasicType.FLOAT, BasicType.DOUBLE)]
-            if floats:
-                yield Found(
-                    f"The key of {spec.call} is of type {_key_type(spec)}: numbers with fractions that should be equal "
-                    "often are not. Use whole numbers or texts.",
-                    node,
-                )
+def _is_fraction(node: ast.expr) -> bool:
+    """Whether an expression is certainly a floating point number."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Div)
+    rounded = function_called(node) == "round" and isinstance(node, ast.Call) and len(node.args) == 2
+    return rounded or _calls(node, "float")
 
 
-class FewKeys(Rule):
-    """A key has two values at most, and more subtasks wait for records.
+def _calls(node: ast.expr | None, *names: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
-    All records of a key go to one subtask. With a truth value as key two subtasks at most have work, whatever the
-    parallelism is.
 
-    Bad::
+@rule("PS312", _keys)
+def unusable_key(subject: Subject, node: int, key: KeyPartition) -> str:
+    """A key is a list, a dict, a set, a generator or None, which cannot be one.
 
-        orders.key_by(lambda order: order[1] > 100, key_type=Types.BOOLEAN()).sum(1).set_parallelism(8).print()
+    Mutable objects have no hash, so no key group; a generator is a new object for each record; and a function without
+    `return` returns None. The job fails at the first record. Make it a tuple, `tuple(…)` or `tuple(sorted(…))`, or a
+    text.
 
-    Good::
+    Example::
 
-        orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).set_parallelism(8).print()
+        - orders.key_by(lambda order: [order[0], order[2]]).sum(1).print()
+        + orders.key_by(lambda order: (order[0], order[2])).sum(1).print()
     """
-
-    code = "PS305"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for node, spec in _keys(subject):
-            if [_basic(each) for each in _scalars(_key_type(spec))] != [BasicType.BOOLEAN]:
-                continue
-            subtasks = subject.nodes[node].parallelism
-            if subtasks > 2:
-                yield Found(
-                    f"The key of {spec.call} is true or false, so at most 2 of the {subtasks} subtasks of "
-                    f"{subject.nodes[node].name!r} have work. Key by more, or lower the parallelism.",
-                    node,
-                )
+    what = _unusable(subject, key)
+    return what and f"The key of {key.call} is {what}: the job fails at the first record. Make it a tuple or a text."
 
 
-class ConstantKey(Rule):
+def _unusable(subject: Subject, key: KeyPartition) -> str:
+    source, result = subject.sources.of(key.key_selector, "get_key").get("get_key"), _result(subject, key)
+    if source is None:
+        return ""
+    iterators = ("map", "filter", "zip", "reversed", "iter", "enumerate")
+    generator = source.is_generator or source.is_coroutine or isinstance(result, ast.GeneratorExp)
+    if generator or _calls(result, *iterators):
+        return "a generator, which is another one for each record"
+    if always_none(source) and not isinstance(key.key_type, InRow):  # in PyFlink None is a key like any other
+        return "None, as its function returns nothing"
+    mutable = result is not None and _key_type(key) is None and _is_mutable(result)
+    return "a list, a dict or a set, which has no hash" if mutable else ""
+
+
+def _is_mutable(node: ast.expr) -> bool:
+    called = method_called(node)
+    if is_container(node) or called is None:
+        return is_container(node) or _calls(node, "sorted")
+    return called[1] in ("split", "rsplit", "splitlines")
+
+
+@rule("PS313", program)
+def key_without_use(subject: Subject) -> Iterator[Found]:
+    """Records are keyed, and the next operators look at one record at a time.
+
+    `key_by` sends each record to the subtask of its key. A `map`, `flat_map` or `filter` with a plain function does not
+    notice: it gets the records one by one, as without the key, after an exchange that costs time. To combine the
+    records of a key use `reduce`, `sum`, a window, or a `KeyedProcessFunction`; otherwise remove `key_by`.
+
+    Functions that are objects, which may keep something, and records that go to a sink, which may need them in order,
+    are not reported.
+
+    Example::
+
+        - orders.key_by(lambda order: order[0]).map(lambda order: (order[0], order[1] * 2)).print()
+        + orders.key_by(lambda order: order[0]).reduce(lambda a, b: (a[0], a[1] + b[1], b[2])).print()
+    """
+    readers: dict[int, list[int]] = {}
+    for edge in subject.edges if not subject.pipeline.settings.batch else ():
+        if edge.partitioner == "HASH" and edge.partition_node is not None:
+            readers.setdefault(edge.partition_node, []).append(edge.target)
+    for partition, targets in readers.items():
+        key = subject.pipeline.partitioners.get(partition)
+        if isinstance(key, KeyPartition) and all(_is_one_by_one(subject, each) for each in targets):
+            yield Found(
+                f"The key of {key.call} is used by nothing: {subject.nodes[targets[0]].name!r} and what follows look "
+                "at one record at a time. Use reduce(), a window or a KeyedProcessFunction, or remove key_by().",
+                targets[0],
+            )
+
+
+def _is_one_by_one(subject: Subject, node: int) -> bool:
+    """Whether an operator, and all that follow it in its task, look at one record at a time."""
+    pending, first = [node], True
+    while pending:
+        current = pending.pop()
+        operator = subject.operator(current)
+        prints = subject.nodes[current].kind == "sink" and isinstance(operator.function, PrintSink)
+        if not prints or first:
+            functions = subject.own_functions(current)
+            plain = isinstance(operator, StreamMap | StreamFlatMap | StreamFilter) and len(functions) == 1
+            if not plain or not is_of(functions[0], FunctionType) or not _is_stateless(subject, functions[0]):
+                return False
+        first = False
+        pending += [edge.target for edge in subject.outputs[current] if edge.partitioner == "FORWARD"]
+    return True
+
+
+def _is_stateless(subject: Subject, function: FunctionType) -> bool:
+    """Whether a function is the program's, and refers to nothing but modules, functions and constants."""
+    if not subject.sources.of(function, "map") or subject.inspector.uses(function).written or function.__defaults__:
+        return False
+    constants = (str, int, float, bytes, tuple, frozenset, type(None), FunctionType)
+    return all(is_of(part, *constants) for _, part in carried_parts(function))
+
+
+@rule("PS305", _keys)
+def few_keys(subject: Subject, node: int, key: KeyPartition) -> str:
+    """A key has two values at most, and the operator has more subtasks.
+
+    All records of a key go to one subtask. With a boolean key at most two subtasks have work, whatever the parallelism
+    is.
+
+    Example::
+
+        - orders.key_by(lambda order: order[1] > 100, key_type=Types.BOOLEAN()).sum(1).set_parallelism(8).print()
+        + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).set_parallelism(8).print()
+    """
+    result = _result(subject, key) if _key_type(key) is None else None
+    boolean = isinstance(result, ast.Compare) or (isinstance(result, ast.UnaryOp) and isinstance(result.op, ast.Not))
+    reader = subject.nodes[node]
+    declared = [_basic(scalar) for scalar in _scalars(_key_type(key))] == [BasicType.BOOLEAN]
+    if reader.parallelism <= 2 or not (boolean or declared):
+        return ""
+    return (
+        f"The key of {key.call} is true or false, so at most 2 of the {reader.parallelism} subtasks of "
+        f"{reader.name!r} have work. Key by more, or lower the parallelism."
+    )
+
+
+@rule("PS306", _keys)
+def constant_key(subject: Subject, node: int, key: KeyPartition) -> str:
     """All records have the same key.
 
-    A function that returns a constant sends everything to one subtask, and keeps the others, if there are any, waiting.
-    Where one subtask is meant, `window_all()` or `set_parallelism(1)` says so.
+    A function that returns a constant sends everything to one subtask; the others wait. If one subtask is intended, use
+    `window_all()` or `set_parallelism(1)`.
 
-    Bad::
+    Example::
 
-        orders.key_by(lambda order: 0).sum(1).set_parallelism(8).print()
-
-    Good::
-
-        orders.key_by(lambda order: order[0]).sum(1).set_parallelism(8).print()
+        - orders.key_by(lambda order: 0).sum(1).set_parallelism(8).print()
+        + orders.key_by(lambda order: order[0]).sum(1).set_parallelism(8).print()
     """
-
-    code = "PS306"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for node, spec in _keys(subject):
-            subtasks = subject.nodes[node].parallelism
-            if subtasks > 1 and subject.inspector.uses(spec.key_selector).constant:
-                yield Found(
-                    f"The key of {spec.call} is the same for all records, so one of the {subtasks} subtasks of "
-                    f"{subject.nodes[node].name!r} does all the work. Key by something of the record, or set the "
-                    "parallelism to 1.",
-                    node,
-                )
+    reader = subject.nodes[node]
+    if reader.parallelism <= 1 or not subject.inspector.uses(key.key_selector).constant:
+        return ""
+    return (
+        f"The key of {key.call} is the same for all records, so one of the {reader.parallelism} subtasks of "
+        f"{reader.name!r} does all the work. Key by something of the record, or set the parallelism to 1."
+    )
 
 
-class UndeclaredKeyType(Rule):
+@rule("PS307", resumable(_keys), default=False)
+def undeclared_key_type(subject: Subject, node: int, key: KeyPartition) -> str:
     """The type of a key is not declared, and the program's state outlives it.
 
-    The type of a key decides, with its value, in which key group the state is. An undeclared key goes by what Python
-    object it is: if the function returns `1` today and `"1"` or `True` tomorrow, no state is found, and nothing says
-    so. A declared type is checked.
+    The type of a key decides, with its value, in which key group the state is. An undeclared key is typed by its Python
+    object: if the function returns `1` today and `"1"` or `True` tomorrow, no state is found, silently. A declared type
+    is checked.
 
-    Bad::
+    Example::
 
-        orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
-
-    Good::
-
-        orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).uid("totals").print()
+        - orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
+        + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).uid("totals").print()
     """
-
-    code = "PS307"
-    default = False
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for node, spec in _keys(subject) if subject.goes_on else ():
-            if _key_type(spec) is None:
-                yield Found(
-                    f"The key of {spec.call} has no declared type, and state is kept by it. Give key_type=…, such as "
-                    "Types.STRING().",
-                    node,
-                )
+    if _key_type(key) is not None:
+        return ""
+    return (
+        f"The key of {key.call} has no declared type, and state is kept by it. Give key_type=…, such as Types.STRING()."
+    )
 
 
-class PickledKey(Rule):
+@rule("PS308", _keys)
+def pickled_key(subject: Subject, node: int, key: KeyPartition) -> str:
     """A key is, or contains, a pickled object.
 
-    Flink compares such keys by their bytes, and two objects that are equal need not have equal bytes: dicts and sets
-    that were filled in another order, numbers of another type, classes of another version. Records that belong together
-    go to different subtasks, or find no state. Key by texts, numbers, or tuples of these.
+    Flink compares such keys by their bytes, and equal objects may have different bytes: dicts and sets filled in
+    another order, numbers of another type, classes of another version. Records that belong together go to different
+    subtasks, or find no state. Key by texts, numbers, or tuples of these.
 
-    Bad::
+    Example::
 
-        orders.key_by(lambda order: {order[0]}, key_type=Types.PICKLED_BYTE_ARRAY()).sum(1).print()
-
-    Good::
-
-        orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).print()
+        - orders.key_by(lambda order: {order[0]}, key_type=Types.PICKLED_BYTE_ARRAY()).sum(1).print()
+        + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).print()
     """
-
-    code = "PS308"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        for node, spec in _keys(subject):
-            if any(isinstance(each, PickledBytesTypeInfo) for each in _scalars(_key_type(spec))):
-                yield Found(
-                    f"The key of {spec.call} is of type {_key_type(spec)}: keys are compared by their pickled bytes, "
-                    "which equal objects need not share. Use texts, numbers, or tuples of these.",
-                    node,
-                )
+    pickled = any(isinstance(scalar, PickledBytesTypeInfo) for scalar in _scalars(_key_type(key)))
+    if not pickled:
+        return ""
+    return (
+        f"The key of {key.call} is of type {_key_type(key)}: keys are compared by their pickled bytes, which equal "
+        "objects need not share. Use texts, numbers, or tuples of these."
+    )
 
 
-class UndeclaredTypeInExchange(Rule):
-    """Records of no declared type are sent from task to task.
+@rule("PS309", program, default=False)
+def undeclared_type_in_exchange(subject: Subject) -> Iterator[Found]:
+    """Records of an undeclared type are sent from task to task.
 
-    Each of them is pickled, which can take three times the bytes of typed columns, and of which Java sees nothing but
-    bytes in Flink. `output_type=` of the operator before the exchange declares it.
+    Each record is pickled, which can take three times the bytes of typed columns and is opaque to Java in Flink.
+    `output_type=` of the operator before the exchange declares the type.
 
-    Bad::
+    Example::
 
-        orders.map(lambda order: (order[0], 1)).key_by(lambda pair: pair[0]).sum(1).print()
-
-    Good::
-
-        PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
-        orders.map(lambda order: (order[0], 1), output_type=PAIR).key_by(lambda pair: pair[0]).sum(1).print()
+        - orders.map(lambda order: (order[0], 1)).key_by(lambda pair: pair[0]).sum(1).print()
+        + PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
+        + orders.map(lambda order: (order[0], 1), output_type=PAIR).key_by(lambda pair: pair[0]).sum(1).print()
     """
+    undeclared: dict[int, None] = {}
+    for verdict in subject.verdicts:
+        edge = subject.edges[verdict.edge]
+        key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
+        declared = subject.pipeline.types.get(key) is not None or subject.operator(edge.source) is None
+        files = isinstance(subject.operator(edge.target), FileReader | FormatReader)  # which reads splits, not records
+        if not verdict.chained and not declared and not files:
+            undeclared[edge.source] = None
+    for node in undeclared:
+        yield Found(
+            f"The records of {subject.nodes[node].name!r} have no declared type and are sent to another task: each is "
+            "pickled. Give output_type=….",
+            node,
+        )
 
-    code = "PS309"
-    default = False
 
-    def find(self, subject: Subject) -> Iterator[Found]:
-        told: set[int] = set()
-        for verdict in subject.verdicts:
-            edge = subject.edges[verdict.edge]
-            key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
-            declared = subject.pipeline.types.get(key) is not None or subject.operator(edge.source) is None
-            files = isinstance(subject.operator(edge.target), FileReader | FormatReader)  # its splits are no records
-            if not verdict.chained and not declared and not files and edge.source not in told:
-                told.add(edge.source)
-                yield Found(
-                    f"The records of {subject.nodes[edge.source].name!r} have no declared type and are sent to another "
-                    "task: each is pickled. Give output_type=….",
-                    edge.source,
-                )
+# --- tasks and slots --------------------------------------------------------------------------------------------------
+
+
+@rule("PS310", program)
+def chaining_disabled_in_vain(subject: Subject) -> Iterator[Found]:
+    """`disable_chaining` is called on an operator that would be in no chain anyway.
+
+    Its neighbours are behind an exchange, have another parallelism or are in other chains. The call has no effect now,
+    and costs an extra task as soon as one of them changes.
+
+    Example::
+
+        - orders.rebalance().map(lambda order: order[1]).disable_chaining().set_parallelism(3).rebalance().print()
+        + orders.rebalance().map(lambda order: order[1]).set_parallelism(3).rebalance().print()
+    """
+    never = [node for node in subject.nodes.values() if node.chaining_strategy == _NEVER]
+    if not never:
+        return
+    spec = cast("dict[str, Any]", subject.pipeline.stream_graph.to_dict())
+    for node in spec["nodes"]:
+        if node.get("chaining_strategy") == _NEVER:
+            node["chaining_strategy"] = "ALWAYS"
+    verdicts = StreamGraph.from_dict(spec).verdicts()
+    chainable = [edge for edge, verdict in zip(subject.edges, verdicts, strict=True) if verdict.chained]
+    effective = {edge.source for edge in chainable} | {edge.target for edge in chainable}
+    for node in never:
+        if node.id not in effective:
+            yield Found(
+                f"disable_chaining() of {node.name!r} has no effect: nothing could be chained to it. Remove it.",
+                node.id,
+            )
+
+
+@rule("PS311", program)
+def slot_sharing_group_in_vain(subject: Subject) -> Iterator[Found]:
+    """All operators are in one named slot sharing group.
+
+    Groups keep operators in different slots. If every operator inherits the named group, nothing is separated, as if
+    there were no group.
+
+    Example::
+
+          source = env.from_source(endless, in_order, "clicks").slot_sharing_group("clicks")
+        - source.map(lambda click: click[0]).print()
+        + source.map(lambda click: click[0]).slot_sharing_group("work").print()
+    """
+    groups = {node.slot_sharing_group for node in subject.nodes.values()}
+    group = next(iter(groups), None)
+    if len(groups) == 1 and group not in (None, "default"):
+        yield Found(
+            f"All operators are in the slot sharing group {group!r}, so nothing is kept apart. Remove it, or give some "
+            "of them another one.",
+            next(iter(subject.nodes)),
+        )
+
+
+@rule("PS314", program)
+def key_dropped(subject: Subject) -> Iterator[Found]:
+    """A stream is keyed, and the result is not used.
+
+    `key_by` and `partition_custom` do not change the stream: they return another one. Without an operator on that one
+    there is no exchange and no key. Chain the next call, or keep the result in a variable.
+
+    Example::
+
+        - orders.key_by(lambda order: order[0])
+        - orders.map(lambda order: order[1]).print()
+        + users = orders.key_by(lambda order: order[0])
+        + users.sum(1).print()
+    """
+    for call in subject.dropped_calls("key_by", "partition_custom"):
+        yield Found(
+            f"The result of {call} is not used, so it does nothing: the stream itself stays as it is. Chain the next "
+            "call, or keep the result.",
+            call=call,
+        )

@@ -1,56 +1,36 @@
-"""PS9xx: the comments that suppress findings. They are found where these are read (:mod:`penstock.lint.checking`)."""
+"""PS9xx: the comments that suppress findings. Comments are checked in :mod:`penstock.lint.comments`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from penstock.lint.rule import Found, Rule
+from penstock.lint.rule import program, rule
 from penstock.lint.subject import Subject
 
 
-class UnusedSuppression(Rule):
-    """A comment suppresses what is not found.
+@rule("PS901", program, found_by="the file of the program")
+def unused_suppression(subject: Subject) -> None:
+    """A comment suppresses a finding that does not exist.
 
-    The reason has gone, or the comment stands in a line without an operator. Left there, it would hide the next
-    finding. A comment that names a rule which is not selected is no finding.
+    The reason is gone, or the comment is in a line without an operator. If it stays, it hides the next finding.
+    Comments for rules that are not selected are not reported.
 
-    Bad::
+    Example::
 
-        amounts = orders.map(lambda order: order[1])  # penstock: ignore[PS502]
-        amounts.print()
-
-    Good::
-
-        amounts = orders.map(lambda order: order[1])
-        amounts.print()
+        - amounts = orders.map(lambda order: order[1])  # penstock: ignore[PS502]
+        + amounts = orders.map(lambda order: order[1])
+          amounts.print()
     """
 
-    code = "PS901"
-    found_by = "the file of the program"
 
-    def find(self, subject: Subject) -> Iterator[Found]:
-        return iter(())
-
-
-class UnknownSuppression(Rule):
+@rule("PS902", program, found_by="the file of the program")
+def unknown_suppression(subject: Subject) -> None:
     """A comment suppresses a rule that does not exist.
 
-    A code is `PS` and three digits, or the beginning of one, such as `PS3`; several stand with commas between. A
+    A code is `PS` and three digits, or the beginning of one, such as `PS3`; several codes are separated by commas. A
     comment that is not understood suppresses nothing.
 
-    Bad::
+    Example::
 
-        amounts = orders.map(lambda order: order[1])  # penstock: ignore[PS999]
-        amounts.print()
-
-    Good::
-
-        amounts = orders.map(lambda order: order[1])
-        amounts.print()
+        - amounts = orders.map(lambda order: order[1])  # penstock: ignore[PS999]
+        + amounts = orders.map(lambda order: order[1])
+          amounts.print()
     """
-
-    code = "PS902"
-    found_by = "the file of the program"
-
-    def find(self, subject: Subject) -> Iterator[Found]:
-        return iter(())

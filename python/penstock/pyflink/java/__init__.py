@@ -1,4 +1,4 @@
-"""What PyFlink's programs find where PyFlink has objects of Java: Python objects with Java's names for what there is.
+"""What programs for PyFlink find where it has objects of Java: settings, the nodes of a plan, lists and maps, errors.
 
-Settings, the stream graph, collections and options answer; everything else refuses with advice. Nothing of Java runs.
+Python objects answer by Java's names; everything else refuses with advice. Nothing of Java runs.
 """

@@ -8,8 +8,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.common import Configuration
-from penstock.common.settings import Settings, find
-from penstock.pyflink.java.objects import JavaMap, JavaObject
+from penstock.common.java.java_objects import JavaObject
+from penstock.common.settings.settings import Settings, find
+from penstock.pyflink.java.collections import JavaMap
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -159,8 +160,10 @@ def given(settings: Settings) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for line in fields(settings):
         setting, value = line.metadata.get("setting"), getattr(settings, line.name)
-        if setting is not None and value != setting.default:
-            found[setting.key] = setting.kind.text(value)
+        if setting is not None:
+            text = settings.given_text(setting.key)
+            if value != (setting.default if text is None else setting.parse(setting.key, text)):
+                found[setting.key] = setting.kind.text(value)
     return {**settings.given, **found}
 
 

@@ -1,23 +1,83 @@
-"""PyFlink's ``env._j_stream_execution_environment``: the environment by Java's methods."""
+"""PyFlink's ``env._j_stream_execution_environment``: settings and plan of an environment by Java's methods."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from penstock.common.java.java_objects import JavaObject, missing
+from penstock.pyflink.java.collections import JavaList
 from penstock.pyflink.java.configuration import JavaConfiguration
-from penstock.pyflink.java.graphs import JavaStreamGraph
-from penstock.pyflink.java.objects import JavaList, JavaObject, missing, snake_case
 
 if TYPE_CHECKING:
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+    from penstock.datastream import StreamExecutionEnvironment
+    from penstock.plan import StreamGraph, StreamNode
 
 
-class JavaTuple(tuple[Any, ...]):
-    """A tuple with the method of Java's tuples."""
+def snake_case(name: str) -> str:
+    """Python's spelling of a name of Java's."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: f"_{upper[0]}", name).lower()
 
-    def getField(self, position: int) -> Any:
-        """The field at a place."""
-        return self[position]
+
+_OF_NODES = {"buffer_timeout", "id", "max_parallelism", "parallelism", "slot_sharing_group", "user_hash"}
+"""Attributes of nodes that mean the same in Java."""
+
+
+class JavaStreamNode(JavaObject):
+    """A node of a plan. ``getParallelism()`` and the like give its attributes.
+
+    Args:
+        node: the node.
+    """
+
+    java_class = "org.apache.flink.streaming.api.graph.StreamNode"
+
+    def __init__(self, node: StreamNode) -> None:
+        self.node = node
+
+    def getOperatorName(self) -> str:
+        """Its name as the program gave it: without ``Source: `` and ``Sink: ``."""
+        prefix = {"source": "Source: ", "sink": "Sink: "}.get(str(self.node.kind), "")
+        return self.node.name.removeprefix(prefix)
+
+    def getOperatorDescription(self) -> str:
+        """Its name in plans."""
+        return self.node.name
+
+    def getTransformationUID(self) -> str | None:
+        """Its uid."""
+        return self.node.uid
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = snake_case(name).removeprefix("get_")
+        if not name.startswith("get") or attribute not in _OF_NODES:
+            raise missing(self.java_class, name)
+        return lambda: getattr(self.node, attribute)
+
+
+class JavaStreamGraph(JavaObject):
+    """The plan of a program, Flink's StreamGraph.
+
+    Args:
+        graph: the plan.
+    """
+
+    java_class = "org.apache.flink.streaming.api.graph.StreamGraph"
+
+    def __init__(self, graph: StreamGraph) -> None:
+        self.graph = graph
+
+    def getStreamNodes(self) -> JavaList[JavaStreamNode]:
+        """All nodes."""
+        return JavaList(map(JavaStreamNode, self.graph.nodes))
+
+    def getJobName(self) -> str:
+        """The job's name."""
+        return self.graph.job_name
+
+    def getStreamingPlanAsJSON(self) -> str:
+        """The plan as JSON text."""
+        return self.graph.streaming_plan_json()
 
 
 class JavaEnvironment(JavaObject):
@@ -37,7 +97,7 @@ class JavaEnvironment(JavaObject):
         return JavaConfiguration(self._environment)
 
     def getStreamGraph(self, clear_transformations: bool = True) -> JavaStreamGraph:
-        """The graph of the program so far.
+        """The plan of the program so far.
 
         Args:
             clear_transformations: whether the environment forgets its operators.
@@ -45,18 +105,24 @@ class JavaEnvironment(JavaObject):
         graph = self._environment.get_stream_graph()
         if clear_transformations:
             self._environment.close()
-        return JavaStreamGraph(graph, self._environment.slot_sharing_groups)
-
-    def generateStreamGraph(self, transformations: Any = None) -> JavaStreamGraph:
-        """The graph of the program so far, which stays as it is."""
-        return self.getStreamGraph(False)
-
-    def getCachedFiles(self) -> JavaList[JavaTuple]:
-        """Names and paths of the files that were registered."""
-        return JavaList(JavaTuple((name, path)) for name, path, _ in self._environment.settings.cached_files)
+        return JavaStreamGraph(graph)
 
     def __getattr__(self, name: str) -> Any:
         spelled = snake_case(name)
         if name.startswith("_") or not hasattr(type(self._environment), spelled):
             raise missing(self.java_class, name)
         return getattr(self._environment, spelled)
+
+
+def get_j_env_configuration(j_env: JavaEnvironment) -> JavaConfiguration:
+    """The settings of an environment, by Java's methods; ``Configuration(j_configuration=…)`` takes them too.
+
+    Args:
+        j_env: ``env._j_stream_execution_environment``.
+    """
+    return j_env.getConfiguration()
+
+
+def is_local_deployment(j_configuration: JavaConfiguration) -> bool:
+    """Whether a configuration says that programs run on the machine that they are started on."""
+    return j_configuration.getString("execution.target") in ("local", "minicluster")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, TypeVar
 
+from penstock.common.java.java_objects import JavaClass, JavaObject
 from penstock.errors import PenstockError
-from penstock.pyflink.java.objects import JavaClass, JavaObject
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 

@@ -1,2 +1,2 @@
-"""Records as bytes: codecs, timestamps and signals among the records, how many fill a buffer, and rows with an address,
-which wait in memory or on disk. Who sends and who receives is in :mod:`penstock.runtime.exchange`."""
+"""Records as bytes: codecs, timestamps and signals, sizes of buffers, and rows that wait in memory or on disk. Senders
+and receivers are in :mod:`penstock.runtime.exchange`."""

@@ -1,8 +1,8 @@
-"""Single values as PyFlink's coders leave them, by their declared type; what fits none is refused with
+"""Converts single values as PyFlink's coders do, by declared type. A value that does not fit raises
 :class:`~penstock.errors.TypeInfoError`.
 
-Whole numbers lose what is behind the point, and wrap where a collection is read; days lose their time, times and
-timestamps what is shorter than a millisecond, and their zone. Measured with PyFlink 2.3.0. Cost: O(1) per value.
+Whole numbers lose their fraction, and wrap around where a collection is read; dates lose their time; times and
+timestamps lose what is shorter than a millisecond, and their zone. Measured with PyFlink 2.3.0. Cost: O(1) per value.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import Any, SupportsFloat, SupportsInt
 
-from penstock.common.conversions import Convert
-from penstock.common.time import Instant
+from penstock.common.time import Instant, instant_of_value
 from penstock.common.typeinfo import BasicType, SqlTimeType, TypeInformation
+from penstock.common.typesystem.conversions import Convert
 from penstock.runtime.buffers.value_checks import BITS, CLASSES, PRIMITIVES, Kind, a, kind_of, misfit
 
 _FLOAT = struct.Struct("f")
 CHANGING = frozenset({BasicType.FLOAT, BasicType.INSTANT, SqlTimeType.TIME, SqlTimeType.TIMESTAMP})
-"""The types of which some values change though they are of their type."""
+"""Types that convert even some values that fit."""
 
 
 def float32(value: Any) -> Any:
-    """A number as the nearest one of 32 bits, infinite beyond them; what is no number stays."""
+    """A number as the nearest 32-bit float, infinite beyond the range; other values are unchanged."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return value
     try:
@@ -35,30 +35,23 @@ def float32(value: Any) -> Any:
 
 
 def shortest32(value: Any) -> Any:
-    """The number of the fewest digits that has the same 32 bits: what PyFlink collects."""
+    """The shortest decimal with the same 32-bit float, which is what PyFlink collects."""
     single = float32(value)
     if not isinstance(single, float) or not math.isfinite(single):
         return single
     shown = (float(f"{single:.{digits}g}") for digits in range(6, 10))
-    return next(each for each in shown if float32(each) == single)
+    return next(candidate for candidate in shown if float32(candidate) == single)
 
 
 def conversion(type_info: TypeInformation[Any], field: str, read: bool, collected: bool) -> Convert:
-    """What becomes of the values of a type.
-
-    Args:
-        type_info: of single values.
-        field: where they stand in the record, for messages.
-        read: whether they come from a collection: whole numbers wrap instead of being refused.
-        collected: whether they go into the result: times lose their milliseconds, too.
-    """
+    """The conversion of values of a type."""
     kind = kind_of(type_info)
     change = _change(kind, read, collected)
 
     def cross(value: Any) -> Any:
         if value is None:
             if kind in PRIMITIVES:
-                raise misfit(value, type_info, field, "None is no value of it")
+                raise misfit(value, type_info, field, "it cannot be None")
             return None
         try:
             return change(value)
@@ -71,7 +64,7 @@ def conversion(type_info: TypeInformation[Any], field: str, read: bool, collecte
 
 
 def byte_array(type_info: TypeInformation[Any], field: str, collected: bool) -> Convert:
-    """What becomes of an array of bytes: bytes, and in the result a list of signed numbers."""
+    """The conversion of byte arrays: to bytes, and to a list of signed numbers in the result."""
 
     def cross(value: Any) -> Any:
         if not isinstance(value, bytes | bytearray):
@@ -89,8 +82,13 @@ def _change(kind: Kind | None, read: bool, collected: bool) -> Convert:
     if kind is BasicType.STRING and read:
         return _text
     if kind is BasicType.INSTANT and read:
-        return lambda value: Instant.of_epoch_milli(value.to_epoch_milli())
+        return _milliseconds
     return _CHANGES.get(kind) or _of_class(CLASSES[kind])
+
+
+def _milliseconds(value: Any) -> Instant:
+    """A moment in Java's precision."""
+    return Instant.of_epoch_milli(instant_of_value(value).to_epoch_milli())
 
 
 def _whole(bits: int) -> Convert:
@@ -162,7 +160,7 @@ _CHANGES: dict[Kind | None, Convert] = {
     BasicType.BIG_DEC: _decimal,
     BasicType.FLOAT: _number,
     BasicType.DOUBLE: _number,
-    BasicType.INSTANT: _of_class((Instant,)),
+    BasicType.INSTANT: _of_class((Instant, datetime)),
     SqlTimeType.DATE: lambda value: date.fromordinal(value.toordinal()),
     SqlTimeType.TIME: _of_day,
     SqlTimeType.TIMESTAMP: _without_zone,

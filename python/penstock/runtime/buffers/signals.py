@@ -1,8 +1,8 @@
-"""What travels among the records of a stream: watermarks, idleness, latency markers.
+"""Signals among the records of a stream: watermarks, idleness, latency markers.
 
-A *watermark* t says that no record with a timestamp of t or less is to come; MAX_WATERMARK is the end of the input. An
-*idle* channel has nothing to say for now and holds nobody back. Inside a chain signals are calls; in a buffer each is
-``(index of the record it stands before, kind, payload)``.
+A *watermark* t says that no record with a timestamp up to t will follow; MAX_WATERMARK is the end of the input. An
+*idle* channel does not hold back the watermark. Inside a chain signals are calls; in a buffer each is ``(index of the
+record after it, kind, payload)``.
 
 Sources of the semantics: ``Watermark``, ``StreamStatus``, ``LatencyMarker`` (Flink 1.11).
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 MIN_WATERMARK = -0x8000000000000000
-"""Long.MIN_VALUE: nothing is known of the time."""
+"""Long.MIN_VALUE: no watermark yet."""
 MAX_WATERMARK = 0x7FFFFFFFFFFFFFFF
 """Long.MAX_VALUE: the end of time, and of the input."""
 
@@ -27,14 +27,8 @@ Advance = Callable[[int], None]
 
 
 class LatencyMarker(NamedTuple):
-    """Travels from a source through one operator after another, so that each can tell how long it took (Flink:
-    LatencyMarker). At a branch it goes one way.
-
-    Attributes:
-        time: when the source made it, in milliseconds since the epoch.
-        operator_id: of the source.
-        subtask: of the source.
-    """
+    """Travels from a source through the operators, which measure how long it took (Flink: LatencyMarker). At a branch
+    it goes one way."""
 
     time: int
     operator_id: str

@@ -1,8 +1,7 @@
-"""Rows that wait: so many bytes of them in memory, and the rest in a temporary file.
+"""Rows that wait: a number of bytes in memory, and the rest in a temporary file.
 
-Whatever holds rows of the exchange holds them here: what one record leads to (:mod:`penstock.runtime.task.outbox`), the
-input of a task (:mod:`penstock.runtime.exchange.gate`), what lies between the tasks of the local executor, and what has
-come to the driver.
+It holds rows for :mod:`penstock.runtime.task.outbox`, the input of a task (:mod:`penstock.runtime.exchange.gate`), the
+rows between tasks of the local executor, and the rows for the driver.
 """
 
 from __future__ import annotations
@@ -15,33 +14,21 @@ from typing import IO, Any
 from penstock.runtime.buffers.row import Row
 
 MEMORY = 64 << 20
-"""Bytes that wait in memory."""
+"""Bytes that are kept in memory."""
 
 Slip = Any
-"""What bytes are given back for: themselves, or (offset, length) in the file."""
+"""A ticket for stored bytes: the bytes themselves, or (offset, length) in the file."""
 
 
 @dataclass(slots=True)
 class Memory:
-    """So many bytes of memory, which stores can share.
-
-    Attributes:
-        left: bytes that are free.
-    """
+    """A budget of bytes that stores can share."""
 
     left: int = MEMORY
 
 
 class Store:
-    """Bytes, in memory while there is room and else in a temporary file. O(1) calls per piece, whatever waits.
-
-    Args:
-        memory: how many bytes, or a memory shared with other stores.
-
-    Attributes:
-        held: bytes in memory.
-        spilled: bytes in the file that wait. The file goes when none do; until then what was taken keeps its place.
-    """
+    """Bytes in memory while there is room, else in a temporary file. O(1) calls per piece."""
 
     __slots__ = ("_end", "_file", "_memory", "held", "spilled")
 
@@ -52,7 +39,7 @@ class Store:
         self.held = self.spilled = 0
 
     def put(self, data: bytes) -> Slip:
-        """Take bytes, for a slip."""
+        """Store bytes; returns a slip for :meth:`take`."""
         size = len(data)
         if size <= self._memory.left:
             self._memory.left -= size
@@ -68,7 +55,7 @@ class Store:
         return place
 
     def take(self, slip: Slip) -> bytes:
-        """Give bytes back, once for a slip."""
+        """Give back the bytes of a slip, once."""
         if isinstance(slip, bytes):
             self._memory.left += len(slip)
             self.held -= len(slip)
@@ -83,7 +70,7 @@ class Store:
         return data
 
     def close(self) -> None:
-        """Forget everything."""
+        """Drop everything."""
         self._close_file()
         self._memory.left += self.held
         self.held = self.spilled = 0
@@ -95,35 +82,26 @@ class Store:
 
 
 class Rows:
-    """Rows in a store.
-
-    Args:
-        store: holds their bytes; it can hold those of others too.
-    """
+    """Rows whose bytes are in a store."""
 
     __slots__ = ("_rows", "_store")
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._rows: list[Row] = []  # with slips for their bytes
+        self._rows: list[Row] = []  # with slips instead of bytes
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def append(self, row: Row) -> None:
-        """Take a row."""
+        """Add a row."""
         self._rows.append(row._replace(data=self._store.put(row.data)))
 
     def take(
         self, key: Callable[[Row], Any] | None = None, where: Callable[[Row], bool] | None = None
     ) -> Iterator[Row]:
-        """The rows so far, which go as they are read; what comes meanwhile is for the next time. O(n log n), or O(n)
-        without a key.
-
-        Args:
-            key: sorts them; None: in the order in which they came.
-            where: which to take; None: all. Both see rows without their bytes.
-        """
+        """Remove and return the rows so far, lazily; rows that are added meanwhile are kept for the next call. O(n log
+        n), or O(n) without a key."""
         rows, self._rows = self._rows, []
         if where is not None:
             self._rows = [row for row in rows if not where(row)]
@@ -134,13 +112,13 @@ class Rows:
         return self._give(rows)
 
     def close(self) -> None:
-        """Forget everything that is in the store."""
+        """Drop everything in the store."""
         self._rows = []
         self._store.close()
 
     def _give(self, rows: list[Row]) -> Iterator[Row]:
         while rows:
-            yield self._with_bytes(rows.pop())  # no name for the row here: it would live until the next one
+            yield self._with_bytes(rows.pop())  # a local name would keep the row alive until the next one
 
     def _with_bytes(self, row: Row) -> Row:
         return row._replace(data=self._store.take(row.data))

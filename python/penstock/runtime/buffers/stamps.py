@@ -1,8 +1,8 @@
-"""The timestamps of the records of a buffer, as they travel with it.
+"""The timestamps of a buffer's records, encoded.
 
-Runs of equal ones, ``(index of the first, timestamp)``, where runs are long (most streams have one run, of None, which
-is not even written); else an array of 64-bit integers, one per record. An array costs 8 bytes per record and no Python
-code per record; a run costs about twelve bytes and a microsecond.
+Runs of equal timestamps, ``(index of the first, timestamp)``, where runs are long (most streams have one run of None,
+which is not written at all); else an array of 64-bit integers, one per record. An array costs 8 bytes per record and no
+Python code per record; a run costs about twelve bytes and a microsecond.
 """
 
 from __future__ import annotations
@@ -15,15 +15,11 @@ from typing import Union
 Stamps = Union[list[tuple[int, "int | None"]], "array[int]"]
 
 _LONG = 8
-"""Records in a run, in the mean, that make runs worth it."""
+"""Mean length from which runs are used."""
 
 
 def pack(times: list[int | None]) -> Stamps:
-    """Timestamps as they travel. O(records).
-
-    Args:
-        times: of each record, None where it has none.
-    """
+    """Encode timestamps. O(records)."""
     most, start = len(times) // _LONG, 0
     runs: list[tuple[int, int | None]] = []
     for time, group in groupby(times):

@@ -1,10 +1,10 @@
-"""Whether values are what their declared type says: a look that is over at once for most, and the reason for others.
+"""Checks that values fit their declared type: a quick expression for most values, and an exact check for the rest.
 
-A number of a wider kind passes (an int for a DOUBLE), a subclass too; what Java could not hold does not: another class,
-a number out of range, a tuple of another length, None for a number.
+A wider Python number passes (an int for a DOUBLE), and so does a subclass. What Java cannot hold does not: another
+class, a number out of range, a tuple of another length, None for a number.
 
-Sources of the semantics: Flink's serializers, which refuse the same values, each in its own words.
-Cost: :func:`look` is an expression of about 30 ns per field; a misfit is looked at again, field by field.
+Sources of the semantics: Flink's serializers, which refuse the same values, each with its own message. Cost:
+:func:`look` is an expression of about 30 ns per field; a value that fails it is checked field by field.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Check = Callable[[Any], None]
 Kind = BasicType | SqlTimeType
 
 BITS: dict[Kind | None, int] = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
-"""Width of the whole numbers."""
+"""Bits of whole-number types."""
 CLASSES: dict[Kind | None, tuple[type, ...]] = {
     BasicType.STRING: (str,),
     BasicType.CHAR: (str,),
     BasicType.BOOLEAN: (bool,),
     BasicType.BIG_INT: (int,),
     BasicType.BIG_DEC: (Decimal,),
-    BasicType.INSTANT: (Instant,),
+    BasicType.INSTANT: (Instant, datetime),  # a datetime with a zone
     BasicType.FLOAT: (float, int),
     BasicType.DOUBLE: (float, int),
     **dict.fromkeys(BITS, (int,)),
@@ -51,26 +51,21 @@ CLASSES: dict[Kind | None, tuple[type, ...]] = {
     SqlTimeType.TIME: (time,),
     SqlTimeType.TIMESTAMP: (datetime,),
 }
-"""What values of a type of single values are in Python, the usual class first."""
+"""Python classes for each type of single values, the usual class first."""
 PRIMITIVES = frozenset({*BITS, BasicType.BOOLEAN, BasicType.CHAR, BasicType.FLOAT, BasicType.DOUBLE})
-"""The types that None is no value of."""
+"""Types without null."""
 
 
 def kind_of(type_info: TypeInformation[Any] | None) -> Kind | None:
-    """Which type of single values it is; None of others."""
+    """The kind of a type of single values; None for other types."""
     if isinstance(type_info, BasicTypeInfo):
         return type_info.basic_type
     return type_info.sql_type if isinstance(type_info, SqlTimeTypeInfo) else None
 
 
 def look(type_info: TypeInformation[Any] | None, value: str = "value") -> tuple[str, dict[str, type]] | None:
-    """An expression that is true of values that are of a type beyond doubt, and the names in it; None where there is
-    none, as for rows.
-
-    Args:
-        type_info: the type.
-        value: the expression of the value.
-    """
+    """An expression that is true only for values that fit a type, and the names in it; None if there is no such
+    expression, as for rows."""
     kind = kind_of(type_info)
     if kind is not None and kind is not BasicType.CHAR:
         usual, bits = CLASSES[kind][0], BITS.get(kind)
@@ -79,33 +74,26 @@ def look(type_info: TypeInformation[Any] | None, value: str = "value") -> tuple[
     if not isinstance(type_info, TupleTypeInfo):
         return None
     looks = [look(field, f"{value}[{index}]") for index, field in enumerate(type_info.field_types)]
-    found = [each for each in looks if each is not None]
-    if len(found) < len(looks):
+    expressions = [item for item in looks if item is not None]
+    if len(expressions) < len(looks):
         return None
-    parts = [f"type({value}) is tuple and len({value}) == {len(looks)}", *(text for text, _ in found)]
-    return " and ".join(parts), {name: each for _, names in found for name, each in names.items()}
+    parts = [f"type({value}) is tuple and len({value}) == {len(looks)}", *(text for text, _ in expressions)]
+    return " and ".join(parts), {name: item for _, names in expressions for name, item in names.items()}
 
 
 def glance(type_info: TypeInformation[Any] | None) -> Callable[[Any], bool] | None:
-    """:func:`look` as a function."""
+    """The expression of :func:`look` as a function."""
     seen = look(type_info)
     return None if seen is None else eval(f"lambda value: {seen[0]}", seen[1])
 
 
 def a(kind: type) -> str:
-    """A class with its article."""
+    """The name of a class with its article."""
     return f"{'an' if kind.__name__[0] in 'aeiouAEIOU' else 'a'} {kind.__name__}"
 
 
 def misfit(value: Any, type_info: TypeInformation[Any], field: str, because: str) -> TypeInfoError:
-    """The error for a value that does not fit its type.
-
-    Args:
-        value: the value.
-        type_info: its declared type.
-        field: where in the record it stands, "" for the record itself.
-        because: what is wrong with it.
-    """
+    """The error for a value that does not fit its type."""
     what = f"The value {value!r} of field {field.lstrip('.')}" if field else f"The record {value!r}"
     return TypeInfoError(
         f"{what} does not fit its declared type {type_info!r}: {because}. Correct the type where it is declared, or "
@@ -114,13 +102,7 @@ def misfit(value: Any, type_info: TypeInformation[Any], field: str, because: str
 
 
 def checked_all(type_info: TypeInformation[Any] | None, nulls: bool = False) -> Callable[[Iterable[Any]], None] | None:
-    """What looks at records of a type, and raises TypeInfoError for the first that does not fit; None where there is
-    nothing to look at.
-
-    Args:
-        type_info: of the records.
-        nulls: whether None passes for a number.
-    """
+    """A function that raises TypeInfoError for the first record that does not fit a type; None if every value fits."""
     check, plain = checker(type_info, nulls), glance(type_info)
     if check is None:
         return None
@@ -133,7 +115,7 @@ def checked_all(type_info: TypeInformation[Any] | None, nulls: bool = False) -> 
 
 
 def checker(type_info: TypeInformation[Any] | None, nulls: bool = False, field: str = "") -> Check | None:
-    """What raises TypeInfoError for a value that does not fit; None where every value does."""
+    """A function that raises TypeInfoError for a value that does not fit; None if every value fits."""
     if kind_of(type_info) is not None:
         assert type_info is not None
         return _single(type_info, nulls, field)
@@ -153,7 +135,7 @@ def _single(type_info: TypeInformation[Any], nulls: bool, field: str) -> Check:
     def check(value: Any) -> None:
         if value is None:
             if kind in PRIMITIVES and not nulls:
-                raise misfit(value, type_info, field, "None is no value of it")
+                raise misfit(value, type_info, field, "it cannot be None")
         elif not isinstance(value, classes) or isinstance(value, bool) is not truth:
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not {expected}")
         elif bits is not None and not -(1 << bits - 1) <= value < 1 << bits - 1:
@@ -166,7 +148,10 @@ def _single(type_info: TypeInformation[Any], nulls: bool, field: str) -> Check:
 
 def _record(type_info: TupleTypeInfo | RowTypeInfo, nulls: bool, field: str) -> Check:
     names, is_row = type_info.field_names, isinstance(type_info, RowTypeInfo)
-    fields = [checker(each, nulls, f"{field}.{name}") for name, each in zip(names, type_info.field_types, strict=True)]
+    fields = [
+        checker(field_type, nulls, f"{field}.{name}")
+        for name, field_type in zip(names, type_info.field_types, strict=True)
+    ]
     whole, known = Row if is_row else tuple, frozenset(names)
 
     def check(value: Any) -> None:
@@ -181,9 +166,9 @@ def _record(type_info: TupleTypeInfo | RowTypeInfo, nulls: bool, field: str) -> 
             if known.symmetric_difference(names_of(value) or ()):
                 raise misfit(value, type_info, field, f"its fields are {list(names_of(value) or ())}")
             values = value.get_fields_by_names(names)
-        for one, look_at in zip(values, fields, strict=True):
-            if look_at is not None and not (is_row and one is None):
-                look_at(one)
+        for item, look_at in zip(values, fields, strict=True):
+            if look_at is not None and not (is_row and item is None):
+                look_at(item)
 
     return check
 
@@ -198,9 +183,9 @@ def _listed(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], nulls: bool, fiel
             return
         if not isinstance(value, list | tuple):
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not a list")
-        for one in value:
-            if element is not None and not (boxed and one is None):
-                element(one)
+        for item in value:
+            if element is not None and not (boxed and item is None):
+                element(item)
 
     return check
 
@@ -214,10 +199,10 @@ def _mapped(type_info: MapTypeInfo[Any, Any], nulls: bool, field: str) -> Check:
             return
         if not isinstance(value, dict):
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not a dict")
-        for name, one in value.items():
+        for name, entry in value.items():
             if key is not None:
                 key(name)
-            if item is not None and one is not None:
-                item(one)
+            if item is not None and entry is not None:
+                item(entry)
 
     return check

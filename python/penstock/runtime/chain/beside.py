@@ -14,8 +14,8 @@ from typing import Any
 
 from penstock.runtime.chain.context import OperatorContext, StatelessContext
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
-from penstock.runtime.usercode.binding import lifecycle
 from penstock.runtime.usercode.failure import failure_of
+from penstock.runtime.usercode.functions import lifecycle
 
 
 class Beside:

@@ -13,18 +13,22 @@ from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, VertexConfig
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.state.batch_time import BatchTime
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import KeyedStateStore
-from penstock.runtime.state.timers import Clock, OperatorTime
+from penstock.runtime.state.timers import BatchTime, Clock, OperatorTime
 from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.usercode.shipped import place_of
 
 
 def _nothing(_: Any) -> None:
     """Nobody wants to know."""
+
+
+def _never() -> bool:
+    """Nobody looks."""
+    return False
 
 
 @dataclass
@@ -39,11 +43,15 @@ class OperatorContext:
         files: takes the pending files of sinks.
         committables: takes what two-phase sinks have prepared.
         version: of the state that the running step makes; whoever runs the steps sets it before each.
+        saves: whether the running step writes state; set with the version. If not, this object runs the next one.
+        commits: whether the running step is a checkpoint; set with the version.
         state: keyed state, when the operator is keyed.
         tracked: whether keyed state notes what changes, as steps write it down.
         clock: processing time.
         toggle: takes whether the task is active; idleness is told to the tasks after it.
         begin_round: takes the number of a round that begins.
+        look: to be called now and then by who makes many records of one, after having counted them; says whether that
+            should be sooner.
         operator_state: state that belongs to no key.
         metrics: of the user function.
         time: watermark and timers of the operator.
@@ -58,10 +66,13 @@ class OperatorContext:
     files: list[PendingFile] = field(default_factory=list)
     committables: list[Committable] = field(default_factory=list)
     version: int = 1
+    saves: bool = True
+    commits: bool = True
     state: KeyedState | None = None
     clock: Clock = field(default_factory=Clock)
     toggle: Callable[[bool], None] = _nothing
     begin_round: Callable[[int], None] = _nothing
+    look: Callable[[], bool] = _never
     operator_state: OperatorState = field(default_factory=OperatorState)
     metrics: Metrics = field(default_factory=Metrics)
     tracked: bool = False
@@ -73,7 +84,7 @@ class OperatorContext:
     @property
     def no_timestamp(self) -> int | None:
         """What functions see as the timestamp of a record without one: PyFlink's, by a switch, or None."""
-        return MIN_WATERMARK if self.job.settings.pyflink_timestamps else None
+        return MIN_WATERMARK if self.job.settings.pyflink else None
 
     def fail(self, error: BaseException) -> BaseException:
         """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""

@@ -25,7 +25,7 @@ from penstock.runtime.chain.operator import Batch, LiveOperator
 from penstock.runtime.chain.outputs import Collector
 from penstock.runtime.chain.valve import Valve
 from penstock.runtime.exchange.gate import Channel
-from penstock.runtime.usercode.steps import next_stride
+from penstock.runtime.usercode.interpreter import next_stride
 
 Times = Iterator["int | None"] | None
 """The timestamps of some records; None when no record has one."""
@@ -138,7 +138,7 @@ class Entry:
     Attributes:
         put: takes records, their timestamps and their keys, all at once.
         valve: the same.
-        records, bytes: read so far.
+        records, bytes: read so far; records count when they have been put.
     """
 
     def __init__(
@@ -169,11 +169,9 @@ class Entry:
         if self._native is not None and data[0] == COLUMNS:
             results = self._native.columns(data)
             if results is not None:
-                self.records += len(results)
                 return self.feed(results, put=self._native.results)
         buffer = decode(data, self._functions)
         values = buffer.values
-        self.records += len(values)
         times = timestamps(buffer.stamps, len(values)) if buffer.stamps else None
         return self._mixed(channel, buffer, times) if buffer.signals else self.feed(values, times, buffer.keys)
 
@@ -186,6 +184,7 @@ class Entry:
         while position < len(values):
             end = position + self._stride
             put(values[position:end], times, None if keys is None else keys[position:end])
+            self.records += min(end, len(values)) - position
             position = end
             self._stride = next_stride(self._stride, self._backlog())
             yield

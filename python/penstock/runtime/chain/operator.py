@@ -21,7 +21,7 @@ Speed: :meth:`LiveOperator.fragment` gives the same work as ``input`` as stateme
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
@@ -34,8 +34,8 @@ from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.fragments import Fragment, Leaf
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.state.batch_time import BatchTime
-from penstock.runtime.usercode.binding import lifecycle
+from penstock.runtime.state.timers import BatchTime
+from penstock.runtime.usercode.functions import lifecycle
 
 S = TypeVar("S", bound="StreamOperator")
 
@@ -207,7 +207,20 @@ class LiveOperator:
         opener = lifecycle(self.function, "open")
         self._opened = True
         if opener is not None:
-            self.context.call(opener, self._function_context())
+            with self._losing_writes():
+                self.context.call(opener, self._function_context())
+
+    @contextlib.contextmanager
+    def _losing_writes(self) -> Generator[None, None, None]:
+        """Within it, what is written into keyed state without a key is lost, if the program has PyFlink's ways."""
+        state = self.context.state
+        if state is not None and state.slot is None and self.context.job.settings.pyflink:
+            state.loses = set()
+        try:
+            yield
+        finally:
+            if state is not None:
+                state.loses = None
 
     def _function_context(self) -> RuntimeContext:
         """What the user function's ``open`` is given."""

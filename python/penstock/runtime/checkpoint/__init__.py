@@ -1,2 +1,1 @@
-"""State between two steps: files in the job folder, and what a worker keeps in memory. Everything that a task needs to
-begin where another one has stopped is here."""
+"""Saves and restores the state of a subtask in state files. The files of a checkpoint are listed in its manifest."""

@@ -1,7 +1,8 @@
 """What a step asks of a task, and what the task says when it has done it: frozen, picklable.
 
 A program without an end runs in *steps*. Step n makes version n + 1 of what version n was: the driver says what each
-subtask reads and where its state lies, the subtask reads, works, writes what has changed, and reports.
+subtask reads and where its state lies, the subtask reads, works, writes what has changed, and reports. Between two
+checkpoints there may be steps that make no version: each goes on from the one before, and all are a part of the next.
 """
 
 from __future__ import annotations
@@ -23,22 +24,24 @@ class Reading:
     Attributes:
         splits: from where to go on, each up to its end, in this order.
         records: about how many at most, of all splits together.
-        millis: how long a source that pushes may take.
+        millis: how long a source that pushes may take; None: as long as it likes.
         last: whether there is nothing to come beside these splits: the subtask ends when they have.
         parts: into how many parts a source without splits is cut, of which the splits are some; 0: into as many as it
             has subtasks.
         idle: whether the subtask has no split of those that are there, so that it holds nobody's watermark back; None
             where nothing is known of that.
         drain: whether the subtask ends when it has read this, though there is more.
+        stamps: whether the step goes on where a function ends a round: then its rows are stamped with their round.
     """
 
     splits: tuple[Any, ...] = ()
     records: int = 1 << 62
-    millis: int = 100
+    millis: int | None = 100
     last: bool = False
     idle: bool | None = None
     drain: bool = False
     parts: int = 0
+    stamps: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class Assignment:
         rows: what the tails of loops have sent back.
         last: at the head of a loop: nothing is to come back any more.
         opens: whether the subtask is to open and take its state over, and nothing else, before its first step.
+        saves: whether the subtask writes its state. If not, the same object runs the next step; the state is written in
+            a later one, or when the subtask ends.
+        commits: whether the step is a checkpoint, so that sinks end what waits for a commit.
+        only: whether the job has this step alone: a source reads all that it has, and what comes into a task is all
+            that ever will. Nothing else counts then.
     """
 
     version: int
@@ -64,6 +72,13 @@ class Assignment:
     rows: tuple[Any, ...] = ()
     last: bool = False
     opens: bool = False
+    saves: bool = True
+    commits: bool = True
+    only: bool = False
+
+
+ONLY_STEP = Assignment(0, only=True)
+"""What a task does of a bounded job that keeps nothing: all of it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +87,7 @@ class StepReport:
 
     Attributes:
         task: counters, of this step alone, and files of sinks.
-        version: that it makes.
+        version: that it makes, or is a part of.
         chains: the state of each operator of the chain that has any, by operator ID.
         volatile: what the next step is to be given.
         positions: of a source, by split: from where to go on, of those that were read.
@@ -82,7 +97,7 @@ class StepReport:
         ticks: whether something in it waits for time to pass, as idleness does.
         keys: how many values of keyed state there are, by operator ID.
         millis: how long it worked, in milliseconds of the clock.
-        notes: of a task that has only opened: by operator ID, what has become of state that was not what is asked for,
+        notes: by operator ID, what has become of state that was not what is asked for,
             and of how many values.
         empty: operators whose keyed state was there, and had nothing in it at the end: no value, no timer, and no
             element of operator state.

@@ -1,20 +1,57 @@
-"""Descriptors of tasks: frozen, picklable, all a subtask needs besides its rows (what Flink's StreamConfig is to a
-task).
+"""Descriptors of tasks: frozen and picklable, all a subtask needs apart from its rows, like Flink's ``StreamConfig``.
 
-User code is inside as bytes, pickled once on the driver; every subtask unpickles its own copy, as in Flink.
+User code is inside as bytes, pickled once on the driver; every subtask unpickles its own copy, as in Flink. Which
+subtasks a pointwise edge connects follows ``ExecutionVertex`` (1.11) and ``VertexInputInfoComputationUtils`` (2.3).
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.aggregators import Aggregator
-from penstock.runtime.config.pointwise import pointwise_producers
+
+POINTWISE = frozenset({"FORWARD", "RESCALE"})
+"""Partitioners of pointwise edges."""
+
+
+def _float32(x: float) -> float:
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def pointwise_producers(producers: int, consumers: int, subtask: int, *, exact: bool = False) -> range:
+    """Producers that a consumer subtask reads from over a pointwise connection.
+
+    Flink 1.11 computes in 32-bit floats where neither number divides the other, which differs from whole numbers for
+    some pairs (14 → 16 is one); Flink 2.3 computes in whole numbers (``exact``).
+    """
+    n, m = producers, consumers
+    if exact:
+        first = subtask * n // m
+        return range(first, max((subtask + 1) * n // m, first + 1))
+    if n == m:
+        return range(subtask, subtask + 1)
+    if m % n == 0:
+        first = subtask // (m // n)
+        return range(first, first + 1)
+    if n < m:
+        first = int(_float32(subtask / _float32(m / n)))
+        return range(first, first + 1)
+    if n % m == 0:
+        return range(subtask * (n // m), (subtask + 1) * (n // m))
+    factor = _float32(n / m)
+    end = n if subtask == m - 1 else int(_float32((subtask + 1) * factor))
+    return range(int(_float32(subtask * factor)), end)
+
+
+def pointwise_consumers(producers: int, consumers: int, subtask: int, *, exact: bool = False) -> list[int]:
+    """Consumers that a producer subtask sends to over a pointwise connection, in order. O(consumers)."""
+    return [i for i in range(consumers) if subtask in pointwise_producers(producers, consumers, i, exact=exact)]
 
 
 @dataclass(frozen=True)
@@ -100,6 +137,7 @@ class OperatorConfig:
         hands_over: what kind of data it hands from step to step beside its state.
         keyed: whether an input of it is keyed.
         keeps_state: whether it has state, or a function that may ask for some.
+        side_outputs: whether the program asks for a side output of it, even one that nothing reads.
     """
 
     node: int
@@ -115,6 +153,7 @@ class OperatorConfig:
     hands_over: str = ""
     keyed: bool = False
     keeps_state: bool = False
+    side_outputs: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,9 +227,9 @@ class JobConfig:
         job_id: random text, different for every run; names of pending files contain it, and a job's client tells it.
         settings: of the program.
         shipped: name of the archive with the program's files, None if it ships none.
-        folder_id: of the job folder, 32 hex digits, the same for all runs with it; None for a job that is one step
-            without such a folder.
-        folder: where the job folder is: a path, or the URL of a store.
+        folder_id: of the checkpoint directory, 32 hex digits, the same for all runs with it; None for a job that is
+            one step without such a folder.
+        folder: where the checkpoint directory is: a path, or the URL of a store.
         times: how often the run has been planned before, as there were other cores.
     """
 

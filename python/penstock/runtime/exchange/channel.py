@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any
 
+from penstock.runtime.buffers.buffer_size import Filling, Size
 from penstock.runtime.buffers.codec import Encoder, encode
 from penstock.runtime.buffers.columns import UNKNOWN
-from penstock.runtime.buffers.filling import Filling, Size
 from penstock.runtime.buffers.signals import LATENCY, MAX_WATERMARK, WATERMARK, LatencyMarker, Signal, Signals
 from penstock.runtime.buffers.stamps import Stamps, pack, timestamps
 from penstock.runtime.exchange.gate import ROUND_BITS

@@ -18,14 +18,13 @@ from typing import Any
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.columns import UNKNOWN
-from penstock.runtime.config.pointwise import POINTWISE, pointwise_consumers
-from penstock.runtime.config.tasks import NetworkOutput
-from penstock.runtime.keys.fields import field_of, quick
+from penstock.runtime.config.tasks import POINTWISE, NetworkOutput, pointwise_consumers
+from penstock.runtime.keys.field_selectors import field_of, quick
 from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
-from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.failure import failure_of
+from penstock.runtime.usercode.functions import bind
 
 Selector = Callable[[Any], int]
 Split = tuple[Iterable[tuple[int, list[Any]]], int]

@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator
 from operator import eq, itemgetter
 from typing import Any
 
+from penstock.runtime.buffers.buffer_size import TARGET_BYTES, Estimate, room, sizes
 from penstock.runtime.buffers.codec import Encoder
-from penstock.runtime.buffers.filling import TARGET_BYTES, Estimate, room, sizes
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import NetworkOutput
-from penstock.runtime.exchange.combining import combiner, native_sums, sort_by_time
+from penstock.runtime.exchange.combiner import combiner, native_sums, sort_by_time
 from penstock.runtime.exchange.selectors import channel_selector, splitter
 from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, key_ranks, pack, with_header
 from penstock.runtime.exchange.writer import Sender, Write, Writer
-from penstock.runtime.keys.fields import quick
+from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 

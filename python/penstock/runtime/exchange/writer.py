@@ -10,11 +10,11 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from penstock.common.settings import Settings
+from penstock.common.settings.settings import Settings
 from penstock.runtime import native
+from penstock.runtime.buffers.buffer_size import TARGET_BYTES, room, sizes
 from penstock.runtime.buffers.codec import Encoder, decode_value, encode, freezer
 from penstock.runtime.buffers.columns import UNKNOWN
-from penstock.runtime.buffers.filling import TARGET_BYTES, room, sizes
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
 from penstock.runtime.config.tasks import NetworkOutput

@@ -16,11 +16,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from penstock.runtime.io.files import BLOCK_BYTES, blocks, cuts_at_bytes, text_lines
-from penstock.runtime.io.finding import found_files
+from penstock.runtime.io.file_paths import found_files
+from penstock.runtime.io.files import BLOCK_BYTES, END_OF_FILE, blocks, cuts_at_bytes, text_lines
 from penstock.runtime.io.splits import Records, Split
-from penstock.runtime.io.storage import Dated
-from penstock.runtime.io.stores import storage_of
+from penstock.storage.storage import Dated
+from penstock.storage.stores import storage_of
 
 SPLIT_BYTES = 32 << 20
 
@@ -77,7 +77,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     """What a file holds, uncompressed, from its beginning; any position of one that is not compressed can be sought.
 
     Args:
-        path: of a file on any storage, as :func:`~penstock.runtime.io.finding.found_files` gives it.
+        path: of a file on any storage, as :func:`~penstock.runtime.io.file_paths.found_files` gives it.
 
     Raises:
         OSError: the file cannot be read.
@@ -132,6 +132,7 @@ def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
         charset: encoding.
 
     Raises:
+        FileFormatError: the file ends before the split.
         OSError: the file cannot be read; EOFError, zlib.error, lzma.LZMAError: its compression is damaged.
     """
     path = split.id if split.end is None else split.id.rpartition(":")[0]
@@ -142,9 +143,5 @@ def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
             if not start:
                 yield Records(text_lines(text), len(text))
             return
-        for block, position in blocks(file, start, _END if split.end is None else split.end):
+        for block, position in blocks(file, start, END_OF_FILE if split.end is None else split.end, path):
             yield Records(text_lines(block.decode(charset, errors="replace")), position)
-
-
-_END = 1 << 62
-"""Behind the end of every file."""

@@ -8,29 +8,14 @@ Source of the semantics: ``TextInputFormat`` (Flink 1.11), ``TextLineInputFormat
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from typing import IO
 
-from penstock.errors import ConfigurationError
+from penstock.errors import FileFormatError
 
 BLOCK_BYTES = 1 << 20
-
-
-def check_charset(charset: str) -> str:
-    """The charset's Python name.
-
-    Raises:
-        ConfigurationError: Python does not know it.
-    """
-    try:
-        "\n".encode(charset)  # some codecs, such as base64, are not for text
-        return codecs.lookup(charset).name
-    except LookupError:
-        raise ConfigurationError(
-            f"The charset {charset!r} is unknown. Use a name such as 'UTF-8' or 'ISO-8859-1'.",
-            flink_class="java.nio.charset.UnsupportedCharsetException",
-        ) from None
+END_OF_FILE = 1 << 62
+"""Behind the end of every file."""
 
 
 def cuts_at_bytes(charset: str) -> bool:
@@ -38,21 +23,43 @@ def cuts_at_bytes(charset: str) -> bool:
     return "\n".encode(charset) == b"\n"
 
 
-def blocks(file: IO[bytes], start: int, end: int) -> Iterator[tuple[bytes, int]]:
+def ends_before(path: str, position: object) -> FileFormatError:
+    """The error for a file that ends before the position from which, or up to which, it is to be read.
+
+    Args:
+        path: of the file.
+        position: as its format counts.
+    """
+    return FileFormatError(
+        f"{path} ends before position {position!r}, which it had when it was found: it was cut, or replaced by a "
+        "shorter file, before it was read to its end. Bring back what was there."
+    )
+
+
+def blocks(file: IO[bytes], start: int, end: int, path: str = "the file") -> Iterator[tuple[bytes, int]]:
     """Blocks of whole lines that begin in a piece of a file, about a mebibyte each, and the position behind each.
 
     Args:
         file: open, at its beginning.
         start: the first byte of the piece.
-        end: the byte behind it, or any behind the file.
+        end: the byte behind it; :data:`END_OF_FILE` for a piece that goes as far as its file.
+        path: of the file, for errors.
+
+    Raises:
+        FileFormatError: the file ends before the piece, or in it.
     """
     position = start
     if position > 0:
         _forward(file, position - 1)
-        position += len(file.readline()) - 1  # to the first line that begins here: just the line end, if one does
+        line = file.readline()  # to the first line that begins here: just the line end, if one does
+        if not line:
+            raise ends_before(path, start)
+        position += len(line) - 1
     while position < end:
         block = file.read(min(BLOCK_BYTES, end - position))
         if not block:
+            if end < END_OF_FILE:
+                raise ends_before(path, end)
             return
         if not block.endswith(b"\n"):
             block += file.readline()

@@ -20,17 +20,17 @@ from penstock.errors import ConfigurationError
 from penstock.runtime import native
 from penstock.runtime.buffers.borders import COLLECT as COLLECTED
 from penstock.runtime.buffers.borders import crossing
+from penstock.runtime.buffers.buffer_size import Filling, Size, room, sizes
 from penstock.runtime.buffers.codec import dumps, encode, freezer
-from penstock.runtime.buffers.filling import Filling, Size, room, sizes
 from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.buffers.value_checks import checker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT
-from penstock.runtime.io.pending import attempt_name, waiting_place
-from penstock.runtime.io.storage import is_local, join, parents, real_place
-from penstock.runtime.io.stores import abandoned, storage_of
+from penstock.runtime.io.pending_paths import attempt_name, waiting_place
 from penstock.runtime.io.text import file_text, print_text
+from penstock.storage.storage import is_local, join, naming, parents, real_place
+from penstock.storage.stores import abandoned, storage_of
 
 _LINES = 2_000
 
@@ -68,6 +68,16 @@ class SinkWriter:
         self.finish()
         self.open()
 
+    def flush(self) -> None:
+        """Instead of :meth:`end_step` after a step that makes nothing durable, if this object goes on in the next one:
+        let out what needs no commit. What waits for one may grow until the next checkpoint."""
+        self.end_step()
+
+    def pass_on(self) -> None:
+        """Instead of :meth:`end_step` after a step that makes nothing durable, if another object may go on, by
+        :meth:`volatile`: let out what needs no commit. What waits for one may wait in files that object can read."""
+        self.end_step()
+
     def volatile(self) -> Any:
         """After a step: small picklable data for the writer of the next one; None if it needs none."""
         return None
@@ -99,11 +109,13 @@ class PublishedSink(BuiltinSink):
         overwrite: whether what stands at the target is replaced.
         adds: whether the target is a folder that keeps what is in it, and gets files.
         sends: whether its files are sent elsewhere, by :meth:`send`, instead of getting names in the target.
+        passes_on: whether its writers may leave files to those of the next step, by :meth:`SinkWriter.pass_on`.
     """
 
     overwrite: bool = False
     adds: ClassVar[bool] = False
     sends: ClassVar[bool] = False
+    passes_on: ClassVar[bool] = False
 
     def place(self) -> str:
         """Where it writes: a real and absolute path (links are followed), or the URL of a store."""
@@ -113,24 +125,27 @@ class PublishedSink(BuiltinSink):
         """Where it writes on a local or mounted file system."""
         return Path(self.place())
 
-    def send_step(self, files: Sequence[str], owner: str, version: int, before: int) -> None:
-        """Send what the files of a step hold, once, whatever has been sent of them before: it can be repeated.
+    def send(
+        self,
+        files: Sequence[str],
+        owner: str,
+        version: int,
+        before: int,
+        check: Callable[[], None] | None = None,
+        *,
+        last: bool = False,
+    ) -> None:
+        """Send what the files of a version hold, once, whatever has been sent of them before: it can be repeated.
 
         Args:
-            files: all that the step has for this sink, in order of subtask; there may be none. If one is gone, all have
-                been sent.
-            owner: id of the job folder, the same for all runs with it.
-            version: that the step has made; versions are sent one after the other.
-            before: how many bytes of files the steps before have sent.
-        """
-        self.send(files, f"{owner}-{version}")
-
-    def send(self, files: Sequence[str], job_id: str) -> None:
-        """Send what a job's files hold, once, whatever has been sent of them before: it can be repeated.
-
-        Args:
-            files: all that the job has for this sink, in order of subtask. If one is gone, all have been sent.
-            job_id: of the job.
+            files: all that the version has for this sink, in order of subtask; there may be none. If one is gone, all
+                have been sent.
+            owner: id of the checkpoint directory, the same for all runs with it; of the run, if there is none.
+            version: of the manifest; versions are sent one after the other.
+            before: how many bytes of files the versions before have sent.
+            check: raises an error if another driver has the checkpoint directory; to be called before anything that
+                shuts out another driver.
+            last: whether no version follows.
         """
         raise NotImplementedError
 
@@ -328,21 +343,31 @@ class _TextFile(SinkWriter):
         return open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")
 
     def write(self, value: Any) -> None:  # type: ignore[override]
-        (self._file or self._begin()).write(self._text(value) + "\n")
+        self._add(self._text(value) + "\n")
+
+    def _add(self, text: str) -> None:
+        file = self._file or self._begin()
+        assert self._names is not None
+        with naming(self._names.pending):
+            file.write(text)
 
     def write_all(self, values: Sequence[Any]) -> None:
         text = "".join([text + "\n" for text in map(self._text, values)])
-        (self._file or self._begin()).write(text)
+        self._add(text)
         self.room = room(len(text) // max(len(values), 1), self.room)
 
     def finish(self) -> None:
         self.end_step()
 
+    def flush(self) -> None:
+        """The file grows until its lines can be committed."""
+
     def end_step(self) -> None:
         if self._file is None:
             return
         assert self._names is not None
-        self._close()
+        with naming(self._names.pending):
+            self._close()
         self._context.files.append(self._names)
         self._file = None
 

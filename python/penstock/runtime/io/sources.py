@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,10 @@ class Batch:
     Attributes:
         values: the records, in order.
         timestamps: theirs, None for one without; None where none has one.
-        split: number of the piece they come from, among those of the subtask, which are read one after the other.
     """
 
     values: Sequence[Any]
     timestamps: Sequence[int | None] | None = None
-    split: int = 0
 
 
 class BatchSource:
@@ -33,7 +31,14 @@ class BatchSource:
 
     Attributes:
         bounded: whether it ends by itself, as all do but those of splits.
+        is_given_rows: whether a task is given what it reads, by :meth:`reading`.
     """
+
+    is_given_rows = False
+
+    def reading(self, batches: Iterable[Any]) -> BatchSource:
+        """The source of a subtask that reads these rows, as Arrow batches."""
+        return self
 
     def prepare(self, parallelism: int) -> BatchSource:
         """Called on the driver before the job starts: the source as it travels.

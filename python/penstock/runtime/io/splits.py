@@ -17,13 +17,17 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
-from penstock.errors import InvalidProgramError, PenstockError
-from penstock.runtime.io.sources import Batch, BatchSource
+from penstock.errors import ConfigurationError, InvalidProgramError, PenstockError
+from penstock.runtime.io.sources import BatchSource
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 T = TypeVar("T", covariant=True)
 
@@ -69,6 +73,50 @@ class Records(Generic[T]):
     idle: bool = False
 
 
+class LostSplitsError(ConfigurationError):
+    """Splits that were read in part are not there any more, or not as they were: their rest cannot be read.
+
+    Args:
+        message: as of every error.
+        splits: their ids.
+
+    Attributes:
+        splits: their ids.
+    """
+
+    def __init__(self, message: str, splits: Iterable[str]) -> None:
+        super().__init__(f"{message} {LEAVING}")
+        self.splits: tuple[str, ...] = tuple(splits)
+
+
+LEAVING = (
+    "To leave the rest unread, set execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state) for "
+    "one run."
+)
+
+
+def check_begun(source: Source[Any], found: Iterable[Split], positions: Mapping[str, Any]) -> None:
+    """A bounded source still gives every split that was read in part.
+
+    Args:
+        source: asked.
+        found: what it has given.
+        positions: of the splits that have been begun and are not over, by id.
+
+    Raises:
+        LostSplitsError: it does not.
+    """
+    lost = positions.keys() - {split.id for split in found} if positions else ()
+    if lost:
+        named = ", ".join(f"{name!r} up to position {positions[name]!r}" for name in sorted(lost)[:3])
+        raise LostSplitsError(
+            f"{source!r} was read in part by an earlier run, and does not give {len(lost)} of its splits any more: "
+            f"{named}. A file was removed or cut, or the program reads otherwise now (other paths, another format, "
+            "or pieces). Bring back what was there.",
+            sorted(lost),
+        )
+
+
 class Source(ABC, Generic[T]):
     """What ``from_source`` reads. Sources of one's own define :meth:`splits` and :meth:`read`; one that does not can be
     planned, not run.
@@ -86,6 +134,11 @@ class Source(ABC, Generic[T]):
     together: bool = False
     advice: str = ""
     produced_type: TypeInformation[object] | None = None
+
+    def __new__(cls, *arguments: Any, **_: Any) -> Self:
+        """A source of a class derived from this one."""
+        checks.no_java_class(cls, Source, arguments, "Use a connector, or derive a class with splits() and read().")
+        return super().__new__(cls)
 
     def splits(self, parallelism: int) -> Sequence[Split]:
         """What there is to read, asked on the driver: of a bounded source once before a job starts, of an unbounded
@@ -175,6 +228,18 @@ class Source(ABC, Generic[T]):
             positions: of the splits, by id.
         """
 
+    def remembers(self, split: Split) -> bool:
+        """Whether the position of a split gets into a manifest as soon as the split is seen, also if nothing of it has
+        been read: a source that is resumed could not find it again as it was. Asked on the driver.
+
+        The default says so of splits that are there all the time: which of them were there at first decides where
+        reading begins.
+
+        Args:
+            split: one of :meth:`splits`.
+        """
+        return self.together
+
     def locations(self) -> Sequence[str]:
         """Paths and URLs of the files and folders that it reads, if any: local ones are refused where a job runs on
         several machines."""
@@ -220,14 +285,6 @@ class SplitSource(BatchSource):
             ) from error
         _check(splits, name)
         return SplitSource(self.source, deal(splits, parallelism))
-
-    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any] | Batch]:
-        """What the subtask's splits hold, split by split."""
-        together = self.source.together
-        for number, split in enumerate(self.dealt[subtask]):
-            for records in self.source.read(split):
-                plain = records.timestamps is None and not together
-                yield records.values if plain else Batch(records.values, records.timestamps, number)
 
     def locations(self) -> tuple[str, ...]:
         """What the source says."""

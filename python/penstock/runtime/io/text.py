@@ -19,20 +19,17 @@ from datetime import date, datetime, time
 from typing import Any
 
 from penstock.common.row import Row
-from penstock.common.time import Instant
+from penstock.common.time import Instant, instant_of_value
 from penstock.common.typeinfo import (
-    ArrayTypeInfo,
     BasicType,
-    BasicTypeInfo,
-    ListTypeInfo,
     MapTypeInfo,
     RowTypeInfo,
-    SqlTimeTypeInfo,
     TupleTypeInfo,
     TypeInformation,
 )
+from penstock.common.typesystem.kinds import by_kind
 from penstock.errors import TypeInfoError
-from penstock.runtime.io.moments import datetime_of
+from penstock.runtime.io.timestamps import datetime_of
 from penstock.runtime.keys.javahash import float_bits
 
 Text = Callable[[Any], str]
@@ -47,22 +44,27 @@ def print_text(type_info: TypeInformation[Any] | None) -> Text:
 
 def file_text(type_info: TypeInformation[Any] | None) -> Text:
     """The text form that a text sink writes for records of a type."""
-    if isinstance(type_info, BasicTypeInfo):
-        return _nullable(_BASIC.get(type_info.basic_type, str))
-    if isinstance(type_info, SqlTimeTypeInfo):
-        return _nullable(_sql_time)
-    if isinstance(type_info, (TupleTypeInfo, RowTypeInfo)):
-        fields = [file_text(t) for t in type_info.field_types]
-        if isinstance(type_info, TupleTypeInfo):
-            return _nullable(lambda value: f"({','.join(_texts(fields, value))})")
-        return _nullable(lambda value: f"{_kind(value)}[{', '.join(_texts(fields, value))}]")
-    if isinstance(type_info, (ListTypeInfo, ArrayTypeInfo)):
-        element = file_text(type_info.element_type)
-        return _nullable(lambda value: f"[{', '.join(map(element, value))}]")
-    if isinstance(type_info, MapTypeInfo):
-        key, item = file_text(type_info.key_type), file_text(type_info.value_type)
-        return _nullable(lambda value: f"{{{', '.join(f'{key(k)}={item(v)}' for k, v in value.items())}}}")
-    return str
+    return _text(type_info)
+
+
+def _of_tuple(type_info: TupleTypeInfo) -> Text:
+    fields = list(map(_text, type_info.field_types))
+    return _nullable(lambda value: f"({','.join(_texts(fields, value))})")
+
+
+def _of_row(type_info: RowTypeInfo) -> Text:
+    fields = list(map(_text, type_info.field_types))
+    return _nullable(lambda value: f"{_kind(value)}[{', '.join(_texts(fields, value))}]")
+
+
+def _of_list(type_info: Any) -> Text:
+    element = _text(type_info.element_type)
+    return _nullable(lambda value: f"[{', '.join(map(element, value))}]")
+
+
+def _of_map(type_info: MapTypeInfo[Any, Any]) -> Text:
+    key, item = _text(type_info.key_type), _text(type_info.value_type)
+    return _nullable(lambda value: f"{{{', '.join(f'{key(k)}={item(v)}' for k, v in value.items())}}}")
 
 
 def _nullable(text: Text) -> Text:
@@ -122,6 +124,8 @@ def _java_decimal(value: float, digits: str) -> str:
 
 def _instant(value: Any) -> str:
     """``Instant.toString``: no fraction, or as many groups of three digits as there are."""
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        value = instant_of_value(value)
     if not isinstance(value, Instant):
         return str(value)
     digits = f"{value.nanos:09d}"
@@ -145,3 +149,13 @@ _BASIC: dict[BasicType, Text] = {
     BasicType.FLOAT: java_float,
     BasicType.INSTANT: _instant,
 }
+_text: Callable[..., Text] = by_kind(
+    scalars=lambda type_info: _nullable(_BASIC.get(type_info.basic_type, str)),
+    times=lambda _: _nullable(_sql_time),
+    tuples=_of_tuple,
+    rows=_of_row,
+    lists=_of_list,
+    arrays=_of_list,
+    maps=_of_map,
+    objects=lambda _: str,
+)

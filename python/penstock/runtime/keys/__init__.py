@@ -1,2 +1,2 @@
-"""Keys as Java sees them: hashes, key groups, and the partitions a program attaches to edges. State by key is in
+"""Keys as Java sees them: hashes, key groups, and the partitions of edges. State by key is in
 :mod:`penstock.runtime.state`."""

@@ -1,19 +1,19 @@
 """Java's ``hashCode`` of the values that may be keys, and the form in which Python may compare them.
 
 Flink places a key by its Java hash code, so the hash must be Java's to the bit, for the Java class that the key's
-declared type names. Undeclared Python values stand for: str String, bool Boolean, int Long (BigInteger outside 64
-bits), float Double, Decimal BigDecimal, tuple a Flink tuple, list ArrayList, Row Row, date, time and datetime those of
+declared type names. Undeclared Python values hash as: str String, bool Boolean, int Long (BigInteger outside 64 bits),
+float Double, Decimal BigDecimal, tuple a Flink tuple, list ArrayList, Row Row, date, time and datetime those of
 java.sql, :class:`~penstock.common.Instant` and timedelta an Instant and a Duration of java.time, UUID UUID, a frozen
 dataclass a record of Java. **An undeclared int therefore hashes as a Long**: for a negative number that differs from an
-Integer, so declare ``Types.INT()`` where Flink has an Integer. Two have no stable hash in Java, and one of ours: bytes
-that of a row's byte array, a member of an enumeration that of its name.
+Integer, so declare ``Types.INT()`` where Flink has an Integer. Two have no stable hash in Java, so we choose one: bytes
+hash as the byte array of a row, a member of an enumeration as its name.
 
-Python's ``==`` is not Java's ``equals``: ``1 == 1.0 == True`` and ``0.0 == -0.0``, while Java tells all of them apart.
-So keyed state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's keys
-are equal. Declared types, and :class:`~.key_types.KeyHash`, are in :mod:`.key_types`.
+Python's ``==`` is not Java's ``equals``: in Python ``1 == 1.0 == True`` and ``0.0 == -0.0``, in Java all of them
+differ. So keyed state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's
+keys are equal. :mod:`.key_types` has declared types and :class:`~.key_types.KeyHash`.
 
-Sources of the semantics: ``hashCode`` of java.lang, java.math, java.util.ArrayList; Flink's Tuple classes and Row
-(1.11).
+Sources of the semantics: ``hashCode`` of java.lang, java.math, java.sql, java.time, java.util; Flink's Tuple classes
+and Row (1.11).
 Cost: linear in the size of the key.
 """
 
@@ -22,31 +22,24 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from penstock.common.java_hash import hash_string
+from penstock.common.java.java_hash import hash_string
 from penstock.common.row import Row
-from penstock.common.time import Instant
+from penstock.common.time import Instant, instant_of_value
 from penstock.common.typeinfo import BasicType, SqlTimeType
 from penstock.errors import TypeInfoError
-from penstock.runtime.keys.object_hash import (
-    hash_bytes,
-    hash_date,
-    hash_duration,
-    hash_instant,
-    hash_time,
-    hash_timestamp,
-    hash_uuid,
-    name_of_member,
-)
 
 MAX_TUPLE_ARITY = 25
 _MASK = 0xFFFFFFFF
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_UTC = _EPOCH.replace(tzinfo=timezone.utc)
+_DAY = 86_400_000
 _NAN64 = b"\x7f\xf8\0\0\0\0\0\0"
 _NAN32 = b"\x7f\xc0\0\0"
 
@@ -55,9 +48,14 @@ Canonical = Callable[[Any], Any]
 
 
 def signed(h: int) -> int:
-    """The low 32 bits as Java's int."""
+    """The low 32 bits as a Java int."""
     h &= _MASK
     return h - 0x100000000 if h & 0x80000000 else h
+
+
+def _hash_bits(value: int) -> int:
+    """``Long.hashCode`` of a number in range."""
+    return signed(value ^ (value >> 32))
 
 
 # --- scalars ---------------------------------------------------------------------------------------------------------
@@ -67,11 +65,11 @@ def hash_long(value: int) -> int:
     """``Long.hashCode``. Raises TypeInfoError for a number of more than 64 bits."""
     if not -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
         raise TypeInfoError(f"The key {value} does not fit a LONG (64 bits). Declare the key as Types.BIG_INT().")
-    return signed(value ^ (value >> 32))
+    return _hash_bits(value)
 
 
 def integer_hash(bits: int, name: str) -> Hash:
-    """``hashCode`` of Byte, Short and Integer; it refuses with TypeInfoError what does not fit ``bits``."""
+    """``hashCode`` of Byte, Short and Integer. Raises TypeInfoError for a number that does not fit ``bits``."""
     bound = 1 << (bits - 1)
 
     def hash_code(value: int) -> int:
@@ -98,7 +96,7 @@ def float_bits(value: float) -> bytes:
         return _NAN32
     try:
         return struct.pack(">f", value)
-    except OverflowError:  # what Java's (float) cast makes of it
+    except OverflowError:  # as Java's cast to float
         return struct.pack(">f", float("inf") if value > 0 else float("-inf"))
 
 
@@ -123,11 +121,11 @@ def hash_big_integer(value: int) -> int:
 
 
 def unscaled_value(value: Decimal) -> tuple[int, int]:
-    """Unscaled value and scale of a BigDecimal. Raises TypeInfoError for NaN and the infinities."""
+    """The unscaled value and scale of a BigDecimal. Raises TypeInfoError for NaN and the infinities."""
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise TypeInfoError(
-            f"The key {value!r} is no number, and Java's BigDecimal has no such value. Filter it out first."
+            f"The key {value!r} is not a number, and Java's BigDecimal has no such value. Filter it out first."
         )
     unscaled = int("".join(map(str, digits)) or "0")
     return (-unscaled if sign else unscaled), -exponent
@@ -143,15 +141,61 @@ def _undeclared_int(value: int) -> int:
     return hash_long(value) if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF else hash_big_integer(value)
 
 
-class Basic(NamedTuple):
-    """Keys of a declared basic type.
+# --- objects ---------------------------------------------------------------------------------------------------------
+# A date is a java.sql.Date, a time a Time, a datetime a Timestamp: all hash the milliseconds since the epoch, here as
+# if the clock were UTC's. Equal values with and without a zone never meet, because Python compares them as different.
 
-    Attributes:
-        hash: their hash code.
-        python_type: their class, or classes.
-        canonical: their canonical form, None where a key is its own.
-        native: the code of the type for the native functions (``rust/runtime/src/key_type.rs``), if they know it.
-    """
+
+def hash_date(value: date) -> int:
+    """``java.sql.Date.hashCode``; for a datetime that of its day."""
+    return _hash_bits((value.toordinal() - _EPOCH.toordinal()) * _DAY)
+
+
+def hash_time(value: time) -> int:
+    """``java.sql.Time.hashCode``: the milliseconds of the day, in UTC if the time has a zone."""
+    since = timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
+    return _hash_bits((since - (value.utcoffset() or timedelta())) // timedelta(milliseconds=1))
+
+
+def hash_timestamp(value: datetime) -> int:
+    """``java.sql.Timestamp.hashCode``: only whole milliseconds count."""
+    since = value - (_EPOCH if value.utcoffset() is None else _EPOCH_UTC)
+    return _hash_bits(since // timedelta(milliseconds=1))
+
+
+def hash_instant(value: Instant | datetime) -> int:
+    """``java.time.Instant.hashCode``."""
+    value = instant_of_value(value)
+    return signed(_hash_bits(value.seconds) + 51 * value.nanos)
+
+
+def hash_duration(value: timedelta) -> int:
+    """``java.time.Duration.hashCode``."""
+    return signed(_hash_bits(value.days * 86_400 + value.seconds) + 51_000 * value.microseconds)
+
+
+def hash_uuid(value: UUID) -> int:
+    """``java.util.UUID.hashCode``."""
+    halves = (value.int >> 64) ^ value.int & 0xFFFFFFFFFFFFFFFF
+    return signed((halves >> 32) ^ halves)
+
+
+def name_of_member(value: Enum) -> tuple[type, Any]:
+    """The identity of an enum member, whichever copy of its class it has: its name, or its value for a combination of
+    flags without a name. O(1)."""
+    return Enum, (type(value).__qualname__, value.name if value.name is not None else value.value)
+
+
+def hash_bytes(value: bytes | bytearray) -> int:
+    """``Arrays.hashCode`` of a ``byte[]``."""
+    h = 1
+    for byte in value:
+        h = (31 * h + (byte - 256 if byte > 127 else byte)) & _MASK
+    return signed(h)
+
+
+class Basic(NamedTuple):
+    """The hash and canonical form of keys of a declared basic type."""
 
     hash: Hash
     python_type: Any
@@ -171,7 +215,7 @@ BASIC = {
     BasicType.DOUBLE: Basic(hash_double, (float, int), double_bits, b"d"),
     BasicType.FLOAT: Basic(hash_float, (float, int), float_bits, b"f"),
     BasicType.BIG_DEC: Basic(hash_big_decimal, Decimal, unscaled_value),
-    BasicType.INSTANT: Basic(hash_instant, Instant),
+    BasicType.INSTANT: Basic(hash_instant, (Instant, datetime), instant_of_value),
 }
 
 
@@ -190,7 +234,7 @@ SQL_TIME = {
 
 
 def fold(h: int, hashes: Any) -> int:
-    """Hash codes as a list or a tuple adds them up, beginning with ``h``."""
+    """The hash of a list or tuple from the hashes of its elements, starting with ``h``."""
     for x in hashes:
         h = (31 * h + x) & _MASK
     return signed(h)
@@ -200,7 +244,7 @@ def fold(h: int, hashes: Any) -> int:
 
 
 def hash_undeclared(value: Any) -> int:
-    """Hash code by the Python type. Raises TypeInfoError for a value that has no stable one."""
+    """The hash by Python type. Raises TypeInfoError for a value without a stable one."""
     if value is None:
         return 0
     hash_code = _UNDECLARED.get(type(value)) or next((h for t, h in _UNDECLARED.items() if isinstance(value, t)), None)
@@ -250,7 +294,7 @@ _UNDECLARED: dict[type, Hash] = {  # bool before int and datetime before date, w
 
 @cache
 def frozen_fields(kind: type) -> tuple[str, ...] | None:
-    """The names of the fields that make objects of a frozen dataclass equal; None of any other class."""
+    """The fields that decide the equality of a frozen dataclass; None for other classes."""
     parameters = getattr(kind, "__dataclass_params__", None)
     if parameters is None or not (parameters.frozen and parameters.eq):
         return None
@@ -261,9 +305,9 @@ def _no_hash(value: Any) -> TypeInfoError:
     kind_of = type(value)
     kind = kind_of.__name__
     if isinstance(value, memoryview):
-        advice = "what it shows may change; use bytes(key)"
+        advice = "its content may change; use bytes(key)"
     elif hasattr(kind_of, "__dataclass_params__"):
-        advice = "it can change, or its class leaves equality to others; declare it with @dataclass(frozen=True)"
+        advice = "it is mutable, or its class does not define equality; declare it with @dataclass(frozen=True)"
     elif isinstance(value, (set, frozenset, dict)):
         advice = "its order is not fixed; use a sorted tuple of its items"
     elif type(value).__module__ == "numpy":
@@ -277,14 +321,14 @@ def _no_hash(value: Any) -> TypeInfoError:
 
 
 _OWN_FORM = (date, time, Instant, timedelta, UUID)
-"""Values that no value of another class equals, and that are equal when Java's are."""
+"""Classes whose values equal no value of another class, and are equal exactly when Java's are."""
 _SIMPLE = frozenset({str, int, type(None), datetime, *_OWN_FORM})
 
 
 def canonical_undeclared(value: Any) -> Any:
     """The canonical form of an undeclared value.
 
-    Types tag what Python would take for equal; no key contains a type, so tags never meet real tuples.
+    Types tag values that Python takes for equal. No key contains a type, so a tagged form never equals a real tuple.
     """
     kind = type(value)
     if kind in _SIMPLE:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.common.conversions import same
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
     BasicTypeInfo,
@@ -22,6 +21,7 @@ from penstock.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
+from penstock.common.typesystem.conversions import same
 from penstock.errors import TypeInfoError
 from penstock.runtime.keys.javahash import (
     BASIC,
@@ -41,21 +41,7 @@ _NEVER: Look = "False", {}
 
 
 class KeyHash:
-    """A key type, compiled: Java hash and canonical form of its values.
-
-    Args:
-        key_type: the declared type, or None for Python values as described above.
-
-    Attributes:
-        hash: value → signed 32-bit hash code. Raises TypeInfoError for a value that has no stable Java hash.
-        canonical: value → hashable value, equal exactly when Java's values are equal.
-        checked: the canonical form of a value that may be of another type than the declared one; raises what ``hash``
-            raises then. Without it ``False`` would stand for ``[]``, and ``1`` for ``1.0``.
-        identity: True when canonical(v) is v for every value of the type, so that callers may skip it.
-        nullable: whether None is a key; its canonical form is :data:`~.pyflink_keys.NULL` then.
-        plain: an expression of ``value`` and the names in it, true of most values that are of the type beyond doubt and
-            are their own canonical form. To be written out where a call for each record costs too much.
-    """
+    """A key type, compiled: Java hash and canonical form of its values."""
 
     __slots__ = ("canonical", "checked", "hash", "identity", "key_type", "nullable", "plain")
 
@@ -142,7 +128,7 @@ def _compile_in_row(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canoni
     if hash_code is hash_undeclared:
         return hash_pickled, pickled_form
     assert key_type is not None
-    inner = deep_hash(key_type, lambda each: _compile(each)[0])
+    inner = deep_hash(key_type, lambda type_info: _compile(type_info)[0])
 
     def checked(value: Any) -> int:
         hash_code(value)  # refuses what does not fit
@@ -156,7 +142,7 @@ def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: Ty
         if not isinstance(value, python_type):
             raise TypeInfoError(
                 f"The key {value!r} is a {type(value).__name__}, but the key type is declared as {key_type!r}. "
-                "Declare the type the key selector really returns."
+                "Declare the type that the key selector returns."
             )
         return hash_code(value)
 

@@ -1,8 +1,8 @@
 """Key groups: which subtask owns a key.
 
-A key's Java hash is murmured and taken modulo the maximum parallelism: its *key group*, the unit in which keyed state
-moves. Subtask i of p owns a contiguous range of groups. All of it must equal Flink's to the bit, and must never change:
-the golden vectors in ``tests/golden/keygroups.json.gz`` hold it.
+The Java hash of a key is hashed again with murmur and taken modulo the maximum parallelism. The result is its *key
+group*, the unit in which keyed state moves. Subtask i of p owns a contiguous range of groups. All of this must equal
+Flink to the bit, and must never change; the golden vectors in ``tests/golden/keygroups.json.gz`` check it.
 
 Source of the semantics: ``KeyGroupRangeAssignment`` and ``MathUtils.murmurHash`` (Flink 1.11). Cost: O(1) per key after
 its hash.
@@ -19,20 +19,13 @@ from penstock.runtime.keys.key_types import KeyHash
 
 _MASK = 0xFFFFFFFF
 CACHE_BYTES = 64 << 20
-"""Memory of the keys whose channel is remembered; beyond it the cache starts anew."""
+"""Size of the cache of channels by key; a full cache is cleared."""
 _ENTRY = 120
-"""Bytes of a key in the cache besides its texts."""
+"""Bytes per cached key besides its texts."""
 
 
 def murmur(hash_code: int) -> int:
-    """One round of 32-bit MurmurHash3 over a hash code, made non-negative as Flink does.
-
-    Args:
-        hash_code: a signed or unsigned 32-bit value.
-
-    Returns:
-        0 … 2³¹ − 1.
-    """
+    """One round of 32-bit MurmurHash3 over a hash code, made non-negative as Flink does."""
     k = hash_code * 0xCC9E2D51 & _MASK
     k = (k << 15 | k >> 17) & _MASK
     k = k * 0x1B873593 & _MASK
@@ -50,12 +43,12 @@ def murmur(hash_code: int) -> int:
 
 
 def key_group_of_hash(hash_code: int, max_parallelism: int) -> int:
-    """Key group of a Java hash code, 0 … max_parallelism − 1."""
+    """The key group of a Java hash code, 0 … max_parallelism − 1."""
     return murmur(hash_code) % max_parallelism
 
 
 def subtask_of_key_group(key_group: int, max_parallelism: int, parallelism: int) -> int:
-    """Index of the subtask that owns a key group."""
+    """The index of the subtask that owns a key group."""
     return key_group * parallelism // max_parallelism
 
 
@@ -69,11 +62,7 @@ def null_key() -> TypeInfoError:
 
 
 def assign_to_key_group(key: Any, max_parallelism: int, key_hash: KeyHash) -> int:
-    """Key group of a key.
-
-    Raises:
-        TypeInfoError: None, or a value without a stable Java hash.
-    """
+    """The key group of a key."""
     if key is None and not key_hash.nullable:
         raise null_key()
     return murmur(key_hash.hash(key)) % max_parallelism
@@ -86,21 +75,11 @@ _ASSIGN = """def assign(value):
             return channel
     return otherwise(value)
 """
-"""The way of a key that is its own canonical form and in the cache: written out, it is half as long as by calls."""
+"""The fast path for a cached key that is its own canonical form: generated code takes half the time of calls."""
 
 
 class ChannelAssigner:
-    """From key to subtask, with a bounded cache by canonical key.
-
-    Args:
-        key_hash: the compiled key type.
-        max_parallelism: of the consumer, whose key groups count.
-        channels: parallelism of the consumer.
-
-    Attributes:
-        cache: channel by canonical key. A str is its own canonical form, so callers may look it up here first.
-        assign: the subtask that owns a key. Raises TypeInfoError for None, or a value without a stable Java hash.
-    """
+    """Maps keys to subtasks, with a bounded cache by canonical key."""
 
     __slots__ = ("_channels", "_checked", "_key_hash", "_max_parallelism", "_room", "assign", "cache")
 

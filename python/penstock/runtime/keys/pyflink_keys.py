@@ -1,7 +1,7 @@
-"""Keys as PyFlink sends them to Java, by the switch ``penstock.pyflink.keys``: in a row with nothing but the key.
+"""Keys as PyFlink sends them to Java, by the switch ``penstock.pyflink``: in a row with nothing but the key.
 
-The hash is that of this row, which counts null as 0 and every other field as 31 and its hash, in lists and maps too; a
-key of undeclared type is its pickle.
+The hash is that of this row, in which null counts as 0 and every other field as 31 plus its hash, in lists and maps
+too. A key of undeclared type is its pickle.
 
 Sources of the semantics: ``RowUtils.deepHashCodeRow`` (Flink 2.3.0); PyFlink's coders.
 """
@@ -18,17 +18,12 @@ from typing import Any, ClassVar
 from penstock.common.row import Row, RowKind, names_of
 from penstock.common.typeinfo import ListTypeInfo, MapTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.errors import TypeInfoError
-from penstock.runtime.keys.javahash import Hash, canonical_undeclared, fold, signed
-from penstock.runtime.keys.object_hash import hash_bytes
+from penstock.runtime.keys.javahash import Hash, canonical_undeclared, fold, hash_bytes, signed
 
 
 @dataclass(frozen=True)
 class InRow(TypeInformation[Any]):
-    """Of such keys. None is one, and of undeclared type everything that can be pickled.
-
-    Attributes:
-        key_type: of the key itself, None for undeclared.
-    """
+    """The type of such keys. None is allowed; without a declared type, so is everything that can be pickled."""
 
     key_type: TypeInformation[Any] | None
 
@@ -38,30 +33,25 @@ class InRow(TypeInformation[Any]):
 
 
 NULL = (type(None),)
-"""The canonical form of None where it is a key."""
+"""The canonical form of the key None."""
 _FIELD = 31
 """What a row adds to the hash of a field."""
 
 
 def deep_hash(field_type: TypeInformation[Any], compile_hash: Callable[[TypeInformation[Any]], Hash]) -> Hash:
-    """What a field adds to the hash of a row.
-
-    Args:
-        field_type: its type.
-        compile_hash: makes the hash of other types.
-    """
+    """What a field adds to the hash of a row."""
     if isinstance(field_type, ListTypeInfo):
         element = deep_hash(field_type.element_type, compile_hash)
         return lambda value: 0 if value is None else fold(1, map(element, value))
     if isinstance(field_type, MapTypeInfo):
-        key, item = (deep_hash(each, compile_hash) for each in (field_type.key_type, field_type.value_type))
+        key, item = (deep_hash(type_info, compile_hash) for type_info in (field_type.key_type, field_type.value_type))
         return lambda value: 0 if value is None else signed(1 + sum(key(k) ^ item(v) for k, v in value.items()))
     hash_code = _object_hash(field_type, compile_hash)
     return lambda value: 0 if value is None else _FIELD + hash_code(value)
 
 
 def _object_hash(key_type: TypeInformation[Any], compile_hash: Callable[[TypeInformation[Any]], Hash]) -> Hash:
-    """``hashCode`` of a value itself, of which only rows, and what has rows inside, are others than in Flink 1.11."""
+    """``hashCode`` of a value itself; only rows, and values that contain rows, differ from Flink 1.11."""
     if isinstance(key_type, RowTypeInfo):
         fields = [deep_hash(field, compile_hash) for field in key_type.field_types]
 
@@ -84,7 +74,7 @@ def hash_pickled(value: Any) -> int:
 def pickled_form(value: Any) -> Any:
     """The canonical form of a key of undeclared type."""
     try:
-        if type(value) is not Row:  # its names are in its pickle, and not in Java's hash
+        if type(value) is not Row:  # field names are in the pickle, but not in Java's hash
             return canonical_undeclared(value)
     except TypeInfoError:  # no hash in Java, but a pickle
         pass
@@ -92,11 +82,11 @@ def pickled_form(value: Any) -> Any:
 
 
 def pickled(value: Any) -> bytes:
-    """As PyFlink pickles keys, by protocol 5; the same on every machine."""
+    """Pickle a key as PyFlink does, by protocol 5, with the same bytes on every machine."""
     try:
         if type(value) is not Row:
             return pickle.dumps(value, 5)
-    except pickle.PicklingError:  # of a class of the program's own module, which tasks know by value
+    except pickle.PicklingError:  # a class of the program's own module, which was sent by value
         pass
     target = io.BytesIO()
     _ByName(target, 5).dump(value)
@@ -104,7 +94,7 @@ def pickled(value: Any) -> bytes:
 
 
 def _create_row(*_: Any) -> None:
-    """Stands for PyFlink's function of this name, by which its rows are pickled."""
+    """Stands for PyFlink's function of this name, which is in the pickles of its rows."""
 
 
 _create_row.__module__ = "pyflink.common.types"
@@ -114,11 +104,9 @@ _Pickler: Any = pickle._Pickler  # pyright: ignore[reportAttributeAccessIssue] #
 
 
 class _ByName(_Pickler):
-    """Writes rows as PyFlink, and classes and functions by their names without looking whether they can be found
-    there."""
+    """Writes rows as PyFlink does, and classes and functions by name without checking that they can be found."""
 
     def reducer_override(self, obj: Any) -> Any:
-        """Rows as PyFlink pickles its own."""
         if type(obj) is not Row:
             return NotImplemented
         names = names_of(obj)

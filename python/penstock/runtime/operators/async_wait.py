@@ -26,7 +26,7 @@ from penstock.runtime.chain.context import OperatorContext, RuntimeContext, Stat
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.io.text import file_text
-from penstock.runtime.usercode.binding import bind, unless_iterable
+from penstock.runtime.usercode.functions import bind, unless_iterable
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.usercode.binding import bind, lifecycle
+from penstock.runtime.usercode.functions import bind, lifecycle
 
 _MISSING = object()
 _FEW = 8

@@ -13,19 +13,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.common import contexts
-from penstock.common import state as api
-from penstock.common.state_descriptor import MapStateDescriptor
+from penstock.common.functions import state as api
+from penstock.common.functions.state_descriptor import MapStateDescriptor
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
-from penstock.runtime.state.broadcast_evolution import settle_broadcast
+from penstock.runtime.state.evolution import settle_broadcast
 from penstock.runtime.state.handles import MapView
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.state.store import handle_of
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.functions import bind
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +76,16 @@ class BroadcastState(ReadOnlyBroadcastState, api.BroadcastState[Any, Any]):
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value of a key."""
-        self._entries[key] = value
+        self._entries[key_in(self._entries, key)] = value
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         """Set the values of several keys."""
-        self._entries.update(dict_value)
+        for key, value in dict(dict_value).items():
+            self.put(key, value)
 
     def remove(self, key: Any) -> None:
         """Remove a key, if it is there."""
-        self._entries.pop(key, None)
+        self._entries.pop(key_in(self._entries, key), None)
 
     def clear(self) -> None:
         """Remove all keys."""

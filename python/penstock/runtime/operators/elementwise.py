@@ -14,7 +14,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fragments import Fragment
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
+from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
 @dataclass(frozen=True, eq=False)

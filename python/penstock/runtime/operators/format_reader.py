@@ -6,41 +6,16 @@ Source of the semantics: ``ContinuousFileMonitoringFunction``, ``ContinuousFileR
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.io.file_source import file_splits
-from penstock.runtime.io.formats.base import FileFormat
-from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.io.file_format import FileFormat
 from penstock.runtime.io.splits import Split
-from penstock.runtime.io.storage import Dated
-from penstock.runtime.usercode.steps import STRIDE
-
-
-@dataclass(frozen=True)
-class FormatMonitor(BatchSource):
-    """Finds files and emits their splits, in one subtask.
-
-    Attributes:
-        path: of a file, of a folder, or a pattern.
-        found: their splits.
-    """
-
-    path: str
-    found: tuple[Split, ...] = ()
-
-    def prepare(self, parallelism: int) -> FormatMonitor:
-        """With the splits that are there: executors may have another working folder. Folders below are not entered, as
-        by other formats of Flink's older interface."""
-        return FormatMonitor(self.path, tuple(file_splits((self.path,), "UTF-8", splittable=True, deep=False)))
-
-    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Split]]:
-        """One split at a time."""
-        return ([split] for split in self.found)
+from penstock.runtime.operators.source import feed_in_strides
+from penstock.storage.storage import Dated
 
 
 @dataclass(frozen=True)
@@ -84,12 +59,10 @@ class _FormatReader(LiveOperator):
         feed, fail, file_format = self.output.feed, self.context.fail, self._format
 
         def process(split: Split, timestamp: int | None) -> None:
+            stride = 1
             try:
                 for some in file_format.read(split):
-                    records = list(some.values)
-                    for start in range(0, len(records), STRIDE):
-                        feed(records[start : start + STRIDE], timestamp)
-                    self.emitted += len(records)
+                    stride = feed_in_strides(self, feed, list(some.values), timestamp, stride)
             except Exception as error:
                 raise fail(error) from error
 

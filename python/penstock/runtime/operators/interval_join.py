@@ -20,8 +20,8 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Timer
-from penstock.runtime.state.tracking import frozen
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.state.tracked_tables import frozen
+from penstock.runtime.usercode.functions import bind
 
 LEFT, RIGHT = "left-buffer", "right-buffer"
 """Flink's names of the states; namespaces of their cleanup timers here."""

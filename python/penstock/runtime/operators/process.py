@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from penstock.common import contexts
-from penstock.common.output_tag import OutputTag
-from penstock.common.time_domain import TimeDomain
+from penstock.common.checks import moment
+from penstock.common.functions.output_tag import OutputTag
+from penstock.common.functions.state import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
@@ -22,7 +23,7 @@ from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.timers import OperatorTime, Timer
-from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
+from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
 class Times:
@@ -59,19 +60,19 @@ class TimerService(Times, contexts.TimerService):
 
     def register_event_time_timer(self, timestamp: int) -> None:
         """Have ``on_timer`` called for the current key when the watermark reaches a time."""
-        self._timers("register").register_event_time(timestamp)
+        self._timers("register").register_event_time(moment(timestamp, "register_event_time_timer"))
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Have ``on_timer`` called for the current key when the clock reaches a time."""
-        self._timers("register").register_processing_time(timestamp)
+        self._timers("register").register_processing_time(moment(timestamp, "register_processing_time_timer"))
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Forget a timer of the current key, if there is one."""
-        self._timers("delete").delete_event_time(timestamp)
+        self._timers("delete").delete_event_time(moment(timestamp, "delete_event_time_timer"))
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Forget a timer of the current key by the clock, if there is one."""
-        self._timers("delete").delete_processing_time(timestamp)
+        self._timers("delete").delete_processing_time(moment(timestamp, "delete_processing_time_timer"))
 
     def _timers(self, what: str) -> OperatorTime:
         """Those of the current key, if there is one."""
@@ -130,11 +131,10 @@ class Yielding(LiveOperator):
 
     @cached_property
     def _tag(self) -> type:
-        """The class of the tags of side outputs; one that nothing is of where PyFlink does not look for them, as nobody
-        reads one: there tag and value are a record."""
-        config = self.context.config
-        read = any(output.side_tag is not None for output in (*config.chained, *config.network))
-        return OutputTag if read or not self.context.job.settings.pyflink_side_outputs else _NoTag
+        """The class of the tags of side outputs. PyFlink looks for tags only where the program calls
+        ``get_side_output``; elsewhere tag and value are a record, and this is a class that no tag has."""
+        asked = self.context.config.side_outputs
+        return OutputTag if asked or not self.context.job.settings.pyflink else _NoTag
 
     def emit(self, results: Any, timestamp: int | None) -> None:
         """Emit what a function has returned; None is nothing.

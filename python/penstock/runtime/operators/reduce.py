@@ -40,13 +40,13 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fragments import Fragment
 from penstock.runtime.chain.operator import Batch, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.keys.fields import quick
+from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.batch_reduce import BatchReduce
 from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, settle_table
 from penstock.runtime.state.keyed import Table
-from penstock.runtime.state.tracking import TrackedTable
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.state.tracked_tables import TrackedTable
+from penstock.runtime.usercode.functions import bind
 
 _MISSING = object()
 STATE = "_op_state"

@@ -18,7 +18,7 @@ from penstock.runtime.chain.fragments import Fragment, Leaf
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.io.sinks import BuiltinSink
-from penstock.runtime.usercode.binding import bind, lifecycle
+from penstock.runtime.usercode.functions import bind, lifecycle
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,8 @@ class _BuiltinSink(LiveOperator):
         self.context.call(self._writer.open)
 
     def end_step(self) -> None:
-        self.context.call(self._writer.end_step)
+        context, writer = self.context, self._writer
+        context.call(writer.end_step if context.commits else writer.pass_on if context.saves else writer.flush)
 
     def volatile(self) -> Any:
         return super().volatile(), self._writer.volatile()

@@ -19,14 +19,12 @@ from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.io.file_source import read_text
-from penstock.runtime.io.frames import FrameSource
 from penstock.runtime.io.sources import Batch, BatchSource
 from penstock.runtime.io.splits import Split, SplitSource
-from penstock.runtime.operators.reading import Reader, reader_of
-from penstock.runtime.operators.source_context import SourceContext, SteppedContext
+from penstock.runtime.operators.source_context import SourceContext
+from penstock.runtime.operators.source_reader import Reader, reader_of
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
-from penstock.runtime.usercode.binding import bind, lifecycle
-from penstock.runtime.usercode.steps import STRIDE, Pause, in_steps, next_stride
+from penstock.runtime.usercode.interpreter import next_stride
 from penstock.runtime.usercode.turns import Turns
 
 
@@ -84,13 +82,12 @@ class StreamSource(StreamOperator):
             return SourceOperator(context, output, self.function)
         if self._says_nothing:
             return _SilentSource(context, output, self.function)
-        splits = _together(self.function, context.subtask)
-        assigner = TimestampsAndWatermarks(self.watermarks, splits).build(context, output)
+        assigner = TimestampsAndWatermarks(self.watermarks).build(context, output)
         return _TimedSource(context, assigner, self.function)
 
 
 class SourceOperator(LiveOperator):
-    """A source in one subtask: nothing comes in, :meth:`run` makes the records."""
+    """A source in one subtask: nothing comes in, :meth:`step` makes the records."""
 
     emitted: int = 0
     _quiet = False
@@ -101,21 +98,8 @@ class SourceOperator(LiveOperator):
         Args:
             batches: of Arrow, the rows of a DataFrame.
         """
-        if isinstance(self.function, FrameSource):
-            self.function = self.function.reading(batches)
-
-    def run(self, backlog: Callable[[], bool]) -> Iterator[None]:
-        """Emit everything; yields now and then, so that the rows made meanwhile can leave the task.
-
-        Args:
-            backlog: whether rows wait to leave.
-        """
-        interval = self.context.job.settings.latency_interval
-        if interval > 0:
-            backlog = self._with_markers(backlog, interval)
         if isinstance(self.function, BatchSource):
-            return self._run_batches(self.function, backlog)
-        return self._run_function(bind(self.function, "run"), backlog)
+            self.function = self.function.reading(batches)
 
     def _with_markers(self, backlog: Callable[[], bool], interval: int) -> Callable[[], bool]:
         """``backlog``, and a latency marker whenever so many milliseconds have passed."""
@@ -131,35 +115,18 @@ class SourceOperator(LiveOperator):
 
         return look
 
-    def _run_batches(self, source: BatchSource, backlog: Callable[[], bool]) -> Iterator[None]:
-        context = self.context
-        batches = context.call(source.batches, context.subtask, context.vertex.parallelism)
-        while (batch := context.call(next, batches, None)) is not None:
-            values, position, stride = batch.values if isinstance(batch, Batch) else batch, 0, 1
-            feed = self._feed(batch)
-            while position < len(values):
-                feed(position, position + stride)
-                position += stride
-                waiting = backlog()
-                stride = next_stride(stride, waiting)
-                if waiting:
-                    yield
-            self.emitted += len(values)
-
-    def _feed(self, batch: Sequence[Any] | Batch) -> Callable[[int, int], None]:
-        """What emits the records of a batch from one position to another."""
-        if isinstance(batch, Batch):
-            return _timed(batch, self._output_of(batch.split))
-        feed = self.output.feed
-        return lambda start, end: feed(batch[start:end], None)  # type: ignore[arg-type]
-
     @cached_property
     def reader(self) -> Reader:
         """What reads the source in steps."""
         return reader_of(self)
 
     def step(self, reading: Reading, backlog: Callable[[], bool]) -> Iterator[None]:
-        """Emit what belongs to a step; as :meth:`run`."""
+        """Emit what belongs to a step; yields now and then, so that the rows made meanwhile can leave the task.
+
+        Args:
+            reading: what is read.
+            backlog: whether rows wait to leave.
+        """
         interval = self.context.job.settings.latency_interval
         return self.reader.step(reading, self._with_markers(backlog, interval) if interval > 0 else backlog)
 
@@ -182,30 +149,15 @@ class SourceOperator(LiveOperator):
             self._quiet = True
             self.context.toggle(False)
 
-    def context_of(self, backlog: Callable[[], bool], turns: Turns) -> SteppedContext:
+    def context_of(self, backlog: Callable[[], bool], turns: Turns) -> SourceContext:
         """See :class:`~.reading.Emitting`."""
-        return SteppedContext(self.output, self.context, backlog, turns)
+        return SourceContext(self.output, self.context, backlog, turns)
 
-    def _output_of(self, split: int) -> CountingOutput:
-        """Where the records of a split go."""
-        return self.output
+    def begin_splits(self, splits: Iterable[str]) -> None:
+        """See :class:`~.reading.Emitting`."""
 
-    def _run_function(self, run: Callable[[Any], None], backlog: Callable[[], bool]) -> Iterator[None]:
-        contexts: list[SourceContext] = []
-
-        def body(pause: Pause) -> None:
-            contexts.append(SourceContext(self.output, self.context, backlog, pause))
-            self.context.call(run, contexts[0])
-
-        try:
-            yield from in_steps(body)
-        except BaseException:  # its own, or nobody reads on
-            cancel = lifecycle(self.function, "cancel")
-            if cancel is not None:
-                cancel()
-            raise
-        contexts[0].end()
-        self.emitted = contexts[0].emitted
+    def end_split(self, split: str) -> None:
+        """See :class:`~.reading.Emitting`."""
 
     def close(self) -> None:
         """Close the source function; then it is the end of time for the chain."""
@@ -268,21 +220,11 @@ class _TimedSource(SourceOperator):
 
     def __init__(self, context: OperatorContext, assigner: LiveOperator, function: Any) -> None:
         self._assigner = assigner
-        self._split = 0
-        self._parts: dict[str, int] = {}  # by split, in a job that runs in steps
-        self._status, splits = StreamStatus(), _together(function, context.subtask)
-        self._ways = [ChainingOutput(assigner, number, None, self._status) for number in range(splits)]
+        self._parts: dict[str, int] = {}  # by split
+        self._status = StreamStatus()
+        self._ways = [ChainingOutput(assigner, 0, None, self._status)]
         self._outputs = [CountingOutput(way) for way in self._ways]
         super().__init__(context, self._outputs[0], function)
-
-    def _output_of(self, split: int) -> CountingOutput:
-        """That of the split; those before have ended, as they are read one after the other."""
-        if len(self._outputs) == 1:
-            return self.output
-        for each in range(self._split, split):
-            self._assigner.end_part(each)  # type: ignore[attr-defined]
-        self._split = split
-        return self._outputs[split]
 
     def _output_for(self, split: str) -> CountingOutput:
         """That of the split, if splits are there all the time; else there is but one."""
@@ -295,11 +237,13 @@ class _TimedSource(SourceOperator):
             self._outputs.append(CountingOutput(self._ways[-1].connect()))
         return self._outputs[part]
 
-    def step(self, reading: Reading, backlog: Callable[[], bool]) -> Iterator[None]:
-        yield from super().step(reading, backlog)
-        for split in self.reader.ended:
-            if split in self._parts:
-                self._assigner.end_part(self._parts[split])  # type: ignore[attr-defined]
+    def begin_splits(self, splits: Iterable[str]) -> None:
+        for split in splits:
+            self._output_for(split)
+
+    def end_split(self, split: str) -> None:
+        if split in self._parts:
+            self._assigner.end_part(self._parts[split])  # type: ignore[attr-defined]
 
     def end_step(self) -> None:
         super().end_step()
@@ -332,12 +276,6 @@ class _TimedSource(SourceOperator):
         super().close()
 
 
-def _together(function: Any, subtask: int) -> int:
-    """How many sequences of watermarks there are in a subtask of a source."""
-    several = isinstance(function, SplitSource) and function.source.together and function.dealt
-    return max(len(function.dealt[subtask]), 1) if several else 1
-
-
 @dataclass(frozen=True, eq=False)
 class FileReader(StreamOperator):
     """Splits of files in, their lines out (Flink's node "Split Reader").
@@ -352,6 +290,36 @@ class FileReader(StreamOperator):
         return _FileReader(context, output, self.charset)
 
 
+def feed_in_strides(
+    operator: LiveOperator,
+    feed: Callable[[list[Any], int | None], None],
+    records: list[Any],
+    time: int | None,
+    stride: int,
+) -> int:
+    """Emit records that are made of one, some at a time, and let who looks at the task see how far it is.
+
+    Args:
+        operator: which counts them.
+        feed: takes some.
+        records: all of them.
+        time: their timestamp.
+        stride: how many at first.
+
+    Returns:
+        How many to begin with the next time.
+    """
+    assert operator.emitted is not None
+    position = 0
+    while position < len(records):
+        some = records[position : position + stride]
+        feed(some, time)
+        operator.emitted += len(some)
+        position += stride
+        stride = next_stride(stride, operator.context.look())
+    return stride
+
+
 class _FileReader(LiveOperator):
     emitted: int = 0
 
@@ -363,12 +331,11 @@ class _FileReader(LiveOperator):
         feed, fail, charset = self.output.feed, self.context.fail, self._charset
 
         def process(split: Split, timestamp: int | None) -> None:
+            stride = 1
             try:
                 for records in read_text(split, charset):
                     lines: list[Any] = records.values  # type: ignore[assignment] - it is one
-                    for start in range(0, len(lines), STRIDE):
-                        feed(lines[start : start + STRIDE], timestamp)
-                    self.emitted += len(lines)
+                    stride = feed_in_strides(self, feed, lines, timestamp, stride)
             except Exception as error:
                 raise fail(error) from error
 

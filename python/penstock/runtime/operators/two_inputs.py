@@ -19,7 +19,7 @@ from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import ProcessContext, Yielding
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.functions import bind
 
 S = TypeVar("S", bound="TwoInputOperator")
 

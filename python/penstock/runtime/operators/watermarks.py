@@ -25,8 +25,8 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.failure import failure_of
+from penstock.runtime.usercode.functions import bind
 
 PERIOD = 20_000
 """Records between two questions to a periodic generator: about what a subtask of Flink reads in 200 ms."""
@@ -41,14 +41,12 @@ class TimestampsAndWatermarks(StreamOperator):
 
     Attributes:
         strategy: where timestamps and watermarks come from.
-        parts: how many inputs there are with a generator each; the watermark is the least of theirs.
     """
 
     toggles: ClassVar[bool] = True
     in_java: ClassVar[bool] = True
 
     strategy: WatermarkStrategy[Any]
-    parts: int = 1
 
     @property
     def keeps_output(self) -> bool:
@@ -60,7 +58,7 @@ class TimestampsAndWatermarks(StreamOperator):
         return f"{super().hands_over} {self.strategy.told}"
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _TimestampsAndWatermarks(context, output, self.strategy, self.parts)
+        return _TimestampsAndWatermarks(context, output, self.strategy)
 
 
 class _Emitter:
@@ -100,17 +98,16 @@ class _Least:
 
     Args:
         emitter: takes it.
-        parts: how many there are.
     """
 
-    def __init__(self, emitter: _Emitter, parts: int) -> None:
+    def __init__(self, emitter: _Emitter) -> None:
         self._emitter = emitter
-        self._last = dict.fromkeys(range(parts), MIN_WATERMARK)
+        self._last: dict[int, int] = {}
         self._idle: set[int] = set()
 
-    def begin(self, part: int, watermark: int = MIN_WATERMARK) -> None:
-        """There is a part more, or one has got so far before there were others."""
-        self._last[part] = watermark
+    def begin(self, part: int) -> None:
+        """There is a part more."""
+        self._last[part] = MIN_WATERMARK
 
     def volatile(self) -> tuple[dict[int, int], set[int]]:
         """See :meth:`~penstock.runtime.chain.operator.LiveOperator.volatile`."""
@@ -121,7 +118,9 @@ class _Least:
         self._last, self._idle = dict(volatile[0]), set(volatile[1])
 
     def emit(self, part: int, watermark: Watermark | int) -> None:
-        """A part is further."""
+        """A part is further; what one says that has ended does not count."""
+        if part not in self._last:
+            return
         timestamp: int = getattr(watermark, "timestamp", watermark)  # type: ignore[assignment]
         self._idle.discard(part)
         before = self._last[part]
@@ -131,7 +130,9 @@ class _Least:
                 self._say()
 
     def mark_idle(self, part: int) -> None:
-        """A part holds nobody back until its next watermark."""
+        """A part holds nobody back until its next watermark; one that has ended does so no more."""
+        if part not in self._last:
+            return
         self._idle.add(part)
         if self._idle >= self._last.keys():
             self._emitter.mark_idle()
@@ -164,20 +165,19 @@ class _Part:
 
 
 class _TimestampsAndWatermarks(LiveOperator):
-    def __init__(
-        self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy[Any], parts: int
-    ) -> None:
+    """Each input is a part with a generator of its own; there is one from the beginning."""
+
+    def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy[Any]) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
-        made = NoWatermarks if context.job.settings.batch else strategy.generator
-        self._generators = [self._asked(made) for _ in range(parts)]
+        self._made, self._strategy = NoWatermarks if context.job.settings.batch else strategy.generator, strategy
         self._emitter = _Emitter(context, output)
-        self._least = _Least(self._emitter, parts)
-        several: list[_Emitter | _Part] = [_Part(self._least, part) for part in range(parts)]
-        self._emitters: list[_Emitter | _Part] = several if parts > 1 else [self._emitter]
-        self._made, self._strategy = made, strategy
-        self._events = [0] * parts  # of each part
-        self._heard = [(0, context.clock.now())] * parts  # events of each part when it was last heard of, and the time
+        self._least = _Least(self._emitter)
+        self._generators: list[Any] = []
+        self._emitters: list[_Part] = []
+        self._events: list[int] = []  # of each part
+        self._heard: list[tuple[int, int]] = []  # events of each part when it was last heard of, and the time
+        self.add_part()
 
     def input(self, number: int) -> Collector:
         assign, collect, fail = self._assigner, self.output.collect, self.context.fail
@@ -215,11 +215,8 @@ class _TimestampsAndWatermarks(LiveOperator):
         self._least.end(part)
 
     def add_part(self) -> int:
-        """One more input, while the operator runs; its number."""
+        """One more input; its number."""
         part = len(self._generators)
-        if part == 1:
-            self._emitters = [_Part(self._least, 0)]
-            self._least.begin(0, self._emitter.last)
         self._generators.append(self._asked(self._made))
         self._emitters.append(_Part(self._least, part))
         self._least.begin(part)

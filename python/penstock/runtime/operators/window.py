@@ -34,7 +34,7 @@ from penstock.runtime.state.timers import Timer
 from penstock.runtime.windows.assigner import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction
-from penstock.runtime.windows.merging import merging_of
+from penstock.runtime.windows.merging_windows import merging_of
 from penstock.runtime.windows.trigger import Trigger, TriggerContext, TriggerResult
 
 
@@ -139,7 +139,8 @@ class _Window(Yielding):
     def open(self) -> None:
         kind, context = self._contents.kind, self.context
         declared = self._spec.accumulator_type if kind == ACCUMULATORS else context.config.input_type
-        context.call(settle_table, self._state, STATE, kind, declared, self._spec.field_defaults)
+        windows = self._spec.assigner.sort()
+        context.call(settle_table, self._state, STATE, kind, declared, self._spec.field_defaults, windows)
         super().open()
 
     def end_key(self) -> None:

@@ -10,7 +10,7 @@ from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.state.evolution import ACCUMULATORS, ELEMENTS, HELD, REDUCTIONS, TIMED
 from penstock.runtime.state.keyed import Table
-from penstock.runtime.state.tracking import frozen
+from penstock.runtime.state.tracked_tables import frozen
 from penstock.runtime.usercode.failure import state_error
 from penstock.runtime.windows.evictors import Evictor, EvictorContext, KeepingEvictor, TimestampedValue
 from penstock.runtime.windows.functions import Accumulation, WindowFunction
@@ -61,6 +61,25 @@ def contents_of(
     return made if context.state is None or context.state.changes is None else _Tracked(made)
 
 
+def kind_of(function: WindowFunction, evictor: Evictor[Any] | None) -> str:
+    """What is kept of a window with this function and evictor, as state files name it.
+
+    Args:
+        function: of the window.
+        evictor: or None.
+    """
+    if isinstance(evictor, KeepingEvictor):
+        return TIMED if evictor.timed else ELEMENTS
+    if evictor is not None:
+        return HELD
+    accumulation = function.kept()
+    return ELEMENTS if accumulation is None else _kind_of(accumulation)
+
+
+def _kind_of(accumulation: Accumulation) -> str:
+    return REDUCTIONS if accumulation.state == "reducing" else ACCUMULATORS
+
+
 def _untracked(
     function: WindowFunction, evictor: Evictor[Any] | None, context: OperatorContext, window: Callable[[], Any]
 ) -> Contents:
@@ -73,7 +92,7 @@ def _untracked(
 
 
 class _Tracked(Contents):
-    """Contents whose changes are noted (:mod:`penstock.runtime.state.tracking`).
+    """Contents whose changes are noted (:mod:`penstock.runtime.state.tracked_tables`).
 
     Args:
         inner: how they are kept.
@@ -103,7 +122,7 @@ class _Accumulated(Contents):
         self._first, self._add, self._result = accumulation.first, accumulation.add, accumulation.result
         self.merge = accumulation.merge  # type: ignore[method-assign]
         self._named = accumulation.function, accumulation.state
-        self.kind = REDUCTIONS if accumulation.state == "reducing" else ACCUMULATORS
+        self.kind = _kind_of(accumulation)
 
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         current = table.get(slot, _MISSING)

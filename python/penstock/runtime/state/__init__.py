@@ -1,2 +1,2 @@
-"""What operators remember: keyed and operator state, the handles functions hold, timers. Which key is current,
-operators say."""
+"""Keyed and operator state: tables, the handles that functions use, timers, and state files. Operators set the current
+key."""

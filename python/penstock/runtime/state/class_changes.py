@@ -1,9 +1,9 @@
-"""Objects whose class has changed since they were written: fields gained, lost or in another order, another name.
+"""Reads objects whose class has changed since they were written: fields added, removed or reordered, or another name.
 
-A pickle is read by a reader that has a stand-in for each such class. It takes what the pickle has of an object, and
-makes one of the class of today.
+The unpickler is given a stand-in for each changed class. The stand-in takes what the pickle has of an object, and makes
+an object of today's class.
 
-Cost: comparing is linear in the fields of the classes; where all are as they were, pickles are read as always.
+Cost: comparing is linear in the fields of the classes; where no class has changed, pickles are read as always.
 """
 
 from __future__ import annotations
@@ -12,47 +12,67 @@ import io
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from enum import Flag
 from functools import partial
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.state import classes
-from penstock.runtime.state.classes import ClassForm, find_class, form_of, is_plain
+from penstock.runtime.state.classes import CODE, PLAIN, PYTHON, ClassForm, find_class, form_of, is_plain, text_of
+from penstock.runtime.state.lost_classes import lost_class
 from penstock.runtime.state.type_changes import Refusal
 
 StandIn = Callable[..., Any]
 _UNKNOWN = ("object", "other")
-"""Kinds of classes of which nothing is known, or which see to it themselves."""
+"""Kinds of classes without known fields, or that restore themselves."""
 _MAKER = classes.__name__, classes.program_class.__name__
 
 
+class GoneError(Refusal):
+    """The state has objects of a class that the program does not have."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"there are objects of the class {name}, which the program does not have, or, on Spark, which none of its "
+            "functions names: only those that they name go to the executors, so name it in the function that has the "
+            f"state; if it is called otherwise now, put @formerly('{name}') above it (from penstock.common import "
+            "formerly); if the program has no state with such objects any more, allow that state is left behind "
+            "(--allow-non-restored-state, -n), and that state is dropped"
+        )
+
+
 class Reading:
-    """How the pickles of a file are read.
+    """Reads the pickles of one file. ``loads`` is the unpickler, ``changed`` the classes that have changed."""
 
-    Args:
-        forms: what the classes of its objects were.
-
-    Attributes:
-        loads: makes a value of bytes.
-        changed: the classes of today whose objects are not what they were.
-        notes: what to tell of them.
-
-    Raises:
-        Refusal: the objects of one cannot come back; the reason names it.
-    """
-
-    def __init__(self, forms: Mapping[str, ClassForm]) -> None:
+    def __init__(
+        self,
+        forms: Mapping[str, ClassForm],
+        find: Callable[[str, str], type | None] = find_class,
+        lost: Callable[[str, str], StandIn] | None = None,
+        *,
+        drops: bool = False,
+    ) -> None:
         self.loads: Callable[[bytes], Any] = decode_value
         self.changed: set[type] = set()
         self.notes: list[str] = []
+        self.drops = False
+        lost = lost_class if drops else lost
         stand_ins: dict[tuple[str, str], StandIn] = {}
         for name, form in forms.items():
+            if form["kind"] == CODE:
+                if form["python"] != PYTHON:
+                    raise Refusal(_other_python(form["python"]))
+                continue
             module, _, qualname = name.partition(":")
-            cls = find_class(module, qualname)
+            cls = find(module, qualname)
             if cls is None:
-                if form["kind"] == "other":  # its objects may come back by something else
+                if lost is not None:
+                    stand_ins[module, qualname] = lost(module, qualname)
+                    self.drops = drops
                     continue
-                raise Refusal(_gone(module, qualname))
+                if form["kind"] == "other":  # another class may restore its objects
+                    continue
+                raise GoneError(f"{module}.{qualname}")
             new = form_of(cls)
             if _holds(new, form):
                 if not is_plain(module, qualname, cls):
@@ -62,28 +82,25 @@ class Reading:
                 self.changed.add(cls)
                 self.notes.append(f"objects of the class {module}.{qualname} are what it is now")
         if stand_ins:
-            self.loads = partial(_loads, stand_ins)
+            self.loads = lambda data: _Unpickler(data, stand_ins).load()
 
 
-def _gone(module: str, name: str) -> str:
+def _other_python(python: str) -> str:
     return (
-        f"there are objects of the class {module}.{name}, which the program does not have; if it is called otherwise "
-        f"now, put @formerly('{module}.{name}') above it (from penstock.common import formerly)"
+        f"it contains functions or classes that were pickled with their code by {python}, and this is "
+        f"{PYTHON}, which would crash on it. Run the program once more with {python}, changed so that "
+        "state holds no such thing: a lambda, as in defaultdict(lambda: 0), or a function or class within a function. "
+        "Those of an imported module go by their names, and migrated_by(dict) makes a plain dictionary of a value"
     )
 
 
 def _holds(new: ClassForm, old: ClassForm) -> bool:
-    """Whether objects of a class come back as they are."""
+    """Whether objects of a class come back unchanged."""
     if not {new["kind"], old["kind"]}.isdisjoint(_UNKNOWN):
         return True
     if new["kind"] == old["kind"] == "enum":
-        members = {name: (type(value), value) for name, value in new["members"]}
-        return all(members.get(name) == (type(value), value) for name, value in old["members"])
+        return _members(old).items() <= _members(new).items()
     return new == old
-
-
-def _loads(stand_ins: Mapping[tuple[str, str], StandIn], data: bytes) -> Any:
-    return _Unpickler(data, stand_ins).load()
 
 
 class _Unpickler(pickle.Unpickler):
@@ -92,16 +109,17 @@ class _Unpickler(pickle.Unpickler):
         self._known: dict[tuple[str, str], Any] = {**stand_ins, _MAKER: self.find_class}
 
     def find_class(self, module: str, name: str) -> Any:
-        found = self._known.get((module, name))
-        if found is None:
-            found = self._known[module, name] = super().find_class(module, name)
-        return found
+        target = self._known.get((module, name))
+        if target is None:
+            target = self._known[module, name] = super().find_class(module, name)
+        return target
 
 
 def _stand_in(cls: type, name: str, old: ClassForm, new: ClassForm) -> StandIn:
     if old["kind"] != new["kind"]:
         raise Refusal(
-            f"the class {name} was a {old['kind']} and is a {new['kind']}; give it a __setstate__ that takes that"
+            f"the class {name} was a {old['kind']} and is a {new['kind']}; give it a __setstate__ that accepts the old "
+            "state"
         )
     if new["kind"] == "enum":
         return _member(cls, name, old)
@@ -109,7 +127,7 @@ def _stand_in(cls: type, name: str, old: ClassForm, new: ClassForm) -> StandIn:
 
 
 def _missing(name: str, field: str) -> Refusal:
-    return Refusal(f"the class {name} has gained the field {field!r}, which has no default; give it one")
+    return Refusal(f"the class {name} has gained the field {field!r}, which has no default; give it a default")
 
 
 def _named_tuple(cls: Any, name: str, old: list[str]) -> StandIn:
@@ -118,22 +136,22 @@ def _named_tuple(cls: Any, name: str, old: list[str]) -> StandIn:
         if field not in old and field not in defaults:
             raise _missing(name, field)
 
-    class StandIn:  # pickle wants a class, and takes whatever it makes
+    class StandIn:  # pickle requires a class, and accepts whatever it creates
         def __new__(cls_, *values: Any) -> Any:  # pyright: ignore[reportSelfClsParameterName]
-            found = dict(zip(old, values, strict=True))
-            return cls._make(found[field] if field in found else defaults[field] for field in cls._fields)
+            by_name = dict(zip(old, values, strict=True))
+            return cls._make(by_name[field] if field in by_name else defaults[field] for field in cls._fields)
 
     return StandIn
 
 
 def _dataclass(cls: Any, name: str, old: list[str]) -> StandIn:
-    gained: dict[str, Callable[[], Any]] = {}
+    gained: dict[str, Any] = {}
     for field in fields(cls):
         if field.name in old:
             continue
-        if field.default is not MISSING:
+        if not _is_missing(field.default):
             gained[field.name] = partial(_same, field.default)
-        elif field.default_factory is not MISSING:
+        elif not _is_missing(field.default_factory):
             gained[field.name] = field.default_factory
         else:
             raise _missing(name, field.name)
@@ -151,12 +169,17 @@ def _dataclass(cls: Any, name: str, old: list[str]) -> StandIn:
 
     class StandIn:
         def __new__(cls_, *arguments: Any) -> Any:  # pyright: ignore[reportSelfClsParameterName]
-            made = object.__new__(on_its_way)
-            if not old:  # no state comes
-                set_state(made, {})
-            return made
+            instance = object.__new__(on_its_way)
+            if not old:  # no state will follow
+                set_state(instance, {})
+            return instance
 
     return StandIn
+
+
+def _is_missing(default: Any) -> bool:
+    """Whether a field has no default. A class that was pickled by value may carry a copy of ``dataclasses.MISSING``."""
+    return isinstance(default, type(MISSING))
 
 
 def _same(value: Any) -> Any:
@@ -164,7 +187,8 @@ def _same(value: Any) -> Any:
 
 
 def _values(state: Any, old: list[str]) -> dict[str, Any]:
-    """The fields of an object by name: of one with a dict, with slots, or both, or of a frozen one with slots."""
+    """The fields of an object by name, from any state that pickle writes: a dict, slots, both, or a list for frozen
+    slots."""
     if isinstance(state, list):
         return dict(zip(old, state, strict=True))
     if isinstance(state, tuple):
@@ -172,29 +196,72 @@ def _values(state: Any, old: list[str]) -> dict[str, Any]:
     return dict(state or {})
 
 
+def _members(form: ClassForm) -> dict[str, Any]:
+    """What identifies the members of an enum, by their names."""
+    members: dict[str, Any] = {name: (type(value), value) for name, value in form["members"]}
+    return members | {name: (tuple, text) for name, text in form.get("texts", ())}
+
+
 def _member(cls: Any, name: str, old: ClassForm) -> StandIn:
-    before = {(type(value), value): member for member, value in old["members"]}
+    before = {
+        identity: member for member, identity in reversed(_members(old).items())
+    }  # the first of equal members is not an alias
+    flags = _Flags(cls, name, old) if issubclass(cls, Flag) else None
 
     def member(value: Any) -> Any:
-        known = before.get((type(value), value))
-        if known is None:
-            return cls(value)
-        if known not in cls.__members__:
-            raise Refusal(f"the enum {name} has no member {known!r} any more, and it is in use")
-        return cls[known]
+        if flags is not None and isinstance(value, int):
+            return flags.now(value)
+        text = text_of(value)
+        known = before.get((type(value), value) if isinstance(value, PLAIN) else (tuple, text))
+        return cls(value) if known is None else _named(cls, name, known)
 
     return member
 
 
+def _named(cls: Any, name: str, member: str) -> Any:
+    if member not in cls.__members__:
+        raise Refusal(f"the enum {name} no longer has the member {member!r}, which is in use")
+    return cls[member]
+
+
+class _Flags:
+    """Combinations of flags whose values have changed: each flag is found by its name."""
+
+    def __init__(self, cls: Any, name: str, old: ClassForm) -> None:
+        self._cls, self._name = cls, name
+        numbers = [(member, value) for member, value in old["members"] if isinstance(value, int) and value]
+        # A named combination is an alias of its flags; it matters only for bits without a name of their own.
+        self._old = sorted(numbers, key=lambda flag: (flag[1].bit_count(), flag[1]))
+        self._bits = 0
+        for flag in cls.__members__.values():
+            self._bits |= flag.value
+
+    def now(self, value: int) -> Any:
+        """Today's combination for an old value."""
+        result, rest = self._cls(0), value
+        for member, bits in self._old:
+            if bits & value == bits and bits & rest:
+                result |= _named(self._cls, self._name, member)
+                rest &= ~bits
+        if not rest:
+            return result
+        if rest & self._bits:
+            raise Refusal(
+                f"a value of the flags {self._name} has the bits {rest:#x}, which had no name when it was written and "
+                "belong to a member now; give the members their old values"
+            )
+        return result | self._cls(rest)
+
+
 def mentions(value: Any, kinds: set[type]) -> bool:
-    """Whether a key has an object of some classes in it."""
+    """Whether a key contains an object of one of these classes."""
     waiting = [value]
     while waiting:
-        found = waiting.pop()
-        if type(found) in kinds:
+        part = waiting.pop()
+        if type(part) in kinds:
             return True
-        if isinstance(found, tuple | list):
-            waiting.extend(found)
-        elif hasattr(type(found), "__dataclass_fields__"):
-            waiting.extend(getattr(found, field.name) for field in fields(found))
+        if isinstance(part, tuple | list):
+            waiting.extend(part)
+        elif hasattr(type(part), "__dataclass_fields__"):
+            waiting.extend(getattr(part, field.name) for field in fields(part))
     return False

@@ -1,10 +1,9 @@
-"""The classes of what is in state: what they were when it was written, and what they are now.
+"""The classes of the objects in state: their fields when they were written, and their fields now.
 
-A pickle names a class and has an object's fields, and that is all. So a state file says of each class what fields it
-had: whoever reads it can tell a class that has changed from one that has not, before any object comes back.
+A pickle has only the name of a class and the fields of the object. So a state file also records the fields of each
+class, and a reader can find out that a class has changed before it makes any object.
 
-Classes are noted where objects are pickled, by the table in which pickle looks for what a class is reduced by. Cost:
-one call per class, and nothing per object.
+Classes are recorded while pickling, through pickle's dispatch table. Cost: one call per class, nothing per object.
 """
 
 from __future__ import annotations
@@ -14,54 +13,88 @@ import io
 import pickle
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from importlib import import_module
 from operator import methodcaller
+from pkgutil import resolve_name
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from penstock.common.class_names import former
 
 ClassForm = dict[str, Any]
-"""``kind``: dataclass, namedtuple, enum, object, or other for one that sees to it itself; ``fields``: their names, in
-order; ``members``: [name, value]."""
+"""``kind``: dataclass, namedtuple, enum, object, ``other`` for a class that restores itself, or code; ``fields``: their
+names, in order; ``members``: [name, value]; ``texts``: [name, text of the value] of members whose values are tuples or
+bytes; ``python``: which Python has compiled the code."""
+
+CODE = "code"
+PYTHON = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}"
+"""The running Python. It would crash on code that another Python compiled."""
 
 _PROTOCOL = 5
 _REDUCE = methodcaller("__reduce_ex__", _PROTOCOL)
-_PLAIN = (str, int, float, bool, type(None))
+PLAIN = (str, int, float, bool, type(None))
+"""Types of enum values that JSON can hold."""
 _FAILURES = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 _POSITIONAL = "_dataclass_setstate"
-"""What Python gives a frozen dataclass with slots, and counts as none of its own."""
+"""The ``__setstate__`` that Python adds to a frozen dataclass with slots; it does not count as the class's own."""
+
+copyreg.pickle(type(MISSING), lambda _: (resolve_name, ("dataclasses:MISSING",)))
+# A dataclass that goes by value has this sentinel in its fields. It must stay the one object that code compares with.
 
 
 def name_of(cls: type) -> str:
-    """A class's name in a header: its module, a colon, and its name there."""
+    """The name of a class in a header: its module, a colon, and its qualified name."""
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
 def form_of(cls: type) -> ClassForm:
-    """What a class is. One that says itself how it comes back (``__setstate__``, ``__reduce__``) is ``other``."""
+    """The description of a class. A class with its own ``__setstate__`` or ``__reduce__`` is ``other``."""
     if copyreg.dispatch_table.get(cls) is not None:
         return {"kind": "other"}
     if issubclass(cls, Enum):
-        members = cls.__members__.items()
-        return {"kind": "enum", "members": [[n, m.value] for n, m in members if isinstance(m.value, _PLAIN)]}
+        return _form_of_enum(cls)
     if issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple):
-        own = cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__
-        return {"kind": "other"} if own else {"kind": "namedtuple", "fields": list(cls._fields)}  # type: ignore[attr-defined]
+        custom = cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__
+        return {"kind": "other"} if custom else {"kind": "namedtuple", "fields": list(cls._fields)}  # type: ignore[attr-defined]
     if _comes_back_by_itself(cls):
         return {"kind": "other"}
     return (
-        {"kind": "dataclass", "fields": [each.name for each in fields(cls)]}
+        {"kind": "dataclass", "fields": [field.name for field in fields(cls)]}
         if is_dataclass(cls)
         else {"kind": "object"}
     )
 
 
+def _form_of_enum(cls: type[Enum]) -> ClassForm:
+    members = cls.__members__.items()
+    form: ClassForm = {"kind": "enum", "members": [[n, m.value] for n, m in members if isinstance(m.value, PLAIN)]}
+    texts = [[name, text] for name, member in members if (text := text_of(member.value)) is not None]
+    return {**form, "texts": texts} if texts else form
+
+
+def text_of(value: Any) -> str | None:
+    """The text in a header for the value of an enum's member that JSON cannot hold; None for other values."""
+    return repr(value) if isinstance(value, tuple | bytes) and _is_spelled(value) else None
+
+
+def _is_spelled(value: Any) -> bool:
+    """Whether ``repr`` is the same for equal values, and only for those."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is tuple:
+            waiting.extend(part)
+        elif type(part) not in (*PLAIN, bytes):
+            return False
+    return True
+
+
 def _comes_back_by_itself(cls: type) -> bool:
     setstate = getattr(cls, "__setstate__", None)
-    own = setstate is not None and getattr(setstate, "__name__", "") != _POSITIONAL
-    return own or cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__
+    custom = setstate is not None and getattr(setstate, "__name__", "") != _POSITIONAL
+    return custom or cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__
 
 
 def _is_described(cls: type) -> bool:
@@ -70,25 +103,22 @@ def _is_described(cls: type) -> bool:
 
 
 class Noted(dict[type, Any]):
-    """The classes of what has been pickled with it: a table for picklers, and it notes what it is asked for.
-
-    Attributes:
-        forms: what they are, by name.
-    """
+    """A dispatch table for picklers that records the classes it is asked for."""
 
     def __init__(self) -> None:
         self.forms: dict[str, ClassForm] = {}
         self._seen: set[type] = set()
 
     def __missing__(self, cls: type) -> Any:
-        if issubclass(cls, type):  # a class itself, which is written by its name
+        if issubclass(cls, type):  # the value is a class, which is written by name
             raise KeyError(cls)
         self[cls] = reduce = copyreg.dispatch_table.get(cls, _REDUCE)
         self.note(cls)
         return reduce
 
     def note(self, cls: type) -> None:
-        """An object of a class is there. A class that nobody could find by its name is none that a pickle names."""
+        """Record the class of an object. A class that cannot be found by its name is skipped, because no pickle names
+        it."""
         if cls in self._seen:
             return
         self._seen.add(cls)
@@ -96,12 +126,7 @@ class Noted(dict[type, Any]):
             self.forms[name_of(cls)] = form_of(cls)
 
     def dumps(self, value: Any, *, fast: bool = True) -> bytes:
-        """Pickle a value.
-
-        Args:
-            value: it.
-            fast: write each object as often as it occurs.
-        """
+        """Pickle a value."""
         target = io.BytesIO()
         pickler = pickle.Pickler(target, _PROTOCOL)
         pickler.fast, pickler.dispatch_table = fast, self
@@ -113,8 +138,8 @@ class Noted(dict[type, Any]):
 
 
 def _by_name(value: Any, noted: Noted) -> bytes:
-    """The pickle of a value with something that pickle does not know: in a worker, the program's own classes, which
-    are no module's there. They go by their name also, and not by what they are now."""
+    """Pickle a value that pickle cannot, with cloudpickle. In a worker the program's own classes belong to no module;
+    they are written by name too, not by their current code."""
     import cloudpickle  # not needed by most jobs, and slow to import
 
     class ByName(cloudpickle.Pickler):  # type: ignore[misc]
@@ -123,6 +148,8 @@ def _by_name(value: Any, noted: Noted) -> bytes:
                 module, name = obj.__module__, obj.__qualname__
                 if _importable(module, name) is None and find_class(module, name) is obj:
                     return program_class, (module, name)
+            elif isinstance(obj, CodeType):
+                noted.forms["types:CodeType"] = {"kind": CODE, "python": PYTHON}
             else:
                 noted.note(type(obj))
             return super().reducer_override(obj)
@@ -133,54 +160,66 @@ def _by_name(value: Any, noted: Noted) -> bytes:
 
 
 def program_class(module: str, name: str) -> type:
-    """A class by the name that stands in a pickle; pickles of workers call this.
-
-    Args:
-        module: its module.
-        name: its name in there.
-
-    Raises:
-        AttributeError: the program has no such class.
-    """
-    found = find_class(module, name)
-    if found is None:
+    """Find a class by the name in a pickle. Pickles that were written by workers call this."""
+    cls = find_class(module, name)
+    if cls is None:
         raise AttributeError(f"the program has no class {module}.{name}")
-    return found
+    return cls
 
 
 def find_class(module: str, name: str) -> type | None:
-    """A class by its name: that of a module, of the program itself, or one that was formerly called so."""
-    found = _importable(module, name)
-    if found is None:
-        found = next(_travelled(module, name), None)
-    if found is None:
-        found = former(f"{module}.{name}")
-    if found is None:
-        found = next((cls for cls in _all_travelled() if f"{module}.{name}" in vars(cls).get("__formerly__", ())), None)
-    return found
+    """Find a class by name: in a module, among the program's own classes, or by a former name."""
+    result = _importable(module, name)
+    if result is None:
+        result = next(_travelled(module, name), None)
+    if result is None:
+        result = former(f"{module}.{name}")
+    if result is None:
+        result = next(
+            (cls for cls in _all_travelled() if f"{module}.{name}" in vars(cls).get("__formerly__", ())), None
+        )
+    return result
 
 
 def _importable(module: str, name: str) -> type | None:
     try:
-        found: Any = sys.modules.get(module) or import_module(module)
+        target: Any = sys.modules.get(module) or import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except Exception:  # importing runs the module, which may do anything
         return None
-    return found if isinstance(found, type) else None
+    return target if isinstance(target, type) else None
 
 
 def is_plain(module: str, name: str, cls: type) -> bool:
-    """Whether pickle by itself finds just this class under a name."""
+    """Whether pickle's own lookup finds exactly this class under a name."""
     return _importable(module, name) is cls
 
 
 def _travelled(module: str, name: str) -> Iterator[type]:
-    return (cls for cls in _all_travelled() if cls.__module__ == module and cls.__qualname__ == name)
+    candidates = [cls for cls in _all_travelled() if cls.__module__ == module and cls.__qualname__ == name]
+    return (cls for cls in candidates if not any(_made_with_slots(cls, other) for other in candidates))
+
+
+def _made_with_slots(first: type, second: type) -> bool:
+    """Whether ``dataclass(slots=True)`` created ``second`` from ``first``. Methods of a frozen dataclass refer to the
+    first class, so it travels too, though no object has it."""
+    if first is second or "__slots__" not in vars(second):
+        return False
+    methods = [value for value in vars(second).values() if isinstance(value, FunctionType)]
+    cells = [cell for method in methods for cell in method.__closure__ or ()]
+    return any(_content_of(cell) is first for cell in cells)
+
+
+def _content_of(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return None
 
 
 def _all_travelled() -> Iterator[type]:
-    """The classes of programs that have come to this worker by value, the newest first."""
+    """The classes that have come to this worker by value, newest first."""
     cloud = sys.modules.get("cloudpickle.cloudpickle")
     known = getattr(cloud, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", None)
     return reversed(list(known)) if known is not None else iter(())

@@ -1,8 +1,8 @@
-"""State files: how the state of an operator's subtask becomes bytes, and is found again.
+"""The format of state files: the state of one operator's subtask as bytes.
 
-A preamble, a header in JSON that can be read without unpickling anything, and sections. ``docs/state-files.md``
-describes every byte. The preamble has a checksum of itself and the header, the header one of every section and the
-length of the file: so a file is what was written, or :class:`~penstock.errors.StateError` says what is wrong.
+A file is a preamble, a JSON header that is read without unpickling, and sections. ``docs/state-files.md`` describes
+every byte. The preamble has a checksum of itself and the header, and the header has the checksum of each section and
+the file's length. So a damaged file is always noticed, as a :class:`~penstock.errors.StateError`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import IO, Any
 
 from penstock.errors import StateError
 from penstock.runtime.state.classes import ClassForm
-from penstock.runtime.state.sections import Section, StateInfo, TimersInfo
+from penstock.runtime.state.keyed import StateInfo
+from penstock.runtime.state.sections import Section, TimersInfo
 
 MAGIC = b"PENSTATE"
 FORMAT = 1
@@ -31,16 +32,7 @@ SNAPSHOT, LOG = "snapshot", "log"
 
 @dataclass(frozen=True)
 class AboutOperator:
-    """Whose state is in a file.
-
-    Attributes:
-        operator_id: 32 hex digits.
-        name: as the user sees it.
-        uid: given by the user, or None.
-        subtask: index from 0.
-        parallelism: number of subtasks.
-        max_parallelism: number of key groups.
-    """
+    """The operator and subtask that a state file belongs to."""
 
     operator_id: str
     name: str
@@ -63,14 +55,7 @@ class AboutOperator:
 
 @dataclass(frozen=True)
 class Part:
-    """Where a section is.
-
-    Attributes:
-        first, last: of its key groups; -1 for operator state.
-        offset: from the end of the header.
-        bytes: its length.
-        crc32: of its bytes.
-    """
+    """The position, length and checksum of a section; operator state has the key groups -1 to -1."""
 
     first: int
     last: int
@@ -81,22 +66,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says of itself.
-
-    Attributes:
-        kind: ``snapshot`` or ``log``.
-        about: whose state.
-        version: of the job's state, which this file is a part of.
-        follows: name of the file before it in the chain; None for a snapshot.
-        key, states, timers: of keyed state, as of :class:`~penstock.runtime.state.sections.Content`.
-        entries: how many values, removals, timers and moves of timers there are.
-        sections: of keyed state, in the order of key groups.
-        operator_state: where that is; None if there is none.
-        broadcast: what is known of broadcast states.
-        classes: what the classes of the objects in it were (:mod:`~penstock.runtime.state.classes`), by name.
-        offset: of the first section, from the beginning of the file.
-        checksum: of preamble and header.
-    """
+    """The header of a state file. ``follows`` is the name of the previous file of the chain, ``offset`` the start of
+    the first section."""
 
     kind: str
     about: AboutOperator
@@ -115,19 +86,13 @@ class Header:
 
     @property
     def bytes(self) -> int:
-        """Length of the file."""
+        """The length of the file."""
         parts = (*self.sections, *(() if self.operator_state is None else (self.operator_state,)))
         return self.offset + sum(part.bytes for part in parts)
 
 
-def packed(header: Header, sections: Sequence[Section], operator_state: bytes | None) -> tuple[bytes, str]:
-    """A file's bytes, and its checksum.
-
-    Args:
-        header: of it, but for where its sections are.
-        sections: of keyed state.
-        operator_state: the bytes of operator state, or None.
-    """
+def pack(header: Header, sections: Sequence[Section], operator_state: bytes | None) -> tuple[bytes, str]:
+    """The bytes of a file, and its checksum."""
     parts, offset = [], 0
     whole = [*sections, *(() if operator_state is None else (Section(-1, -1, operator_state),))]
     for first, last, data in whole:
@@ -140,9 +105,9 @@ def packed(header: Header, sections: Sequence[Section], operator_state: bytes | 
         "version": header.version,
         "follows": header.follows,
         "key": header.key,
-        "states": [each._asdict() for each in header.states],
-        "timers": [each._asdict() for each in header.timers],
-        "broadcast": [each._asdict() for each in header.broadcast],
+        "states": [state._asdict() for state in header.states],
+        "timers": [timer._asdict() for timer in header.timers],
+        "broadcast": [part._asdict() for part in header.broadcast],
         "classes": dict(header.classes),
         "entries": header.entries,
         "sections": parts[: len(sections)],
@@ -152,7 +117,7 @@ def packed(header: Header, sections: Sequence[Section], operator_state: bytes | 
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = _digest(_PREAMBLE.pack(MAGIC, FORMAT, 0, len(text), b"")[:_CHECKED], text)
     preamble = _PREAMBLE.pack(MAGIC, FORMAT, 0, len(text), digest)
-    return b"".join([preamble, text, *(each.data for each in whole)]), digest.hex()
+    return b"".join([preamble, text, *(part.data for part in whole)]), digest.hex()
 
 
 def _digest(preamble: bytes, text: bytes) -> bytes:
@@ -160,17 +125,7 @@ def _digest(preamble: bytes, text: bytes) -> bytes:
 
 
 class StateReader:
-    """Reads a state file.
-
-    Args:
-        path: of the file, for messages.
-        file: open at its beginning.
-        size: how long it should be.
-        about: who wants to read it, for messages.
-
-    Raises:
-        StateError: it is no state file, damaged, or too new.
-    """
+    """Reads a state file, and raises StateError if it is damaged, too new, or not a state file."""
 
     def __init__(self, path: str, file: IO[bytes], size: int, about: AboutOperator) -> None:
         self._path, self._file, self._size, self._about = path, file, size, about
@@ -179,39 +134,31 @@ class StateReader:
     def _header(self) -> Header:
         preamble = self._file.read(_PREAMBLE.size)
         if preamble[: len(MAGIC)] != MAGIC[: len(preamble)] or not preamble:
-            raise self.error("is no state file")
+            raise self.error("is not a state file")
         if len(preamble) < _PREAMBLE.size:
             raise self.error(f"is cut off after {len(preamble)} bytes")
         _, version, _, length, digest = _PREAMBLE.unpack(preamble)
         if version > FORMAT:
             raise self.error(
                 f"has version {version} of the format, and this Penstock reads up to {FORMAT}",
-                "Run the job with the Penstock that wrote it, or a later one; if that does not say so, it is damaged.",
+                "Run the job with the Penstock that wrote it, or a later one; if that fails too, the file is damaged.",
             )
         text = self._file.read(min(length, self._size))
         if _digest(preamble[:_CHECKED], text) != digest:
             raise self.error("is damaged in its header, or cut off")
         header = _header_of(json.loads(text.decode("utf-8", "surrogatepass")), _PREAMBLE.size + length, digest.hex())
         if header.bytes != self._size:
-            raise self.error(f"should have {self._size} bytes and says that it has {header.bytes}")
+            raise self.error(f"should have {self._size} bytes, and its header says {header.bytes}")
         return header
 
     def sections(self, groups: range) -> Iterator[Section]:
-        """The sections that have some of these key groups.
-
-        Raises:
-            StateError: one is damaged or missing.
-        """
+        """The sections that contain some of these key groups."""
         for part in self.header.sections:
             if part.first < groups.stop and part.last >= groups.start:
                 yield Section(part.first, part.last, self._read(part, f"key groups {part.first} to {part.last}"))
 
     def operator_state(self) -> bytes | None:
-        """The bytes of operator state; None if there is none.
-
-        Raises:
-            StateError: they are damaged or missing.
-        """
+        """The bytes of operator state, if any."""
         part = self.header.operator_state
         return None if part is None else self._read(part, "operator state")
 
@@ -225,48 +172,48 @@ class StateReader:
         return data
 
     def error(self, problem: str, advice: str = "") -> StateError:
-        """What to raise for the file."""
+        """The error for this file."""
         return state_error(self._path, self._about, problem, advice)
 
 
 def state_error(path: str, about: AboutOperator, problem: str, advice: str = "") -> StateError:
-    """The error for a state file.
-
-    Args:
-        path: of the file.
-        about: who wants to read it.
-        problem: what follows the file's name in the sentence.
-        advice: what can be done; "" for what always can.
-    """
+    """The error for a state file; ``problem`` completes the sentence, ``advice`` replaces the usual advice."""
     advice = advice or (
-        "Put the file back from a copy if there is one; otherwise start from an older savepoint, or begin anew with "
-        "another job folder (penstock.job.folder)."
+        "Restore the file from a copy if you have one; otherwise start from an older savepoint, or start anew with "
+        "another checkpoint directory (execution.checkpointing.dir)."
     )
     return StateError(f"The state file {path!r} of {about} {problem}. {advice}")
 
 
-def _header_of(given: dict[str, Any], offset: int, checksum: str) -> Header:
-    operator_state = given["operator_state"]
+def _header_of(fields: dict[str, Any], offset: int, checksum: str) -> Header:
+    operator_state = fields["operator_state"]
     return Header(
-        kind=given["kind"],
-        about=AboutOperator(**given["operator"]),
-        version=given["version"],
-        follows=given["follows"],
-        key=None if given["key"] is None else tuple(given["key"]),
-        states=_infos(given["states"]),
-        timers=tuple(TimersInfo(each["whole"], each["count"]) for each in given["timers"]),
-        entries=given["entries"],
-        sections=tuple(Part(*each) for each in given["sections"]),
+        kind=fields["kind"],
+        about=AboutOperator(**fields["operator"]),
+        version=fields["version"],
+        follows=fields["follows"],
+        key=None if fields["key"] is None else tuple(fields["key"]),
+        states=_infos(fields["states"]),
+        timers=tuple(TimersInfo(item["whole"], item["count"]) for item in fields["timers"]),
+        entries=fields["entries"],
+        sections=tuple(Part(*item) for item in fields["sections"]),
         operator_state=None if operator_state is None else Part(*operator_state),
-        broadcast=_infos(given.get("broadcast", ())),
-        classes=given.get("classes", {}),
+        broadcast=_infos(fields.get("broadcast", ())),
+        classes=fields.get("classes", {}),
         offset=offset,
         checksum=checksum,
     )
 
 
-def _infos(given: Sequence[dict[str, Any]]) -> tuple[StateInfo, ...]:
+def _infos(states: Sequence[dict[str, Any]]) -> tuple[StateInfo, ...]:
     return tuple(
-        StateInfo(each["name"], each["kind"], tuple(each["serializers"]), tuple(each["types"]), each.get("version", 0))
-        for each in given
+        StateInfo(
+            state["name"],
+            state["kind"],
+            tuple(state["serializers"]),
+            tuple(state["types"]),
+            state.get("version", 0),
+            state.get("windows", ""),
+        )
+        for state in states
     )

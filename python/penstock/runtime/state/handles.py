@@ -1,8 +1,8 @@
-"""What functions hold of keyed state: a value, a list, a map, a running reduction, an aggregation per key.
+"""The state objects that functions use: a value, a list, a map, a running reduction, a running aggregation per key.
 
-A handle shows the state of whatever key is current, in one namespace: none, or a window. Handles of one name are one
-object per operator, as in Flink: a function that asks for the same name in two namespaces holds one handle twice, which
-shows the namespace asked for last.
+A handle shows the state of the current key, in one namespace: none, or a window. As in Flink, handles of one name are
+one object per operator: a function that asks for the same name in two namespaces gets one handle, which shows the
+namespace asked for last.
 
 Names are PyFlink's; source of the semantics: the ``Heap*State`` classes of Flink 1.11. Access is O(1).
 """
@@ -10,24 +10,23 @@ Names are PyFlink's; source of the semantics: the ``Heap*State`` classes of Flin
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
-from penstock.common import state as api
+from penstock.common.functions import state as api
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
+from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.usercode.failure import state_error
 
+_LOG = logging.getLogger("penstock")
 MISSING = object()
 _EMPTY: Table = {}
 
 
 def no_key(what: str) -> InvalidProgramError:
-    """The error for what belongs to a key while none is current.
-
-    Args:
-        what: as the subject of a sentence.
-    """
+    """The error for using keyed state or timers while no key is current."""
     return InvalidProgramError(
         f"{what} was used while no key is current: in open(), in close(), or for a broadcast element. It belongs to a "
         "key; use it where an element or a timer of the keyed stream is processed.",
@@ -36,15 +35,7 @@ def no_key(what: str) -> InvalidProgramError:
 
 
 class State(api.State):
-    """Base of the handles.
-
-    Args:
-        keyed: the operator's state.
-        name: of this state.
-
-    Attributes:
-        kind: what a state of this class is called.
-    """
+    """Base class of the handles."""
 
     __slots__ = ("_keyed", "_namespace", "_table", "name")
     kind: ClassVar[str] = "State"
@@ -59,17 +50,32 @@ class State(api.State):
         self._namespace = namespace
         self._table = self._keyed.table(self.name) if namespace is VOID else None
 
-    def _read(self) -> Any:
+    def _read(self, *, writing: bool = False) -> Any:
+        """The value of the current key, or MISSING."""
         table = self._table
         if table is None:
             table = self._keyed.find(self.name, self._namespace) or _EMPTY
-        found = table.get(self._keyed.slot, MISSING)
-        if found is MISSING and self._keyed.slot is None:
+        value = table.get(self._keyed.slot, MISSING)
+        if value is MISSING and self._keyed.slot is None and not (writing and self._is_lost()):
             raise no_key(f"The state {self.name!r}")
-        return found
+        return value
+
+    def _is_lost(self) -> bool:
+        """Whether a write without a key is dropped with a warning, as in PyFlink."""
+        warned = self._keyed.loses
+        if warned is not None and self.name not in warned:
+            warned.add(self.name)
+            _LOG.warning(
+                "open() writes into the state %r while no key is current, and what it writes is lost, as in PyFlink. "
+                "Write where an element of the key is processed.",
+                self.name,
+            )
+        return warned is not None
 
     def _write(self, value: Any) -> None:
         if self._keyed.slot is None:
+            if self._is_lost():
+                return
             raise no_key(f"The state {self.name!r}")
         table = self._table
         if table is None:
@@ -82,29 +88,31 @@ class State(api.State):
     def clear(self) -> None:
         """Forget the state of the current key."""
         if self._keyed.slot is None:
+            if self._is_lost():
+                return
             raise no_key(f"The state {self.name!r}")
         self._keyed.drop(self.name, self._namespace)
 
 
 class MergingState(State):
-    """Base of the handles whose namespaces can be merged, as sessions do."""
+    """Base class of handles whose namespaces can be merged, as session windows do."""
 
     __slots__ = ()
 
-    def merge(self, one: Any, other: Any) -> Any:
-        """Two values as one; ``one`` was there first."""
+    def merge(self, first: Any, second: Any) -> Any:
+        """Combine two values; ``one`` was there first."""
         raise NotImplementedError
 
     def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
-        """Move what the sources hold of the current key into the target, in order."""
+        """Move the current key's values from the sources into the target, in order."""
         merge_tables(self._keyed, self.name, target, sources, self.merge)
 
 
 def merge_tables(
     keyed: KeyedState, name: str, target: Any, sources: Iterable[Any], merge: Callable[[Any, Any], Any]
 ) -> None:
-    """Move the current key's values from the namespaces ``sources`` into ``target``: first they become one, in order,
-    then it comes after what the target holds."""
+    """Move the current key's values from the namespaces ``sources`` into ``target``. The sources are merged with each
+    other first, in order, and then with the target's value."""
     slot, merged = keyed.slot, MISSING
     for source in sources:
         value = (keyed.find(name, source) or _EMPTY).get(slot, MISSING)
@@ -128,8 +136,8 @@ class ValueState(State, api.ValueState[Any]):
 
     def value(self) -> Any:
         """The value of the current key; a copy of the default (None unless set) where there is none."""
-        found = self._read()
-        return copy.deepcopy(self._default) if found is MISSING else found
+        value = self._read()
+        return copy.deepcopy(self._default) if value is MISSING else value
 
     def update(self, value: Any) -> None:
         """Set the value of the current key; None clears it."""
@@ -147,8 +155,8 @@ class ListState(MergingState, api.ListState[Any]):
 
     def get(self) -> Iterator[Any]:
         """The elements of the current key, in order of addition."""
-        found = self._read()
-        return iter(() if found is MISSING else list(found))
+        elements = self._read()
+        return iter(() if elements is MISSING else list(elements))
 
     def add(self, value: Any) -> None:
         """Append one element."""
@@ -157,13 +165,13 @@ class ListState(MergingState, api.ListState[Any]):
     def add_all(self, values: list[Any]) -> None:
         """Append elements."""
         if values:
-            found = self._read()
-            if found is MISSING:
+            elements = self._read(writing=True)
+            if elements is MISSING:
                 self._write(list(values))
             else:
-                found.extend(values)
+                elements.extend(values)
                 if self._keyed.changes is not None:
-                    self._write(found)
+                    self._write(elements)
         elif values is None:
             raise _no_values("add_all", self.name)
 
@@ -176,8 +184,8 @@ class ListState(MergingState, api.ListState[Any]):
         else:
             self.clear()
 
-    def merge(self, one: Any, other: Any) -> Any:
-        return one + other
+    def merge(self, first: Any, second: Any) -> Any:
+        return first + second
 
     def __iter__(self) -> Iterator[Any]:
         return self.get()
@@ -201,20 +209,20 @@ class ReducingState(MergingState, api.ReducingState[Any]):
         self._reduce = reduce
 
     def get(self) -> Any:
-        """The reduction of all values added for the current key, None without any."""
-        found = self._read()
-        return None if found is MISSING else found
+        """The reduction of all values added for the current key, or None."""
+        value = self._read()
+        return None if value is MISSING else value
 
     def add(self, value: Any) -> None:
-        """Reduce one more value into it."""
-        found = self._read()
+        """Reduce one more value into the state."""
+        current = self._read()
         try:
-            self._write(value if found is MISSING else self._reduce(found, value))
+            self._write(value if current is MISSING else self._reduce(current, value))
         except Exception as error:
             raise state_error("ReduceFunction", "reducing") from error
 
-    def merge(self, one: Any, other: Any) -> Any:
-        return self._reduce(one, other)
+    def merge(self, first: Any, second: Any) -> Any:
+        return self._reduce(first, second)
 
 
 class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
@@ -228,39 +236,39 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
         self._function = function
 
     def get(self) -> Any:
-        """The result for all values added for the current key, None without any."""
-        found = self._read()
-        return None if found is MISSING else self._function.get_result(found)
+        """The result for all values added for the current key, or None."""
+        accumulator = self._read()
+        return None if accumulator is MISSING else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
         """Add one more value."""
-        found, function = self._read(), self._function
+        accumulator, function = self._read(), self._function
         try:
-            self._write(function.add(value, function.create_accumulator() if found is MISSING else found))
+            self._write(function.add(value, function.create_accumulator() if accumulator is MISSING else accumulator))
         except Exception as error:
             raise state_error("AggregateFunction", "aggregating") from error
 
-    def merge(self, one: Any, other: Any) -> Any:
-        return self._function.merge(one, other)
+    def merge(self, first: Any, second: Any) -> Any:
+        return self._function.merge(first, second)
 
 
 class MapView:
-    """How maps are read that functions hold; ``_entries`` are those of the moment."""
+    """The reading methods of maps; ``_entries`` is the dict to read."""
 
     __slots__ = ()
 
     _entries: Any
 
     def get(self, key: Any) -> Any:
-        """The value of a key of the map, None where there is none."""
-        return self._entries.get(key)
+        """The value of a key of the map, or None."""
+        entries = self._entries
+        return entries.get(key_in(entries, key))
 
     def contains(self, key: Any) -> bool:
-        """Whether the map has the key."""
-        return key in self._entries
+        entries = self._entries
+        return key_in(entries, key) in entries
 
     def is_empty(self) -> bool:
-        """Whether the map has no key."""
         return not self._entries
 
     def keys(self) -> Iterable[Any]:
@@ -268,30 +276,28 @@ class MapView:
         return list(self._entries)
 
     def values(self) -> Iterable[Any]:
-        """The values of the map."""
         return list(self._entries.values())
 
     def items(self) -> Iterable[tuple[Any, Any]]:
-        """(key, value) pairs of the map."""
         return list(self._entries.items())
 
-    def __getitem__(self, key: Any) -> Any:
-        return self._entries.get(key)
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._entries
+    __getitem__ = get
+    __contains__ = contains
 
 
 class MapState(MapView, State, api.MapState[Any, Any]):
-    """A map per key (PyFlink: ``MapState``)."""
+    """A map per key (PyFlink: ``MapState``). NaN equals itself as a key of it, see :mod:`.map_keys`."""
 
     __slots__ = ()
     kind = "MapState"
 
     @property
     def _entries(self) -> dict[Any, Any]:
-        found = self._read()
-        return {} if found is MISSING else found
+        return self._held()
+
+    def _held(self, *, writing: bool = False) -> dict[Any, Any]:
+        entries = self._read(writing=writing)
+        return {} if entries is MISSING else entries
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value of a key of the map."""
@@ -300,15 +306,16 @@ class MapState(MapView, State, api.MapState[Any, Any]):
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         """Set the values of several keys."""
         if dict_value:
-            entries = self._entries
-            entries.update(dict_value)
+            entries = self._held(writing=True)
+            for key, value in dict(dict_value).items():
+                entries[key_in(entries, key)] = value
             self._write(entries)
 
     def remove(self, key: Any) -> None:
-        """Remove a key of the map; without its last key the state is gone."""
-        entries = self._entries
-        found = entries.pop(key, MISSING)
+        """Remove a key of the map; removing the last key clears the state."""
+        entries = self._held(writing=True)
+        removed = entries.pop(key_in(entries, key), MISSING)
         if not entries:
             self.clear()
-        elif found is not MISSING and self._keyed.changes is not None:
+        elif removed is not MISSING and self._keyed.changes is not None:
             self._write(entries)

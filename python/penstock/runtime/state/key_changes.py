@@ -1,9 +1,9 @@
-"""Keys whose declared type has changed: they stay where they are, or nothing is read.
+"""Checks keys whose declared type has changed: they keep their places, or the restore is refused.
 
-A key's hash decides in which key group it is, and so in which subtask. A type under which the keys that are there have
-the hashes that they had is as good as the old one; any other would look for their state where it is not.
+The hash of a key decides its key group, and so its subtask. A new type is accepted if the existing keys have the same
+hashes under it; with any other type their state would not be found.
 
-Cost: nothing where the type is the same; a hash by each type for each key where it is not.
+Cost: nothing where the type is the same, else one hash by each type for each key.
 """
 
 from __future__ import annotations
@@ -19,30 +19,32 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.type_changes import Refusal, is_undeclared
 from penstock.runtime.state.type_texts import type_of
 
+_IN_ROW = "InRow("
+"""The prefix of key types where ``penstock.pyflink`` is on."""
+
 Check = Callable[[Iterable[Any]], None]
 
 
 def key_check(before: str, key_hash: KeyHash) -> Check | None:
-    """What looks at keys that were written under another type; None where it is the same.
-
-    Args:
-        before: the type, as the header has it.
-        key_hash: that of today.
-
-    Raises:
-        Refusal: no key of the one is a key of the other; what is returned raises it for a key that moves.
-    """
+    """A check for keys that were written under another type; None if the type is the same."""
     new = key_hash.key_type
     now = "" if new is None else repr(new)
     if before == now:
         return None
-    said = f"the keys were declared {before or 'as nothing'} and are {now or 'not declared'} now"
+    if before.startswith(_IN_ROW) is not now.startswith(_IN_ROW):
+        raise Refusal(
+            "the keys are in PyFlink's key groups, and the program uses Java's: set "
+            "penstock.pyflink to true, as for a program of PyFlink's that runs with --pyflink"
+            if before.startswith(_IN_ROW)
+            else "the keys are in Java's key groups, and the program uses PyFlink's: set penstock.pyflink to false"
+        )
+    change = f"the keys were declared {before or 'as nothing'} and are {now or 'not declared'} now"
     try:
         old = type_of(before)
     except ValueError as error:
-        raise Refusal(f"{said}: {error}") from error
+        raise Refusal(f"{change}: {error}") from error
     if not _alike(old, new):
-        raise Refusal(said)
+        raise Refusal(change)
     old_hash = KeyHash(old)
 
     def check(keys: Iterable[Any]) -> None:
@@ -50,15 +52,15 @@ def key_check(before: str, key_hash: KeyHash) -> Check | None:
             try:
                 same = _fits(key, new) and key_hash.hash(key) == old_hash.hash(key)
             except TypeInfoError as error:
-                raise Refusal(f"{said}, and the key {key!r} is none: {error}") from error
+                raise Refusal(f"{change}, and the key {key!r} does not fit: {error}") from error
             if not same:
-                raise Refusal(f"{said}: the key {key!r} would be another, in another key group")
+                raise Refusal(f"{change}: the key {key!r} would be in another key group")
 
     return check
 
 
 def _alike(old: TypeInformation[Any] | None, new: TypeInformation[Any] | None) -> bool:
-    """Whether a value can be of both types."""
+    """Whether one value can be of both types."""
     if is_undeclared(old) or is_undeclared(new) or (kind_of(old) is not None and kind_of(new) is not None):
         return True
     if isinstance(old, TupleTypeInfo | RowTypeInfo) and type(old) is type(new):
@@ -72,5 +74,5 @@ def _alike(old: TypeInformation[Any] | None, new: TypeInformation[Any] | None) -
 
 
 def _fits(key: Any, new: TypeInformation[Any] | None) -> bool:
-    """Whether a row has its fields in the order of its type, in which they are hashed."""
+    """Whether a row has its fields in the order of its type, which is the order they are hashed in."""
     return not (isinstance(key, Row) and isinstance(new, RowTypeInfo)) or names_of(key) in (None, new.field_names)

@@ -1,11 +1,10 @@
 """Keyed state of one operator in one subtask: the hash-map backend.
 
-State is held in *tables*: per state name and namespace (a window, or none) a dict from key to value. The key is the
-canonical form of :mod:`~penstock.runtime.keys.javahash`, so keys are told apart as Java tells them apart. Timers are
-keyed state too. The key group is the unit in which state moves between subtasks: :meth:`KeyedState.snapshot` gives
-bytes per key group, and :meth:`KeyedState.restore` takes those of any groups. Access is O(1), a snapshot O(state).
+State is held in *tables*: for each state name and namespace (a window, or none) a dict from key to value. Tables use
+the canonical form of a key (:mod:`~penstock.runtime.keys.javahash`), so keys are equal when Java's keys are. Timers
+are keyed state too. Access is O(1).
 
-What functions hold in their hands is in :mod:`.handles`.
+:mod:`.handles` has the objects that functions use, :mod:`.sections` writes state to files, :mod:`.replay` reads it.
 
 Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
 """
@@ -13,166 +12,86 @@ Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
 from __future__ import annotations
 
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
 from penstock.runtime.keys.pyflink_keys import NULL
 from penstock.runtime.state.classes import Noted
 from penstock.runtime.state.timers import Clock, TimerQueue
-from penstock.runtime.state.tracking import Changes
+from penstock.runtime.state.tracked_tables import Changes
 
 VOID = None
 """The namespace of state that belongs to no window."""
 
-FORMAT = 1
-"""Version of the bytes of a snapshot."""
-
 MEMORY_PER_BYTE = 8
-"""About how much memory state takes per byte of its files: small objects in dicts."""
+"""Rough factor from the bytes of state files to memory: small objects in dicts."""
 
 _FEW_KEYS = 1_000
-"""Keys that may be remembered without a look at which of them still have state."""
+"""Keys that are remembered before the first check which of them still have state."""
 
 Table = dict[Any, Any]
-Pairs = list[tuple[Any, Any]]
+Entry = tuple[int, tuple[str, Any], Any, Any]
+"""Key group, (state name, namespace), key and value."""
+
+
+class StateInfo(NamedTuple):
+    """The description of a state in a file; ``windows`` is the kind of windows that its namespaces are."""
+
+    name: str
+    kind: str
+    serializers: tuple[str, ...]
+    types: tuple[str, ...]
+    version: int = 0
+    windows: str = ""
+
+
+def kind_of_key(key: Any) -> str:
+    """The name of a key's Python type; for a tuple the types of its fields."""
+    if type(key) is tuple:
+        return f"({', '.join(type(field).__name__ for field in key)})"
+    return type(key).__name__
 
 
 class KeyedState:
     """All keyed state of an operator's subtask, and the current key.
 
-    Args:
-        key_hash: the compiled key type.
-        max_parallelism: number of key groups.
-        clock: what values with a time to live end by; None: they live for ever.
-
-    Attributes:
-        key_hash, max_parallelism: as given.
-        current_key: the key as the key selector returned it.
-        slot: its canonical form, by which tables are addressed.
-        event_timers, processing_timers: the operator's timers.
-        serializers: names of type serializers by state name, recorded in snapshots.
-        caches: what brings tables up to date that are held elsewhere too; called before all tables are read.
-        handles: those made so far, by state name: handles of one name are one object, as in Flink.
-        filters: by state name, what a value is in a snapshot; None: nothing.
-        kinds: what sort of state each is, by name, and the types it was declared with.
-        versions: which migrations its values have behind them, by name; where there are none, it is 0.
-        forms: of states in files that have been read and nobody has asked for yet, what the files say of them.
-        rewrite: whether all of it is to be written next time, as something is not what it was in files.
-        noted: the classes of what was written.
-        notes: what has become of values that were not what is asked for, and of how many.
-        changes: what has changed since it was last written down; None: nobody asks (:meth:`track`).
+    ``slot`` is the canonical form of the current key, which addresses tables.
     """
+
+    holds_dicts = True
+    """Whether tables are dicts, which native functions require."""
 
     def __init__(self, key_hash: KeyHash, max_parallelism: int, clock: Clock | None = None) -> None:
         self.key_hash: KeyHash = key_hash
         self.max_parallelism: int = max_parallelism
         self.clock: Clock | None = clock
         self._tables: dict[str, dict[Any, Table]] = {}
-        self._keys: Table = {}  # canonical form → key, where they are not one object
+        self._keys: Table = {}  # canonical form → key, where they are different objects
         self._most_keys = _FEW_KEYS
         self.current_key: Any = None
         self.slot: Any = None
         self.event_timers: TimerQueue = TimerQueue()
         self.processing_timers: TimerQueue = TimerQueue()
-        self.serializers: dict[str, tuple[str, ...]] = {}
-        self.caches: list[Callable[[], None]] = []
-        self.handles: dict[str, Any] = {}
-        self.filters: dict[str, Callable[[Any], Any]] = {}
-        self.kinds: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self.versions: dict[str, int] = {}
-        self.forms: dict[str, Any] = {}
-        self.rewrite: bool = False
-        self.noted: Noted = Noted()
-        self.notes: Counter[str] = Counter()
-        self.changes: Changes | None = None
+        self.infos: dict[str, StateInfo] = {}  # by state name: what the next file will say
+        self.forms: dict[str, StateInfo] = {}  # restored states that the program has not asked for yet
+        self.lost: dict[str, str] = {}  # of those, states with objects of a class that is gone, and that class
+        self.caches: list[Callable[[], None]] = []  # callbacks that write cached values back into tables
+        self.handles: dict[str, Any] = {}  # one handle per state name, as in Flink
+        self.filters: dict[str, Callable[[Any], Any]] = {}  # by state name: the value that is written, None for none
+        self.key_kinds: set[str] | None = None  # Python types of restored keys, if undeclared; see other_keys()
+        self.rewrite: bool = False  # something differs from the files: write a snapshot next
+        self.noted: Noted = Noted()  # the classes of what was written
+        self.notes: Counter[str] = Counter()  # log messages about converted values, with their number
+        self.loses: set[str] | None = None  # None: writes without a key are refused; else names that were warned about
+        self.changes: Changes | None = None  # since the last file; None until track()
 
-    def track(self) -> None:
-        """Note from now on what changes. To be called before anybody holds a table; what is there already does not
-        count as changed."""
-        if self.changes is None:
-            self.changes = Changes()
-            self.table = self._tracked_table  # type: ignore[method-assign]
-            for name, namespaces in self._tables.items():
-                for namespace, table in namespaces.items():
-                    namespaces[namespace] = tracked = self.changes.table((name, namespace))
-                    dict.update(tracked, table)
-            for _, queue in self.queues():
-                queue.track()
-
-    def has_changed(self) -> bool:
-        """Whether anything has, since it was last written down."""
-        self.settle()
-        return self.changed_entries() > 0 or any(queue.all_new for _, queue in self.queues())
-
-    def changed_entries(self) -> int:
-        """How many values, and moves of timers, a log has to name now."""
-        assert self.changes is not None
-        return len(self.changes) + sum(queue.moves for _, queue in self.queues())
-
-    def written(self) -> None:
-        """All that has changed has been written down."""
-        if self.changes is not None:
-            self.changes.forget()
-        for _, queue in self.queues():
-            queue.written()
-
-    def settle(self) -> None:
-        """Bring all tables up to date. O(what has changed)."""
-        for settle in self.caches:
-            settle()
-
-    def release(self) -> None:
-        """Let go of the operator that has used it, so that another one of the same name can."""
-        self.settle()
-        self.handles, self.filters = {}, {}
-        self.caches = []
-        self.clock = None
-        self.resume(None, None)
-
-    @property
-    def has_own_forms(self) -> bool:
-        """Whether texts, ints, and tuples of them are their own canonical forms."""
-        return self.key_hash.identity or self.key_hash.key_type is None
-
-    @property
-    def has_keys(self) -> bool:
-        """Whether some keys are not their own canonical forms."""
-        return bool(self._keys)
-
-    def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
-        """Set the values of many keys, which does not count as a change."""
-        plain = self.key_hash.identity and not self.key_hash.nullable
-        slots = keys if plain else map(self.enter, keys)
-        dict.update(self.table(name, namespace), zip(slots, values, strict=True))
-
-    def by_group(self) -> Iterator[tuple[int, tuple[str, Any], Any, Any]]:
-        """Key group, name and namespace, key, value of all that there is, by key group: of state beyond memory, which
-        is not to be in memory all at once."""
-        raise NotImplementedError
-
-    @property
-    def holds_dicts(self) -> bool:
-        """Whether tables are dicts, as native functions want them."""
-        return True
-
-    def memory(self, written: int) -> int:
-        """About how many bytes of memory the state takes.
-
-        Args:
-            written: bytes of its files.
-        """
-        return MEMORY_PER_BYTE * written
+    # --- keys ---------------------------------------------------------------------------------------------------------
 
     def enter(self, key: Any) -> Any:
-        """Make a key the current one; returns its canonical form.
-
-        Raises:
-            TypeInfoError: the key is None.
-        """
+        """Make a key the current one, and return its canonical form. Raises TypeInfoError for None."""
         if key is None:
             return self._enter_null()
         self.current_key = key
@@ -193,31 +112,54 @@ class KeyedState:
         self._keys[NULL] = None
         return NULL
 
+    def resume(self, key: Any, slot: Any) -> None:
+        """Make a key current whose canonical form is known, such as a timer's."""
+        self.current_key, self.slot = key, slot
+
+    def key_of(self, slot: Any) -> Any:
+        """The key behind its canonical form."""
+        return self._keys.get(slot, slot)
+
+    def keys_of(self, slots: Collection[Any]) -> list[Any]:
+        """The keys behind canonical forms."""
+        return list(map(self.key_of, slots)) if self._keys else list(slots)
+
+    def keys(self, name: str) -> list[tuple[Any, Any]]:
+        """(key, canonical form) of every key with a value of a state without namespace."""
+        return [(self.key_of(slot), slot) for slot in self.find(name) or ()]
+
+    @property
+    def has_own_forms(self) -> bool:
+        """Whether strings, ints and tuples of them are their own canonical forms."""
+        return self.key_hash.identity or self.key_hash.key_type is None
+
+    def group(self, key: Any) -> int:
+        """The key group of a key."""
+        return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)
+
+    def keep_keys(self, keep: bool) -> None:
+        """Keep all keys while a restore is under way, or allow forgetting again."""
+        self._most_keys = sys.maxsize if keep else len(self._keys) + _FEW_KEYS
+
     def _forget_keys(self) -> None:
-        """Forget the keys that have no state and no timer. O(state), so the next time comes after as many new keys as a
-        fourth of the state."""
+        """Forget the keys without state and timers. It is O(state), so it runs again only after a quarter of the
+        state's size in new keys."""
         tables = [table for namespaces in self._tables.values() for table in namespaces.values()]
         timers = [timer.slot for _, queue in self.queues() for timer in queue]
-        changed = [] if self.changes is None else [slots for _, slots in self.changes]  # logs name their keys
+        changed = [] if self.changes is None else [slots for _, slots in self.changes]  # logs contain their keys
         live = set(timers).union(*tables, *changed)
         self._keys = {slot: key for slot, key in self._keys.items() if slot in live}
         size = len(timers) + sum(map(len, tables))
         self._most_keys = len(self._keys) + max(_FEW_KEYS, size // 4)
 
-    def keep_keys(self, keep: bool) -> None:
-        """While state comes that is not in its place yet: forget no key."""
-        self._most_keys = sys.maxsize if keep else len(self._keys) + _FEW_KEYS
-
-    def resume(self, key: Any, slot: Any) -> None:
-        """Make a key the current one whose canonical form is known, such as a timer's."""
-        self.current_key, self.slot = key, slot
+    # --- tables and timers --------------------------------------------------------------------------------------------
 
     def table(self, name: str, namespace: Any = VOID) -> Table:
-        """The table of a state name in a namespace, made if need be; the same dict until :meth:`drop` empties it."""
+        """The table of a state in a namespace, created if missing. It stays the same dict until :meth:`drop` empties
+        it."""
         return self._tables.setdefault(name, {}).setdefault(namespace, {})
 
     def _tracked_table(self, name: str, namespace: Any = VOID) -> Table:
-        """The same, of one that notes what changes."""
         assert self.changes is not None
         namespaces = self._tables.setdefault(name, {})
         table = namespaces.get(namespace)
@@ -226,13 +168,13 @@ class KeyedState:
         return table
 
     def find(self, name: str, namespace: Any = VOID) -> Table | None:
-        """The table of a state name in a namespace, if there is one."""
+        """The table of a state in a namespace, if it exists."""
         namespaces = self._tables.get(name)
         return None if namespaces is None else namespaces.get(namespace)
 
     def drop(self, name: str, namespace: Any = VOID) -> Any:
-        """Forget the current key's value in a namespace and return it, or None. A window's table goes with its last
-        value, so windows that are over take no memory."""
+        """Remove and return the current key's value in a namespace, or None. A window's table goes with its last
+        value, so closed windows take no memory."""
         namespaces = self._tables.get(name)
         table = None if namespaces is None else namespaces.get(namespace)
         if namespaces is None or table is None:
@@ -243,8 +185,8 @@ class KeyedState:
         return value
 
     def forget(self) -> None:
-        """Forget all keys and their values (BATCH mode: the only key has ended). Tables are emptied, as others hold
-        them; those of namespaces go."""
+        """Forget all keys and values, when a key has ended in BATCH mode. Tables are cleared in place, because handles
+        hold them."""
         for namespaces in self._tables.values():
             for namespace, table in list(namespaces.items()):
                 table.clear()
@@ -258,7 +200,7 @@ class KeyedState:
         return [(namespace, slot) for namespace, table in self._tables.get(name, {}).items() for slot in table]
 
     def revise(self, name: str, namespace: Any, slot: Any, revised: Callable[[Any], Any]) -> None:
-        """Replace the value at a place, if there still is one, by what ``revised`` makes of it; None: forget it."""
+        """Replace the value at a place, if it still exists, by ``revised(value)``; None removes it."""
         table = self.find(name, namespace)
         if not table or slot not in table:
             return
@@ -272,13 +214,51 @@ class KeyedState:
         self.drop(name, namespace)
         self.slot = current
 
-    def convert(self, name: str, converted: Callable[[Any, Any], Any]) -> int:
-        """Replace all values of a state, which does not count as a change; how many there were.
+    def tables(self) -> Iterable[tuple[str, Mapping[Any, Table]]]:
+        """The tables themselves, by name and namespace."""
+        return self._tables.items()
 
-        Args:
-            name: of the state.
-            converted: key, value → the new value; None: forget it.
-        """
+    def queues(self) -> Iterator[tuple[str, TimerQueue]]:
+        """The timers by domain: event, processing."""
+        yield "event", self.event_timers
+        yield "processing", self.processing_timers
+
+    def entries(self) -> Iterator[Entry]:
+        """All values that a snapshot has. Keys are compared as in Java, so 1, 1.0 and True are three entries."""
+        self.settle()
+        for name, namespaces in self._tables.items():
+            kept = self.filters.get(name)
+            for namespace, table in namespaces.items():
+                for slot, stored in table.items():
+                    value = stored if kept is None else kept(stored)
+                    if kept is None or value is not None:
+                        key = self.key_of(slot)
+                        yield self.group(key), (name, namespace), key, value
+
+    def size(self) -> int:
+        """The number of values. O(tables)."""
+        return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
+
+    def is_empty(self) -> bool:
+        """Whether there are no values and no timers. O(tables)."""
+        self.settle()
+        return not self.size() and not any(len(queue) for _, queue in self.queues())
+
+    def memory(self, written: int) -> int:
+        """An estimate of the bytes of memory that state with files of ``written`` bytes takes."""
+        return MEMORY_PER_BYTE * written
+
+    # --- restored state -----------------------------------------------------------------------------------------------
+
+    def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
+        """Set the values of many keys, without counting them as changed."""
+        plain = self.key_hash.identity and not self.key_hash.nullable
+        slots = keys if plain else map(self.enter, keys)
+        dict.update(self.table(name, namespace), zip(slots, values, strict=True))
+
+    def convert(self, name: str, converted: Callable[[Any, Any], Any]) -> int:
+        """Replace every value of a state by ``converted(key, value)``, where None removes it, and return their number.
+        This does not count as a change."""
         count = 0
         for namespace, table in list(self._tables.get(name, {}).items()):
             count += len(table)
@@ -290,96 +270,75 @@ class KeyedState:
         return count
 
     def rename(self, old: str, new: str) -> None:
-        """Call a state otherwise, which does not count as a change. There is none of the new name."""
+        """Rename a state, without counting it as changed. The new name must be free."""
         for namespace, table in self._tables.pop(old, {}).items():
             dict.update(self.table(new, namespace), table)
 
     def forget_state(self, name: str) -> bool:
-        """Forget all values of a state, which does not count as a change, and what it was; whether it was there."""
-        there = name in self._tables or name in self.kinds
-        for known in (self._tables, self.kinds, self.serializers, self.versions, self.forms):
-            known.pop(name, None)
-        return there
+        """Forget a state, without counting it as changed. Returns whether it existed."""
+        existed = name in self._tables or name in self.infos
+        for states in (self._tables, self.infos, self.forms):
+            states.pop(name, None)
+        return existed
 
-    def size(self) -> int:
-        """How many values there are. O(tables)."""
-        return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
-
-    def is_empty(self) -> bool:
-        """Whether there is neither a value nor a timer. O(tables)."""
+    def other_keys(self) -> str:
+        """A warning if the first keys with new state all have other Python types than the restored ones, else "".
+        O(keys that have changed)."""
+        known = self.key_kinds
+        if not known or not self.changes:
+            return ""
         self.settle()
-        return not self.size() and not any(len(queue) for _, queue in self.queues())
+        current = {kind_of_key(self.key_of(slot)) for _, slots in self.changes for slot in slots}
+        if not current:
+            return ""
+        self.key_kinds = None
+        if not current.isdisjoint(known):
+            return ""
+        was, is_now = (", ".join(sorted(kinds)) for kinds in (known, current))
+        return (
+            f"keys are of type {is_now} and were of type {was}: they begin empty; what is there is carried along unread"
+        )
 
-    def keys(self, name: str) -> list[tuple[Any, Any]]:
-        """(key, canonical form) of every key that has a value of a state without namespace."""
-        return [(self.key_of(slot), slot) for slot in self.find(name) or ()]
+    # --- changes for state files --------------------------------------------------------------------------------------
 
-    def key_of(self, slot: Any) -> Any:
-        """The key behind its canonical form."""
-        return self._keys.get(slot, slot)
+    def track(self) -> None:
+        """Record changes from now on. Call it before anyone holds a table; existing values do not count as changed."""
+        if self.changes is None:
+            self.changes = Changes()
+            self.table = self._tracked_table  # type: ignore[method-assign]
+            for name, namespaces in self._tables.items():
+                for namespace, table in namespaces.items():
+                    namespaces[namespace] = tracked = self.changes.table((name, namespace))
+                    dict.update(tracked, table)
+            for _, queue in self.queues():
+                queue.track()
 
-    def tables(self) -> Iterable[tuple[str, Mapping[Any, Table]]]:
-        """All tables as they are held here, by name and namespace."""
-        return self._tables.items()
-
-    def sections(self) -> dict[int, dict[tuple[str, Any], Pairs]]:
-        """All tables by key group: group → (name, namespace) → (key, value) pairs. Pairs and not a dict, because to
-        Java 1, 1.0 and True are three keys."""
+    def has_changed(self) -> bool:
+        """Whether anything has changed since the last file."""
         self.settle()
-        result: dict[int, dict[tuple[str, Any], Pairs]] = {}
-        for name, namespaces in self._tables.items():
-            kept = self.filters.get(name)
-            for namespace, table in namespaces.items():
-                for slot, stored in table.items():
-                    value = stored if kept is None else kept(stored)
-                    if kept is not None and value is None:
-                        continue
-                    key = self._keys.get(slot, slot)
-                    section = result.setdefault(self.group(key), {})
-                    section.setdefault((name, namespace), []).append((key, value))
-        return result
+        return self.changed_entries() > 0 or any(queue.all_new for _, queue in self.queues())
 
-    def snapshot(self) -> dict[int, bytes]:
-        """Everything, timers too, as bytes per key group; groups without state are not there."""
-        tables, timers = self.sections(), defaultdict[int, list[Any]](list)
-        for domain, queue in self.queues():
-            for timer in queue:
-                timers[self.group(timer.key)].append((domain, timer.time, timer.key, timer.namespace))
-        return {group: self._section(tables.get(group, {}), timers[group]) for group in sorted({*tables, *timers})}
+    def changed_entries(self) -> int:
+        """The number of entries that a log needs for the values and timers that have changed."""
+        assert self.changes is not None
+        return len(self.changes) + sum(queue.moves for _, queue in self.queues())
 
-    def _section(self, tables: dict[tuple[str, Any], Pairs], timers: list[Any]) -> bytes:
-        """What a snapshot holds of one key group."""
-        names = {name: self.serializers[name] for name, _ in tables if name in self.serializers}
-        return dumps((FORMAT, names, tables, timers))
+    def settle(self) -> None:
+        """Write cached values back into the tables. O(changed values)."""
+        for settle in self.caches:
+            settle()
 
-    def restore(self, sections: Mapping[int, bytes]) -> None:
-        """Take over key groups of snapshots, whichever subtasks wrote them. Values are added to what is there.
+    def written(self) -> None:
+        """Forget the changes: they are in a file now."""
+        if self.changes is not None:
+            self.changes.forget()
+        for _, queue in self.queues():
+            queue.written()
 
-        Args:
-            sections: bytes by key group.
-
-        Raises:
-            ValueError: the bytes have another format.
-        """
-        for _, data in sorted(sections.items()):
-            version, serializers, tables, timers = decode_value(data)
-            if version != FORMAT:
-                raise ValueError(f"A section of keyed state has the format {version}; this version reads {FORMAT}.")
-            self.serializers = {**serializers, **self.serializers}
-            for (name, namespace), pairs in tables.items():
-                table = self.table(name, namespace)
-                for key, value in pairs:
-                    table[self.enter(key)] = value
-            queues = dict(self.queues())
-            for domain, time, key, namespace in timers:
-                queues[domain].add(time, self.enter(key), key, namespace)
+    def release(self) -> None:
+        """Detach from the operator, so that the next instance of it can use this state."""
+        self.settle()
+        self.handles, self.filters = {}, {}
+        self.caches = []
+        self.clock = None
         self.resume(None, None)
-
-    def queues(self) -> Iterator[tuple[str, TimerQueue]]:
-        """Its timers by domain: event, processing."""
-        yield "event", self.event_timers
-        yield "processing", self.processing_timers
-
-    def group(self, key: Any) -> int:
-        """Key group of a key."""
-        return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)

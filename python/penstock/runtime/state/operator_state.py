@@ -1,9 +1,9 @@
-"""Operator state: what belongs to a subtask and not to a key.
+"""Operator state: state that belongs to a subtask, not to a key.
 
-A *list* is dealt out to the subtasks when their number changes, a *union* list goes to each of them whole, of a
-*broadcast* map each gets one copy. A snapshot is bytes per state name.
+When the parallelism changes, a *list* is split among the subtasks, each subtask gets the whole of a *union* list, and
+each gets a copy of a *broadcast* map. A snapshot is bytes per state.
 
-Source of the semantics: ``DefaultOperatorStateBackend`` (Flink 1.11); who gets what: :mod:`.redistribution`. Cost:
+Source of the semantics: ``DefaultOperatorStateBackend`` (Flink 1.11); the split: :mod:`.redistribution`. Cost:
 O(elements).
 """
 
@@ -20,15 +20,7 @@ from penstock.runtime.state.redistribution import BROADCAST, SPLIT, UNION, share
 
 
 class OperatorState:
-    """All operator state of an operator's subtask.
-
-    Attributes:
-        noted: the classes of what was written.
-        rewrite: whether all of it is to be written next time, as something is not what it was in files.
-        infos: what the broadcast states are, by name.
-        notes: what has become of entries that were not what is asked for, and of how many.
-        forms: what files say of those that nobody has asked for yet.
-    """
+    """All operator state of an operator's subtask."""
 
     def __init__(self) -> None:
         self.noted: Noted = Noted()
@@ -36,30 +28,26 @@ class OperatorState:
         self.notes: Counter[str] = Counter()
         self.infos: dict[str, Any] = {}
         self.forms: dict[str, Any] = {}
+        self.lost: dict[str, str] = {}
         self._states: dict[tuple[str, str], Any] = {}
-        self._known: dict[tuple[str, str], bytes] = {}  # checksums of what has been written down
+        self._known: dict[tuple[str, str], bytes] = {}  # checksums of what is in files
 
     @property
     def is_there(self) -> bool:
-        """Whether there is any, be it empty."""
+        """Whether any state is registered, even an empty one."""
         return bool(self._states)
 
     @property
     def has_elements(self) -> bool:
-        """Whether a list or a map of it has any."""
+        """Whether any list or map has elements."""
         return any(self._states.values())
 
     def list(self, name: str, *, union: bool = False) -> list[Any]:
-        """The elements of a list state; the same object each time.
-
-        Args:
-            name: unique per operator and kind.
-            union: each subtask restores the elements of all.
-        """
+        """The elements of a list state; always the same object."""
         return self._states.setdefault((UNION if union else SPLIT, name), [])
 
     def broadcast(self, name: str) -> dict[Any, Any]:
-        """The map of a broadcast state; the same object each time."""
+        """The map of a broadcast state; always the same object."""
         return self._states.setdefault((BROADCAST, name), {})
 
     def remove(self, kind: str, name: str) -> None:
@@ -67,12 +55,12 @@ class OperatorState:
         self._states.pop((kind, name), None)
 
     def snapshot(self) -> dict[tuple[str, str], bytes]:
-        """Everything as bytes, by (kind, name)."""
+        """All states as bytes, by (kind, name)."""
         return {place: self.noted.dumps(value) for place, value in self._states.items()}
 
     def changed(self) -> dict[tuple[str, str], bytes]:
-        """What is not as it was last written down (:meth:`written`), as of :meth:`snapshot`; empty lists that never
-        were are not there. An empty map is: who has one does not take another's copy. O(elements)."""
+        """The states that differ from the last file, as in :meth:`snapshot`. Empty lists that were never written are
+        left out; empty maps are not, so that their owner does not take another subtask's copy. O(elements)."""
         nothing = dumps([])
         return {
             place: data
@@ -81,23 +69,15 @@ class OperatorState:
         }
 
     def written(self, places: Mapping[tuple[str, str], bytes]) -> None:
-        """These have been written down.
-
-        Args:
-            places: what :meth:`snapshot` or :meth:`changed` has given, or what it was restored from.
-        """
+        """Record that these states are in a file now."""
         self._known.update((place, _checksum(data)) for place, data in places.items())
 
     def forget_written(self) -> None:
-        """Nothing of it counts as written down."""
+        """Treat all states as not yet written."""
         self._known.clear()
 
     def replace(self, snapshot: Mapping[tuple[str, str], bytes]) -> None:
-        """These states are now what they were in a snapshot; the objects that hold them stay.
-
-        Args:
-            snapshot: bytes by (kind, name).
-        """
+        """Set states to what a snapshot has; the lists and maps stay the same objects."""
         for (kind, name), data in snapshot.items():
             if kind == BROADCAST:
                 entries = self.broadcast(name)
@@ -114,18 +94,11 @@ class OperatorState:
         *,
         flink: str = "1.11",
     ) -> None:
-        """Take over this subtask's part of what the subtasks of a snapshot had. Where there are as many as then, it is
-        what this one had, which counts as written, and the union lists of all.
-
-        Args:
-            snapshots: of all subtasks then, in order; nothing for those that had nothing.
-            parallelism: number of subtasks now.
-            subtask: this one.
-            flink: whose rules hold, as for :func:`~.redistribution.shares`.
-        """
-        values = [{place: decode_value(data) for place, data in each.items()} for each in snapshots]
+        """Take this subtask's part of the snapshots of all old subtasks. At the same parallelism that is its own
+        snapshot, which counts as written, and the union lists of all."""
+        values = [{place: decode_value(data) for place, data in snapshot.items()} for snapshot in snapshots]
         counts = [
-            {place: 1 if place[0] == BROADCAST else len(value) for place, value in each.items()} for each in values
+            {place: 1 if place[0] == BROADCAST else len(value) for place, value in states.items()} for states in values
         ]
         for old, (kind, name), elements in shares(counts, parallelism, subtask, flink=flink):
             value = values[old][kind, name]

@@ -1,8 +1,8 @@
-"""Which subtask gets which operator state when a job goes on with another number of subtasks.
+"""Distributes operator state when the parallelism changes.
 
-Lists are strung together by old subtask and cut into as many blocks as there are subtasks now; at which subtask the
-first block of a list goes depends on the lists before it, and their order on the hash tables that Flink keeps state
-names in. Each kind of state of each operator stands for itself.
+The lists of all old subtasks are joined and cut into one block per new subtask. Which subtask gets the first block of a
+list depends on the lists before it, and the order of lists depends on the hash tables in which Flink keeps state names.
+Kinds of state, and operators, are distributed independently.
 
 Source of the semantics: ``RoundRobinOperatorStateRepartitioner`` and ``StateAssignmentOperation`` (Flink 1.11, 2.3),
 measured on them. Cost: O(old subtasks · states) for a subtask.
@@ -14,28 +14,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from penstock.common.java_hash import hash_string
+from penstock.common.java.java_hash import hash_string
 
 SPLIT, UNION, BROADCAST = "split", "union", "broadcast"
 
 Place = tuple[str, str]
 """Kind and name of a state."""
 Counts = Mapping[Place, int]
-"""What a subtask had: the number of elements of each state, in the order in which it is written down. A broadcast map
-counts as one element."""
+"""The number of elements of each state of a subtask, in the order of writing. A broadcast map counts as one element."""
 
 _WIDTH = 16
-"""Of a table that grows."""
+"""Initial width of a Java map."""
 
 
 class Share(NamedTuple):
-    """A part of a state of an old subtask.
-
-    Attributes:
-        subtask: the old one.
-        place: of the state.
-        elements: which; none of a list that was empty and is handed on as such.
-    """
+    """A range of elements of an old subtask's state."""
 
     subtask: int
     place: Place
@@ -43,29 +36,22 @@ class Share(NamedTuple):
 
 
 def shares(old: Sequence[Counts], parallelism: int, subtask: int, *, flink: str = "1.11") -> list[Share]:
-    """What a subtask begins with, by old subtask.
-
-    Args:
-        old: what each subtask had then, in order; nothing for those without state.
-        parallelism: number of subtasks now.
-        subtask: this one.
-        flink: ``"1.11"`` or ``"2.3"``, which differ where some subtasks have a broadcast state and others none.
-    """
-    found: list[Share]
+    """The parts that a new subtask starts with, by old subtask."""
+    parts: list[Share]
     if len(old) == parallelism:
-        own = old[subtask].items()
-        found = [Share(subtask, place, range(count)) for place, count in own if place[0] != UNION]
+        counts_of_subtask = old[subtask].items()
+        parts = [Share(subtask, place, range(count)) for place, count in counts_of_subtask if place[0] != UNION]
         if flink != "1.11":
-            found += [copy for copy in _copies(old, subtask, partial=True) if copy not in found]
+            parts += [copy for copy in _copies(old, subtask, partial=True) if copy not in parts]
     else:
-        found = [*_blocks(old, parallelism, subtask), *_copies(old, subtask)]
-    found += [
+        parts = [*_blocks(old, parallelism, subtask), *_copies(old, subtask)]
+    parts += [
         Share(number, place, range(count))
         for number, counts in enumerate(old)
         for place, count in counts.items()
         if place[0] == UNION
     ]
-    return sorted(found, key=lambda share: share.subtask)
+    return sorted(parts, key=lambda share: share.subtask)
 
 
 def _blocks(old: Sequence[Counts], parallelism: int, subtask: int) -> Iterator[Share]:
@@ -81,7 +67,7 @@ def _blocks(old: Sequence[Counts], parallelism: int, subtask: int) -> Iterator[S
 
 
 def _cut(counts: Sequence[int | None], place: Place, block: range) -> Iterator[Share]:
-    """The parts of lists, one after the other, that lie in a block. An empty one goes with the element behind it."""
+    """The parts of consecutive lists that lie in a block. An empty list goes with the element after it."""
     ends = accumulate(count or 0 for count in counts)
     for number, (count, end) in enumerate(zip(counts, ends, strict=True)):
         begin = end - (count or 0)
@@ -91,28 +77,18 @@ def _cut(counts: Sequence[int | None], place: Place, block: range) -> Iterator[S
 
 
 def _copies(old: Sequence[Counts], subtask: int, *, partial: bool = False) -> Iterator[Share]:
-    """A subtask's copy of each broadcast state.
-
-    Args:
-        old: what each subtask had.
-        subtask: the one.
-        partial: only of those that some old subtask lacks.
-    """
+    """A subtask's copy of each broadcast state."""
     for place in in_order(old, BROADCAST):
-        there = [number for number, counts in enumerate(old) if place in counts]
-        if not partial or len(there) < len(old):
-            yield Share(there[subtask % len(there)], place, range(1))
+        owners = [number for number, counts in enumerate(old) if place in counts]
+        if not partial or len(owners) < len(old):
+            yield Share(owners[subtask % len(owners)], place, range(1))
 
 
 def in_order(old: Sequence[Counts], kind: str) -> list[Place]:
-    """The states of a kind in the order in which they are dealt out.
+    """The states of a kind in the order in which they are distributed.
 
-    A state's place in a table hangs on the hash of its name; that of the table with all states of a kind puts a new
-    name before others of the same place, and grows only when it is asked for the next name.
-
-    Args:
-        old: what each subtask had.
-        kind: of the states.
+    This is the iteration order of Java hash maps. In the map of all states of a kind, a new name goes before others in
+    the same bucket, and the map grows only when the next name is inserted.
     """
     table: dict[Place, None] = {}
     width = _WIDTH
@@ -126,7 +102,7 @@ def in_order(old: Sequence[Counts], kind: str) -> list[Place]:
 
 
 def _as_read(counts: Counts) -> list[Place]:
-    """The states of one subtask in the order in which they are read: the table is as wide as it must be."""
+    """The states of one subtask in the order they are read: the map is just wide enough."""
     width = 1
     while 4 * len(counts) > 3 * width:
         width *= 2
@@ -134,7 +110,7 @@ def _as_read(counts: Counts) -> list[Place]:
 
 
 def _walk(places: Iterable[Place], width: int) -> list[Place]:
-    """Places by index in a table; those with the same one stay in order."""
+    """Places by bucket of a hash map; places in one bucket keep their order."""
 
     def index(place: Place) -> int:
         unsigned = hash_string(place[1]) & 0xFFFFFFFF

@@ -1,6 +1,7 @@
-"""What is in state files back into keyed state: snapshots, and the logs after them.
+"""Applies state files to keyed state: a snapshot, and the logs after it.
 
-Cost: O(what is read); whole sections go into their tables without a look at their keys, if these are their own forms.
+Cost: O(bytes read). Whole sections go into their tables without a look at each key, where keys are their own canonical
+forms.
 """
 
 from __future__ import annotations
@@ -9,52 +10,44 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any
 
-from penstock.runtime.state.class_changes import Reading, mentions
+from penstock.runtime.keys.pyflink_keys import InRow
+from penstock.runtime.state.class_changes import GoneError, Reading, mentions
+from penstock.runtime.state.evolution import TABLE
 from penstock.runtime.state.key_changes import Check, key_check
-from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.sections import DOMAINS, Earlier, Section, StateInfo, TimersInfo
+from penstock.runtime.state.keyed import KeyedState, StateInfo, kind_of_key
+from penstock.runtime.state.lost_classes import lost_in
+from penstock.runtime.state.sections import DOMAINS, Earlier, Section, TimersInfo
+from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.state.timers import Timer, TimerQueue
-from penstock.runtime.state.type_changes import Refusal
+from penstock.runtime.state.type_changes import Refusal, is_undeclared
 
+_SAMPLE = 100
+"""Keys per table and section whose Python types are recorded."""
 _FEW = 1_000
-"""Timers, or moves of them, that are in memory all at once also where state is beyond memory: their order is kept."""
+"""Up to so many timers or moves are replayed in memory, in order, even for state beyond memory."""
 
 
 class Replay:
-    """Brings a keyed state to what a snapshot and the logs after it say.
-
-    Args:
-        keyed: takes it; empty, or what it was before these logs.
-        groups: the key groups to take.
-        resumed: whether ``keyed`` has the state before these logs.
-    """
+    """Restores a keyed state from a snapshot and its logs, one file after the other."""
 
     def __init__(self, keyed: KeyedState, groups: range, *, resumed: bool = False) -> None:
         self._keyed, self._groups = keyed, groups
+        # Each chain gets its own queues, because its logs name moves of its own heap; finish() merges the queues.
         self._queues = [queue if resumed else queue.another() for _, queue in keyed.queues()]
         self._resumed = resumed
         keyed.keep_keys(True)
+        key_type = keyed.key_hash.key_type
+        if not resumed and is_undeclared(key_type.key_type if isinstance(key_type, InRow) else key_type):
+            keyed.key_kinds = keyed.key_kinds or set()
 
     def expect(self, key: str, states: Sequence[StateInfo], reading: Reading) -> Check | None:
-        """What the next file has.
-
-        Args:
-            key: the type of keys, as its header says.
-            states: as its header says.
-            reading: how its pickles are read.
-
-        Returns:
-            What looks at its keys, if it has to.
-
-        Raises:
-            Refusal: it is not for the program as it is now, and why.
-        """
+        """Register the states of the next file; returns a check for its keys if their type has changed."""
         check = key_check(key, self._keyed.key_hash)
         self._keyed.rewrite |= check is not None or bool(reading.changed)
         for info in states:
-            if info.serializers or info.types:
-                self._keyed.serializers.setdefault(info.name, info.serializers)
-                self._keyed.kinds.setdefault(info.name, (info.kind, info.types))
+            if info.serializers or info.types:  # the version counts only for values
+                known = self._keyed.infos.setdefault(info.name, info._replace(version=0))
+                self._keyed.infos[info.name] = known._replace(windows=known.windows or info.windows)
         return check
 
     def apply(
@@ -65,87 +58,92 @@ class Replay:
         reading: Reading,
         check: Check | None,
     ) -> None:
-        """The next file.
-
-        Args:
-            states, timers: what its header says.
-            sections: those that have key groups of ours.
-            reading, check: as of :meth:`expect`.
-
-        Raises:
-            Refusal: a key is another one now.
-        """
-        found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
+        """Apply the next file."""
+        moves_by_domain: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
         streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in timers]
         for queue, info, many in zip(self._queues, timers, streamed, strict=True):
             if many and info.whole:
                 queue.fill(())
         for first, last, data in sections:
-            own = first in self._groups and last in self._groups
+            all_ours = first in self._groups and last in self._groups
             names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
-                self._fill(states[number], names[namespace], self._own(own, *columns), gone)
+                self._fill(states[number], names[namespace], self._own(all_ours, *columns), gone, reading)
             for domain, columns in enumerate(rows):
                 if columns:
-                    found[domain].extend(self._timers(own, names, *columns))
-                    if streamed[domain]:  # in any order, but for those of a key, which are in one section
-                        _move(self._queues[domain], found[domain])
-                        found[domain].clear()
-        for queue, info, moves, many in zip(self._queues, timers, found, streamed, strict=True):
+                    moves_by_domain[domain].extend(self._timers(all_ours, names, *columns))
+                    if streamed[domain]:  # only the order per key matters, and a key is in one section
+                        _move(self._queues[domain], moves_by_domain[domain])
+                        moves_by_domain[domain].clear()
+        for queue, info, moves, many in zip(self._queues, timers, moves_by_domain, streamed, strict=True):
             if not many:
                 _replay(queue, info, moves)
 
     def _note(self, info: StateInfo) -> None:
-        """What there is to know of a state until somebody asks for it."""
+        """Record what the file says of a state, until the program asks for it."""
         keyed = self._keyed
         before = keyed.forms.get(info.name)
         if before is None:
             keyed.forms[info.name] = before = info
-            keyed.versions[info.name] = info.version
-            if info.serializers or info.types:
-                keyed.serializers[info.name], keyed.kinds[info.name] = info.serializers, (info.kind, info.types)
+            known = keyed.infos.get(info.name, info)
+            described = info if info.serializers or info.types else known
+            keyed.infos[info.name] = described._replace(version=info.version, windows=info.windows or known.windows)
         if before != info:
             raise Refusal(
-                f"the state {info.name!r} is in two forms: some subtasks have been asked for it since it was changed, "
+                f"the state {info.name!r} is in two forms: some subtasks have used it since it was changed, "
                 "and some have not. Ask for it in open(), and run the program once at the parallelism that it had"
             )
 
-    def _own(self, own: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
-        """The rows of our key groups."""
-        if own:
+    def _own(self, all_ours: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
+        """The rows of our own key groups."""
+        if all_ours:
             return keys, *columns
         keyed = self._keyed
         mine = [keyed.group(key) in self._groups for key in keys]
         return tuple(list(compress(column, mine)) for column in (keys, *columns))
 
-    def _fill(self, info: StateInfo, namespace: Any, columns: tuple[Any, ...], gone: list[Any]) -> None:
+    def _fill(
+        self, info: StateInfo, namespace: Any, columns: tuple[Any, ...], gone: list[Any], reading: Reading
+    ) -> None:
         keyed, (keys, values) = self._keyed, columns
-        if keys:  # not by the table's own ways: nothing of this is to be written
+        if reading.drops and (lost := lost_in(values)):
+            if info.kind == TABLE or info.name.startswith(TRIGGERS):  # an operator's own table
+                raise GoneError(lost)
+            keyed.lost[info.name] = lost
+        if info.name in keyed.lost:
+            self._note(info)
+            return
+        if keys:  # fill() records no change: these values are in files already
             self._note(info)
             keyed.fill(info.name, namespace, keys, values)
+            if keyed.key_kinds is not None:
+                keyed.key_kinds.update(map(kind_of_key, keys[:_SAMPLE]))
         for key in gone:
             keyed.enter(key)
             keyed.drop(info.name, namespace)
 
     def _timers(
-        self, own: bool, names: list[Any], indices: list[int], times: list[int], keys: list[Any], *rest: Any
+        self, all_ours: bool, names: list[Any], indices: list[int], times: list[int], keys: list[Any], *rest: Any
     ) -> Iterator[tuple[int, bool, Timer]]:
-        keys, *columns = self._own(own, keys, indices, times, *rest)
+        keys, *columns = self._own(all_ours, keys, indices, times, *rest)
         enter = self._keyed.enter
         for key, index, time, namespace, new in zip(keys, *columns, strict=True):
             yield index, bool(new), Timer(time, enter(key), key, names[namespace])
 
     def finish(self) -> None:
-        """All files of this chain have been applied: hand over the timers. Nothing counts as changed."""
+        """Hand over the timers after the last file of a chain. Nothing counts as changed."""
         keyed = self._keyed
         keyed.resume(None, None)
+        for name in keyed.lost:
+            keyed.convert(name, lambda _key, _value: None)
+            keyed.rewrite = True
         if not self._resumed:
-            for (_, queue), own in zip(keyed.queues(), self._queues, strict=True):
+            for (_, queue), restored in zip(keyed.queues(), self._queues, strict=True):
                 if len(queue):
-                    for timer in own:
+                    for timer in restored:
                         queue.add(timer.time, timer.slot, timer.key, timer.namespace)
                 else:
-                    queue.fill(own)
+                    queue.fill(restored)
         keyed.keep_keys(False)
         keyed.written()
 
@@ -156,7 +154,7 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
         return
     moves.sort(key=_first)
     queue.fill(timer for _, _, timer in moves)
-    if len(moves) < info.count:  # some belong to others: what is left of their order is no heap
+    if len(moves) < info.count:  # some belong to other subtasks, so the rest is not a heap
         timers = list(queue)
         queue.fill(())
         for timer in timers:
@@ -171,15 +169,9 @@ def note_touched(
     sections: Iterable[Section],
     reading: Reading,
 ) -> None:
-    """Add to what earlier logs have touched.
-
-    Args:
-        earlier: takes it.
-        keyed: the state that they belong to.
-        states, timers, sections, reading: of the next log.
-    """
+    """Add the keys and timers that the next log mentions to ``earlier``."""
     keyed.keep_keys(True)  # until the next log is written
-    found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
+    moves_by_domain: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
     for _, _, data in sections:
         names, tables, rows = _read(data, None, reading)
         for number, namespace, keys, _, gone in tables:
@@ -187,37 +179,40 @@ def note_touched(
             earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
         for domain, columns in enumerate(rows):
             for index, time, key, namespace, added in zip(*columns, strict=True):
-                found[domain].append((index, bool(added), Timer(time, keyed.enter(key), key, names[namespace])))
+                moves_by_domain[domain].append(
+                    (index, bool(added), Timer(time, keyed.enter(key), key, names[namespace]))
+                )
     for domain, info in enumerate(timers):
-        found[domain].sort(key=_first)
+        moves_by_domain[domain].sort(key=_first)
         moves = earlier.moves[domain]
-        earlier.moves[domain] = None if info.whole or moves is None else [*moves, *(row[1:] for row in found[domain])]
+        earlier.moves[domain] = (
+            None if info.whole or moves is None else [*moves, *(row[1:] for row in moves_by_domain[domain])]
+        )
 
 
 def _read(data: bytes, check: Check | None, reading: Reading) -> tuple[Any, ...]:
-    """Namespaces, tables and timers of a section."""
+    """The namespaces, tables and timers of a section."""
     namespaces, tables, rows = reading.loads(data)
+    names = reading.loads(namespaces)
+    if reading.drops:
+        keys = [(keys, gone) for _, _, keys, _, gone in tables], [row[2] for row in rows if row]
+        if lost := lost_in((keys, names)):
+            raise GoneError(lost)
     _look_at(tables, rows, check, reading)
-    return reading.loads(namespaces), tables, rows
+    return names, tables, rows
 
 
 def _look_at(tables: Iterable[Any], rows: Sequence[Any], check: Check | None, reading: Reading) -> None:
-    """Look at the keys of a section, if something about keys could have changed.
-
-    Raises:
-        Refusal: one would be another key.
-    """
+    """Check the keys of a section, if their type or class may have changed."""
     if check is None and not reading.changed:
         return
-    found = [keys for _, _, keys, _, gone in tables for keys in (keys, gone)] + [each[2] for each in rows if each]
-    for keys in found:
+    all_keys = [keys for _, _, keys, _, gone in tables for keys in (keys, gone)] + [row[2] for row in rows if row]
+    for keys in all_keys:
         if check is not None:
             check(keys)
         for key in keys if reading.changed else ():
             if mentions(key, reading.changed):
-                raise Refusal(
-                    f"the class of the key {key!r} has changed, and its fields say in which key group its state is"
-                )
+                raise Refusal(f"the class of the key {key!r} has changed, and its fields decide its key group")
 
 
 def _move(queue: TimerQueue, moves: list[tuple[int, bool, Timer]]) -> None:

@@ -1,4 +1,4 @@
-"""Names of Flink's type serializers: they stand in snapshots, and in the names of windows over a whole stream."""
+"""Names of Flink's type serializers, as they appear in snapshots and in the names of windows over a whole stream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BASIC_SERIALIZERS = {
 }
 LIST = _BASE + "ListSerializer"
 TTL = "org.apache.flink.runtime.state.ttl.TtlStateFactory$TtlSerializer"
-"""Of values with a time to live: the value, and when it was last accessed."""
+"""The serializer of values with a time to live: the value, and its last access."""
 
 
 def serializer_class(type_info: TypeInformation[Any] | None) -> str:

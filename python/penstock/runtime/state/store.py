@@ -1,4 +1,4 @@
-"""The store that gives functions their states by descriptor: each state of an operator is made once.
+"""Gives functions their states by descriptor; each state of an operator is created once.
 
 Source of the names: ``pyflink.datastream.functions.KeyedStateStore``.
 """
@@ -8,21 +8,31 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.common import contexts
-from penstock.common import state_descriptor as descriptors
-from penstock.common.state_ttl import StateTtlConfig
+from penstock.common.functions import state_descriptor as descriptors
+from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.evolution import settle
 from penstock.runtime.state.handles import AggregatingState, ListState, MapState, ReducingState, State, ValueState
-from penstock.runtime.state.keyed import VOID, KeyedState
-from penstock.runtime.state.reading import tracked_class
-from penstock.runtime.state.sections import StateInfo
+from penstock.runtime.state.keyed import VOID, KeyedState, StateInfo
 from penstock.runtime.state.serializers import TTL, serializer_class
+from penstock.runtime.state.tracked_handles import tracked_class
 from penstock.runtime.state.ttl import with_ttl
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.functions import bind
+
+RESERVED = {
+    "_op_state": "reductions and aggregations",
+    "window-contents": "the elements of windows",
+    "merging-window-set": "windows that merge",
+    "left-buffer": "one side of an interval join",
+    "right-buffer": "the other side of an interval join",
+}
+"""Names of operators' own tables, and their content."""
+TRIGGERS = "trigger:"
+"""Prefix of the names of triggers' tables."""
 
 
 def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], namespace: Any = VOID) -> Any:
-    """The handle that a descriptor asks for: of a value, a list, a map, a reduction or an aggregation."""
+    """The handle for a descriptor of any kind."""
     store = KeyedStateStore(keyed, namespace)
     if isinstance(descriptor, descriptors.ReducingStateDescriptor):
         return store.get_reducing_state(descriptor)
@@ -36,12 +46,7 @@ def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], n
 
 
 class KeyedStateStore(contexts.KeyedStateStore):
-    """Gives handles by descriptor (PyFlink: ``KeyedStateStore``).
-
-    Args:
-        keyed: the operator's state.
-        namespace: a window, or none.
-    """
+    """Creates handles by descriptor (PyFlink: ``KeyedStateStore``)."""
 
     _namespace: Any = VOID
 
@@ -59,6 +64,7 @@ class KeyedStateStore(contexts.KeyedStateStore):
         keyed, name = self._keyed_state(), getattr(descriptor, "name", descriptor)
         handle = keyed.handles.get(name)
         if handle is None:
+            _check_name(name)
             ttl = _ttl(descriptor, keyed)
             self._settle(keyed, kind.kind, descriptor, types, ttl)
             handle = kind(keyed, name, *argument) if ttl is None else with_ttl(kind, ttl, keyed, name, *argument)
@@ -78,19 +84,19 @@ class KeyedStateStore(contexts.KeyedStateStore):
     def _settle(
         keyed: KeyedState, kind: str, descriptor: Any, types: tuple[str, ...], ttl: StateTtlConfig | None
     ) -> None:
-        """Note what the state is, and have it be that if it was read from files."""
-        declared = [getattr(descriptor, each, None) for each in types]
-        names = [serializer_class(each) for each in declared]
+        """Record the description of the state, and convert restored values to it."""
+        declared = [getattr(descriptor, attribute, None) for attribute in types]
+        names = [serializer_class(type_info) for type_info in declared]
         serializers = (*names[:-1], names[-1] if ttl is None else TTL)
-        texts = tuple("" if each is None else repr(each) for each in declared)
+        texts = tuple("" if type_info is None else repr(type_info) for type_info in declared)
         name: str = getattr(descriptor, "name", descriptor)
         described: Any = descriptor if isinstance(descriptor, descriptors.StateDescriptor) else None
         version = 0 if described is None else described.version
+        info = StateInfo(name, kind, serializers, texts, version)
         if keyed.forms:
-            settle(keyed, described, StateInfo(name, kind, serializers, texts, version), declared)
-        keyed.serializers[name], keyed.kinds[name] = serializers, (kind, texts)
-        if version:
-            keyed.versions[name] = version
+            settle(keyed, described, info, declared)
+        known = keyed.infos.get(name, info)
+        keyed.infos[name] = info._replace(version=version or known.version, windows=known.windows)
 
     def get_state(self, state_descriptor: Any) -> ValueState:
         """A value per key."""
@@ -115,7 +121,17 @@ class KeyedStateStore(contexts.KeyedStateStore):
         return self._handle(AggregatingState, state_descriptor, ("state_type_info",), state_descriptor.agg_function)
 
 
+def _check_name(name: Any) -> None:
+    """Refuse names that operators use for their own tables."""
+    what = "triggers" if isinstance(name, str) and name.startswith(TRIGGERS) else RESERVED.get(name)
+    if what is not None:
+        raise InvalidProgramError(
+            f"A state cannot be called {name!r}: operators use this name for {what}. Choose another name; "
+            "renamed_from() takes over the state that an earlier program had under this one."
+        )
+
+
 def _ttl(descriptor: Any, keyed: KeyedState) -> StateTtlConfig | None:
-    """How long the values of a state live, if they ever end."""
+    """The time to live of a state's values, if they expire."""
     config = getattr(descriptor, "ttl_config", None)
     return config if config is not None and config.is_enabled() and keyed.clock is not None else None

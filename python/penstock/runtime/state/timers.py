@@ -1,7 +1,7 @@
-"""Timers of one operator: a set ordered by time, and the service that fires them.
+"""The timers of one operator: a queue ordered by time, and the service that fires them.
 
-A timer is (time, key, namespace); registering it twice is registering it once. Equal times come in the order of Flink's
-binary heap, which is neither that of keys nor that of registration, so the heap is Flink's move by move.
+A timer is (time, key, namespace); registering it twice has no effect. Timers of equal time fire in the order of Flink's
+binary heap, which is neither the order of keys nor of registration, so the heap repeats Flink's moves exactly.
 
 Sources of the semantics: ``HeapPriorityQueueSet``, ``InternalTimerServiceImpl`` (Flink 1.11). Cost: O(log n) to
 register, to delete, and to fire.
@@ -9,25 +9,20 @@ register, to delete, and to fire.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.runtime.buffers.signals import MIN_WATERMARK
+from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
+
+_LOG = logging.getLogger("penstock")
 
 
 @dataclass(slots=True, eq=False)
 class Timer:
-    """One timer.
-
-    Attributes:
-        time: when it fires, in milliseconds.
-        slot: canonical form of its key.
-        key: the key.
-        namespace: a window, or None.
-        index: its place in the queue.
-    """
+    """One timer."""
 
     time: int
     slot: Any
@@ -37,25 +32,19 @@ class Timer:
 
 
 Move = tuple[bool, Timer]
-"""A timer that was added (True) or taken out."""
+"""A timer that was added (True) or removed."""
 
 _FEW_MOVES = 100
-"""Moves that are noted one by one, however few timers there are."""
+"""Moves that are always recorded one by one."""
 
 
 class TimerQueue:
-    """Timers by time, without duplicates.
-
-    Attributes:
-        noted: what was added and taken out, in order, since it was last written down; None: nobody asks. Who does the
-            same to a queue that was equal has an equal one again, also in the order of equal times.
-        all_new: there were more moves than timers, so they are noted no longer: all timers are to be written.
-    """
+    """Timers by time, without duplicates."""
 
     __slots__ = ("_heap", "_known", "all_new", "noted")
 
     def __init__(self) -> None:
-        self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # the root has the index 1
+        self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # Flink's heap starts at index 1
         self._known: dict[Any, Timer] = {}
         self.noted: list[Move] | None = None
         self.all_new: bool = False
@@ -71,7 +60,7 @@ class TimerQueue:
         return self._heap[1] if len(self._heap) > 1 else None
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
-        """Add a timer; whether it was not there."""
+        """Add a timer; returns whether it is new."""
         name = time, slot, namespace
         if name in self._known:
             return False
@@ -83,20 +72,20 @@ class TimerQueue:
         return True
 
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
-        """Remove a timer, if it is there."""
+        """Remove a timer, if it exists."""
         timer = self._known.pop((time, slot, namespace), None)
         if timer is not None:
             self._take_out(timer)
 
     def poll(self) -> Timer:
-        """Take the first timer out."""
+        """Remove and return the first timer."""
         timer = self._heap[1]
         del self._known[timer.time, timer.slot, timer.namespace]
         self._take_out(timer)
         return timer
 
     def _take_out(self, timer: Timer) -> None:
-        """The last timer fills the hole and finds its place, downwards first."""
+        """Remove a timer: the last one fills its place, and sinks or rises from there."""
         if self.noted is not None:
             self._note(False, timer)
         index, last = timer.index, self._heap.pop()
@@ -129,10 +118,10 @@ class TimerQueue:
             index = child
         self._put(index, timer)
 
-    # --- what is written down -----------------------------------------------------------------------------------------
+    # --- changes for state files -------------------------------------------------------------------------------------
 
     def track(self) -> None:
-        """Note from now on what is added and taken out."""
+        """Record added and removed timers from now on."""
         self.noted = []
 
     def _note(self, added: bool, timer: Timer) -> None:
@@ -145,22 +134,23 @@ class TimerQueue:
             self.noted.clear()
 
     def outgrown(self, moves: int) -> bool:
-        """Whether so many moves are more to write than the timers that there are."""
+        """Whether writing so many moves is more than writing all timers."""
         return moves > 2 * len(self._heap) + _FEW_MOVES
 
     @property
     def moves(self) -> int:
-        """How many entries a log needs for what has changed."""
+        """The number of entries a log needs for the changes."""
         return len(self) if self.all_new else len(self.noted or ())
 
     def written(self) -> None:
-        """What has changed has been written down."""
+        """Forget the changes: they are in a file now."""
         self.all_new = False
         if self.noted:
             self.noted.clear()
 
     def by_group(self) -> Iterator[tuple[int, Timer]]:
-        """Key group and timer, by key group, of a queue beyond memory; sorted by their index they are a heap."""
+        """Key group and timer, in the order of key groups, for a queue beyond memory. Sorted by index the timers are a
+        heap."""
         raise NotImplementedError
 
     def another(self) -> TimerQueue:
@@ -168,7 +158,7 @@ class TimerQueue:
         return TimerQueue()
 
     def fill(self, timers: Iterable[Timer]) -> None:
-        """Have these timers and no others, in the order in which another queue has them."""
+        """Replace all timers, taking over the order of another queue."""
         self._heap[1:] = timers
         self._known = {}
         for index, timer in enumerate(self):
@@ -181,12 +171,8 @@ def _wall_clock() -> int:
 
 
 class Clock:
-    """The processing time of a task. Timers by the clock fire between two records; those that are not due when the
-    input has ended never fire, as in Flink.
-
-    Args:
-        now: gives the milliseconds since the epoch.
-    """
+    """The processing time of a task. Processing-time timers fire between two records; those that are not due at the end
+    of the input never fire, as in Flink."""
 
     __slots__ = ("_waiting", "now")
 
@@ -195,18 +181,18 @@ class Clock:
         self._waiting: list[OperatorTime] = []
 
     def add(self, operator: OperatorTime) -> None:
-        """An operator waits for the clock."""
+        """Add an operator that has processing-time timers."""
         if operator not in self._waiting:
             self._waiting.append(operator)
 
     def next_due(self) -> int | None:
-        """When the next timer is due; None if there is none."""
+        """When the next timer is due, if any."""
         return min(
             (due for due in (operator.next_due() for operator in self._waiting) if due is not None), default=None
         )
 
     def fire(self) -> None:
-        """Fire what is due. Costs nothing while no operator has a timer."""
+        """Fire the timers that are due. Costs nothing while no operator has one."""
         if self._waiting:
             now = self.now()
             for operator in self._waiting:
@@ -214,14 +200,7 @@ class Clock:
 
 
 class OperatorTime:
-    """What an operator knows of time, and its timers.
-
-    Args:
-        clock: of the task.
-
-    Attributes:
-        watermark: the operator's, MIN_WATERMARK at first.
-    """
+    """The watermark, clock and timers of an operator."""
 
     __slots__ = ("_on_event_time", "_on_processing_time", "_state", "clock", "watermark")
 
@@ -233,56 +212,92 @@ class OperatorTime:
     def use_timers(
         self, state: Any, on_event_time: Callable[[Timer], None], on_processing_time: Callable[[Timer], None]
     ) -> None:
-        """Fire the timers in a keyed state; their key is the current one meanwhile.
-
-        Args:
-            state: holds them.
-            on_event_time, on_processing_time: take a timer that fires.
-        """
+        """Fire the timers of a keyed state; the timer's key is current while it fires."""
         self._state, self._on_event_time, self._on_processing_time = state, on_event_time, on_processing_time
 
     def advance(self, watermark: int) -> None:
-        """The watermark has moved: fire all timers up to it, also those registered meanwhile."""
+        """Set the watermark and fire all timers up to it, including ones registered meanwhile."""
         self.watermark = watermark
         if self._state is not None:
             self._fire(self._state.event_timers, watermark, self._on_event_time)
 
     def reach(self, now: int) -> None:
-        """The clock has moved."""
+        """Fire the processing-time timers up to ``now``."""
         self._fire(self._state.processing_timers, now, self._on_processing_time)
 
     def next_due(self) -> int | None:
-        """When the next timer by the clock is due; None if there is none."""
+        """When the next processing-time timer is due, if any."""
         first = None if self._state is None else self._state.processing_timers.first()
         return None if first is None else first.time
 
     def watch_clock(self) -> None:
-        """Wait for the clock if there are timers by it, as there may be in restored state."""
+        """Wait for the clock if there are processing-time timers, as there may be after a restore."""
         if self._state is not None and len(self._state.processing_timers):
             self.clock.add(self)
 
     def _fire(self, queue: TimerQueue, limit: int | None, fire: Callable[[Timer], None]) -> None:
-        """Fire the timers up to a time; None: all."""
+        """Fire the timers up to a time; None fires all."""
         while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
             queue.poll()
             self._state.resume(timer.key, timer.slot)
             fire(timer)
 
     def register_event_time(self, time: int, namespace: Any = None) -> None:
-        """Register a timer of the current key."""
+        """Register an event-time timer of the current key."""
         state = self._state
         state.event_timers.add(time, state.slot, state.current_key, namespace)
 
     def register_processing_time(self, time: int, namespace: Any = None) -> None:
-        """Register a timer of the current key by the clock."""
+        """Register a processing-time timer of the current key."""
         state = self._state
         state.processing_timers.add(time, state.slot, state.current_key, namespace)
         self.clock.add(self)
 
     def delete_event_time(self, time: int, namespace: Any = None) -> None:
-        """Delete a timer of the current key."""
         self._state.event_timers.remove(time, self._state.slot, namespace)
 
     def delete_processing_time(self, time: int, namespace: Any = None) -> None:
-        """Delete a timer of the current key by the clock."""
         self._state.processing_timers.remove(time, self._state.slot, namespace)
+
+
+class BatchTime(OperatorTime):
+    """Time in BATCH mode, where an operator sees one key after the other.
+
+    While the records of a key arrive, the watermark is the smallest possible, so nothing is late. At the end of the key
+    its event-time timers fire, in order, then its processing-time timers. Timers that they register are ignored, so
+    that a timer that always registers another one ends.
+
+    Source of the semantics: ``BatchExecutionInternalTimeService`` (Flink 1.20).
+    """
+
+    __slots__ = ("_warned",)
+
+    def end_key(self) -> None:
+        """Fire all timers of the current key, whose records have all arrived."""
+        if self._state is None:
+            return
+        self.watermark: int = MAX_WATERMARK
+        self._fire(self._state.event_timers, None, self._on_event_time)
+        self._fire(self._state.processing_timers, None, self._on_processing_time)
+        self.watermark = MIN_WATERMARK
+
+    def register_event_time(self, time: int, namespace: Any = None) -> None:
+        if not self._ignored(time):
+            super().register_event_time(time, namespace)
+
+    def register_processing_time(self, time: int, namespace: Any = None) -> None:
+        state = self._state
+        if not self._ignored(time):
+            state.processing_timers.add(time, state.slot, state.current_key, namespace)
+
+    def _ignored(self, time: int) -> bool:
+        if self.watermark != MAX_WATERMARK:
+            return False
+        if not hasattr(self, "_warned"):
+            self._warned = True
+            _LOG.warning(
+                "A timer for %s was registered while the timers of a key fired at its end, and is ignored, as are all "
+                "such timers of this operator: in BATCH mode no time follows the end of a key.",
+                time,
+            )
+        return True

@@ -1,14 +1,12 @@
-"""State with a time to live: the handles of states whose values end by the clock.
+"""State with a time to live: handles whose values expire by the clock.
 
-A value stands in its table with the time of its last access, as ``(value, milliseconds)``: the whole of a value, a
-reduction or an aggregation, each element of a list, each entry of a map. It is over when the time to live has passed
-since then; reading it then removes it. Apart from that each access looks at a few values more
-(:meth:`Lifetime.sweep`), so that those of keys that never come again do not stay for ever.
-
-States without a time to live know nothing of this: their handles are those of :mod:`.handles`.
+A value is stored with the time of its last access, as ``(value, milliseconds)``: the whole of a value, reduction or
+aggregation, each element of a list, each entry of a map. A value that is read after its time to live is removed. Each
+access also looks at a few other values (:meth:`Lifetime.sweep`), so that values of keys that never return are removed
+too.
 
 Source of the semantics: ``org.apache.flink.runtime.state.ttl`` (Flink 1.20). Cost: amortised O(1) more per access, and
-O(length) for reading a whole list or map, which without it is O(length) too.
+O(length) for reading a whole list or map, which is O(length) anyway.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from typing import Any, ClassVar
 
-from penstock.common.state_ttl import StateTtlConfig
+from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.runtime.state.handles import (
     MISSING,
     AggregatingState,
@@ -28,27 +26,14 @@ from penstock.runtime.state.handles import (
     ValueState,
 )
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.usercode.failure import state_error
 
 Stamped = tuple[Any, int]
 
 
 class Lifetime:
-    """How long the values of one state live.
-
-    Args:
-        config: of the state.
-        keyed: the operator's state.
-        name: of the state.
-        live: what a stored value is when all that is over is taken out of it, or None.
-        length: how many values with a time of their own a stored one is.
-
-    Attributes:
-        now: the clock.
-        millis: the time to live.
-        renews: whether reading a value makes it live on.
-        shows: whether a value that is over can be seen until it is removed.
-    """
+    """The time to live of one state."""
 
     __slots__ = (
         "_credit",
@@ -87,19 +72,19 @@ class Lifetime:
             keyed.filters[name] = self.live
 
     def live(self, stored: Any) -> Any:
-        """What is left of a stored value without what is over; None: nothing."""
+        """A stored value without its expired parts; None if nothing is left."""
         return self._live(stored, self.now() - self.millis)
 
     def usable(self, stored: Any) -> Any:
-        """The value to go on from when another one is added: without the time, MISSING if it is over or not there."""
+        """The value to combine with a new one, without its time; MISSING if it is missing or expired."""
         if stored is MISSING or (not self.shows and stored[1] + self.millis <= self.now()):
             return MISSING
         return stored[0]
 
     def sweep(self) -> None:
-        """Look at the next few values of the state, whosever they are, and remove those that are over. A list or a map
-        is looked at as a whole, and counts by its length: after a long one it takes as many accesses more until the
-        next, so that an access costs the same on average, however long they are."""
+        """Look at the next few values of the state, of any key, and remove expired ones. A list or map counts by its
+        length: after a long one the next accesses look at nothing, so that the cost of an access stays the same on
+        average."""
         self._credit = min(self._credit, 0) + self._size
         if self._credit <= 0:
             return
@@ -117,7 +102,7 @@ class Lifetime:
         return self.live(stored)
 
     def read(self, state: State) -> Any:
-        """The value that a handle shows, without its time; MISSING if there is none. One that is over goes."""
+        """The value to show, without its time; MISSING if there is none. An expired value is removed."""
         self.sweep()
         stored = state._read()
         if stored is MISSING:
@@ -131,11 +116,11 @@ class Lifetime:
             state._write((value, now))
         return value
 
-    def merged(self, one: Stamped, other: Stamped, merge: Callable[[Any, Any], Any]) -> Stamped:
-        """Two stored values as one; ``one`` was there first."""
-        first, second = self.usable(one), self.usable(other)
+    def merged(self, first_stored: Stamped, second_stored: Stamped, merge: Callable[[Any, Any], Any]) -> Stamped:
+        """Combine two stored values; ``one`` was there first."""
+        first, second = self.usable(first_stored), self.usable(second_stored)
         if first is MISSING:
-            return one if second is MISSING else (second, self.now())
+            return first_stored if second is MISSING else (second, self.now())
         return (first if second is MISSING else merge(first, second)), self.now()
 
 
@@ -158,7 +143,7 @@ def _live_entries(stored: dict[Any, Stamped], over: int) -> dict[Any, Stamped] |
 
 
 class _Mortal:
-    """What the handles of states with a time to live have in common."""
+    """The common part of handles with a time to live."""
 
     __slots__ = ()
     kind: ClassVar[str]
@@ -170,14 +155,14 @@ class _Mortal:
 
 
 class TtlValueState(_Mortal, ValueState):
-    """A value per key that ends by the clock."""
+    """A value per key that expires."""
 
     __slots__ = ("_life",)
     live, length = staticmethod(_live_value), staticmethod(_one)
 
     def value(self) -> Any:
-        found = self._life.read(self)
-        return None if found is MISSING else found
+        value = self._life.read(self)
+        return None if value is MISSING else value
 
     def update(self, value: Any) -> None:
         self._life.sweep()
@@ -185,7 +170,7 @@ class TtlValueState(_Mortal, ValueState):
 
 
 class TtlListState(_Mortal, ListState):
-    """A list per key whose elements end by the clock."""
+    """A list per key whose elements expire."""
 
     __slots__ = ("_life",)
     live, length = staticmethod(_live_elements), staticmethod(len)
@@ -221,67 +206,68 @@ class TtlListState(_Mortal, ListState):
 
 
 class TtlReducingState(_Mortal, ReducingState):
-    """A running reduction per key that ends by the clock, and then begins anew."""
+    """A running reduction per key that expires and then starts anew."""
 
     __slots__ = ("_life",)
     live, length = staticmethod(_live_value), staticmethod(_one)
 
     def get(self) -> Any:
-        found = self._life.read(self)
-        return None if found is MISSING else found
+        value = self._life.read(self)
+        return None if value is MISSING else value
 
     def add(self, value: Any) -> None:
         life = self._life
         life.sweep()
-        found = life.usable(self._read())
+        current = life.usable(self._read())
         try:
-            self._write((value if found is MISSING else self._reduce(found, value), life.now()))
+            self._write((value if current is MISSING else self._reduce(current, value), life.now()))
         except Exception as error:
             raise state_error("ReduceFunction", "reducing") from error
 
-    def merge(self, one: Any, other: Any) -> Any:
-        return self._life.merged(one, other, self._reduce)
+    def merge(self, first: Any, second: Any) -> Any:
+        return self._life.merged(first, second, self._reduce)
 
 
 class TtlAggregatingState(_Mortal, AggregatingState):
-    """A running aggregation per key that ends by the clock, and then begins anew."""
+    """A running aggregation per key that expires and then starts anew."""
 
     __slots__ = ("_life",)
     live, length = staticmethod(_live_value), staticmethod(_one)
 
     def get(self) -> Any:
-        found = self._life.read(self)
-        return None if found is MISSING else self._function.get_result(found)
+        accumulator = self._life.read(self)
+        return None if accumulator is MISSING else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
         life, function = self._life, self._function
         life.sweep()
-        found = life.usable(self._read())
+        current = life.usable(self._read())
         try:
-            accumulator = function.create_accumulator() if found is MISSING else found
+            accumulator = function.create_accumulator() if current is MISSING else current
             self._write((function.add(value, accumulator), life.now()))
         except Exception as error:
             raise state_error("AggregateFunction", "aggregating") from error
 
-    def merge(self, one: Any, other: Any) -> Any:
-        return self._life.merged(one, other, self._function.merge)
+    def merge(self, first: Any, second: Any) -> Any:
+        return self._life.merged(first, second, self._function.merge)
 
 
 class TtlMapState(_Mortal, MapState):
-    """A map per key whose entries end by the clock."""
+    """A map per key whose entries expire."""
 
     __slots__ = ("_life",)
     live, length = staticmethod(_live_entries), staticmethod(len)
 
     def _entry(self, key: Any) -> Any:
-        """The value of one key, MISSING if there is none. One that is over goes."""
+        """The value of one key, or MISSING. An expired entry is removed."""
         life = self._life
         life.sweep()
         entries = self._entries
-        found = entries.get(key, MISSING)
-        if found is MISSING:
+        key = key_in(entries, key)
+        entry = entries.get(key, MISSING)
+        if entry is MISSING:
             return MISSING
-        value, stamp = found
+        value, stamp = entry
         now = life.now()
         if stamp + life.millis <= now:
             super().remove(key)
@@ -293,7 +279,7 @@ class TtlMapState(_Mortal, MapState):
         return value
 
     def _seen(self) -> dict[Any, Any]:
-        """What can be seen of the map. What is over goes."""
+        """The visible entries of the map. Expired entries are removed."""
         life = self._life
         life.sweep()
         stored = self._entries
@@ -309,14 +295,15 @@ class TtlMapState(_Mortal, MapState):
         return {key: value for key, (value, _) in seen.items()}
 
     def get(self, key: Any) -> Any:
-        found = self._entry(key)
-        return None if found is MISSING else found
+        value = self._entry(key)
+        return None if value is MISSING else value
+
+    __getitem__ = get
 
     def contains(self, key: Any) -> bool:
         return self._entry(key) is not MISSING
 
-    def __contains__(self, key: Any) -> bool:
-        return self.contains(key)
+    __contains__ = contains
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         self._life.sweep()
@@ -346,9 +333,6 @@ class TtlMapState(_Mortal, MapState):
     def items(self) -> Iterable[tuple[Any, Any]]:
         return list(self._seen().items())
 
-    def __getitem__(self, key: Any) -> Any:
-        return self.get(key)
-
 
 _WITH_TTL: dict[type[State], Any] = {
     ValueState: TtlValueState,
@@ -360,15 +344,7 @@ _WITH_TTL: dict[type[State], Any] = {
 
 
 def with_ttl(kind: type[State], config: StateTtlConfig, keyed: KeyedState, name: str, *argument: Any) -> State:
-    """A handle whose values end by the clock.
-
-    Args:
-        kind: the class of the handle without a time to live.
-        config: of the state.
-        keyed: the operator's state.
-        name: of the state.
-        argument: what the handle is made with besides.
-    """
+    """A handle whose values expire."""
     cls = _WITH_TTL[kind]
     handle = cls(keyed, name, *argument)
     handle._life = Lifetime(config, keyed, name, cls.live, cls.length)

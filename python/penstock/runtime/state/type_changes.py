@@ -1,9 +1,9 @@
-"""From values of one declared type to values of another, where that loses nothing.
+"""Converts values of one declared type to another, where no information is lost.
 
-What Python holds is often the same: an int is an INT and a LONG. Then there is nothing to do, and nothing is done.
-Otherwise there is a function for each value, or a reason why there is none.
+Often both types have the same Python values: an int is an INT and a LONG. Then no conversion is needed. Otherwise there
+is a function for each value, or a reason for refusing.
 
-Cost: compiling is linear in the sizes of the types, and converting in those of the values.
+Cost: compiling is linear in the sizes of the types, converting in those of the values.
 """
 
 from __future__ import annotations
@@ -31,49 +31,55 @@ Convert = Callable[[Any], Any]
 Type = TypeInformation[Any] | None
 
 _WHOLE = [BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.BIG_INT]
-"""Each holds what those before it do."""
+"""Each type holds the values of those before it."""
 _MISSING = object()
 
 
 class Refusal(ValueError):
-    """There is no way from the old type to the new one; the text is the reason, as a sentence without its end."""
+    """No conversion exists; the text is the reason, a sentence without its period."""
 
 
 def is_undeclared(type_info: Type) -> bool:
-    """Whether values may be anything."""
+    """Whether values of any type are allowed."""
     return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
 
 
-def conversion(old: Type, new: Type, defaults: Mapping[str, Any] | None = None, path: str = "") -> Convert | None:
-    """What makes a value of the new type of one of the old; None: it is one.
-
-    Args:
-        old, new: the types; None for undeclared.
-        defaults: of fields that the new type has gained, by path, such as ``address.zip``.
-        path: of the values, "" for the state's.
-
-    Raises:
-        Refusal: there is no such way.
-    """
+def conversion(
+    old: Type, new: Type, defaults: Mapping[str, Any] | None = None, path: str = "", doubts: list[str] | None = None
+) -> Convert | None:
+    """The function from old values to new ones; None if nothing changes. ``doubts`` collects what only values can
+    decide."""
+    doubts = [] if doubts is None else doubts
     if is_undeclared(new) or old == new:
+        if new is None or is_undeclared(new) or mentions_undeclared(new):
+            doubts.append(f"{_at(path)}no type is declared")
         return None
     assert new is not None
     if old is None or is_undeclared(old):
+        doubts.append(f"{_at(path)}no type was declared, and each value must be a {new!r}")
         return _checked(new)
     if kind_of(old) is not None and kind_of(new) is not None:
-        return _single(old, new, path)
+        return _single(old, new, path, doubts)
     if isinstance(old, TupleTypeInfo) and isinstance(new, TupleTypeInfo):
-        return _record(old, new, defaults or {}, path, _tuple)
+        return _record(old, new, defaults or {}, path, _tuple, doubts)
     if isinstance(old, RowTypeInfo) and isinstance(new, RowTypeInfo):
-        return _record(old, new, defaults or {}, path, _row)
+        return _record(old, new, defaults or {}, path, _row, doubts)
     if isinstance(old, ListTypeInfo) and isinstance(new, ListTypeInfo):
-        return _elements(conversion(old.element_type, new.element_type, defaults, path))
+        return _elements(conversion(old.element_type, new.element_type, defaults, path, doubts))
     if isinstance(old, ArrayTypeInfo) and type(old) is type(new):
-        return _elements(conversion(old.element_type, new.element_type, defaults, path))  # type: ignore[union-attr]
+        element: Any = new
+        return _elements(conversion(old.element_type, element.element_type, defaults, path, doubts))
     if isinstance(old, MapTypeInfo) and isinstance(new, MapTypeInfo):
-        keys = conversion(old.key_type, new.key_type, defaults, _below(path, "key"))
-        return entries(keys, conversion(old.value_type, new.value_type, defaults, path))
+        keys = conversion(old.key_type, new.key_type, defaults, _below(path, "key"), doubts)
+        if keys is not None:
+            doubts.append(f"{_at(path)}keys of the map may become equal")
+        return entries(keys, conversion(old.value_type, new.value_type, defaults, path, doubts))
     raise Refusal(f"{_at(path)}{old!r} and {new!r} have different kinds of values")
+
+
+def mentions_undeclared(type_info: TypeInformation[Any]) -> bool:
+    """Whether some part of a declared type allows any value."""
+    return "PICKLED_BYTE_ARRAY" in repr(type_info)
 
 
 def _at(path: str) -> str:
@@ -85,7 +91,7 @@ def _below(path: str, name: str) -> str:
 
 
 def _checked(new: TypeInformation[Any]) -> Convert | None:
-    """For values whose type nobody had declared: they are looked at."""
+    """Check values whose old type was not declared."""
     check = checker(new, nulls=True)
     if check is None:
         return None
@@ -97,7 +103,7 @@ def _checked(new: TypeInformation[Any]) -> Convert | None:
     return convert
 
 
-def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str) -> Convert | None:
+def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, doubts: list[str]) -> Convert | None:
     before, after = kind_of(old), kind_of(new)
     if before in _WHOLE:
         if after in _WHOLE and _WHOLE.index(after) > _WHOLE.index(before):  # type: ignore[arg-type]
@@ -105,6 +111,8 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str) -> 
         if after is BasicType.BIG_DEC:
             return lambda value: None if value is None else Decimal(value)
         if after in (BasicType.FLOAT, BasicType.DOUBLE):
+            if not _exact(before, after):
+                doubts.append(f"{_at(path)}a large number would lose digits as {new!r}")
             return _fraction(after is BasicType.FLOAT)
     if (before, after) in ((BasicType.FLOAT, BasicType.DOUBLE), (BasicType.CHAR, BasicType.STRING)):
         return None
@@ -113,18 +121,25 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str) -> 
     raise Refusal(f"{_at(path)}{new!r} {why} {old!r}")
 
 
+def _exact(whole: Any, fraction: Any) -> bool:
+    """Whether a floating-point type holds every number of a whole-number type."""
+    digits = 24 if fraction is BasicType.FLOAT else 53
+    bits = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+    return bits.get(whole, 1 << 10) <= digits
+
+
 def _fraction(single: bool) -> Convert:
-    """Whole numbers as floats, if they are the same numbers then."""
+    """Convert whole numbers to floats, if no digits are lost."""
 
     def convert(value: Any) -> Any:
         if value is None or type(value) is float:
             return value
-        found = float(value)
+        number = float(value)
         if single:
-            found = struct.unpack(">f", struct.pack(">f", found))[0]
-        if found != value:
-            raise ValueError(f"{value} is no number of a {'FLOAT' if single else 'DOUBLE'}: it would lose digits")
-        return found
+            number = struct.unpack(">f", struct.pack(">f", number))[0]
+        if number != value:
+            raise ValueError(f"{value} does not fit a {'FLOAT' if single else 'DOUBLE'}: it would lose digits")
+        return number
 
     return convert
 
@@ -136,42 +151,40 @@ def _elements(convert: Convert | None) -> Convert | None:
 
 
 def entries(keys: Convert | None, items: Convert | None) -> Convert | None:
-    """What converts the keys and the values of a dict.
-
-    Args:
-        keys, items: None where they stay.
-    """
+    """Convert the keys and values of a dict."""
     if keys is None and items is None:
         return None
 
-    def convert(found: Any) -> Any:
-        if found is None:
+    def convert(mapping: Any) -> Any:
+        if mapping is None:
             return None
-        names = found if keys is None else map(keys, found)
-        values = found.values() if items is None else map(items, found.values())
-        made = dict(zip(names, values, strict=True))
-        if len(made) < len(found):
-            raise ValueError(f"of {len(found)} keys of the map only {len(made)} are left, as some are equal now")
-        return made
+        names = mapping if keys is None else map(keys, mapping)
+        values = mapping.values() if items is None else map(items, mapping.values())
+        result = dict(zip(names, values, strict=True))
+        if len(result) < len(mapping):
+            raise ValueError(f"of {len(mapping)} keys of the map only {len(result)} are left, as some are equal now")
+        return result
 
     return convert
 
 
 _Field = tuple[int, Any, Convert | None]
-"""Of a new field: its old position, or -1; its default; what converts it."""
+"""A new field: its old position or -1, its default, its conversion."""
 
 
-def _record(old: Any, new: Any, defaults: Mapping[str, Any], path: str, how: Callable[..., Convert]) -> Convert | None:
+def _record(
+    old: Any, new: Any, defaults: Mapping[str, Any], path: str, how: Callable[..., Convert], doubts: list[str]
+) -> Convert | None:
     fields: list[_Field] = []
     before = {name: index for index, name in enumerate(old.field_names)}
     for name, field_type in zip(new.field_names, new.field_types, strict=True):
         where, index = _below(path, name), before.get(name, -1)
         if index >= 0:
-            fields.append((index, None, conversion(old.field_types[index], field_type, defaults, where)))
+            fields.append((index, None, conversion(old.field_types[index], field_type, defaults, where, doubts)))
         elif where in defaults:
             fields.append((-1, defaults[where], None))
         else:
-            lost = [each for each in old.field_names if each not in new.field_names]
+            lost = [field_name for field_name in old.field_names if field_name not in new.field_names]
             renamed = f"; if it is what {lost[0]!r} was, write a migration" if len(lost) == 1 else ""
             raise Refusal(f"the field {where!r} is new and has no default{renamed}")
     same = [index for index, _, _ in fields] == list(range(len(old.field_names)))
@@ -199,7 +212,7 @@ def _tuple(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> 
 
 
 def _row(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Convert:
-    """Rows, and what may stand for one."""
+    """Convert rows, and tuples or dicts in their place."""
 
     def convert(value: Any) -> Any:
         if value is None:
@@ -207,14 +220,14 @@ def _row(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Co
         if isinstance(value, dict):
             return dict(zip(new, _made(fields, [value.get(name) for name in old]), strict=True))
         names = names_of(value) if isinstance(value, Row) else None
-        found = list(value)
+        row_values = list(value)
         if names is not None and set(names) == set(old):
-            found = [found[names.index(name)] for name in old]
-        if len(found) != len(old):
-            raise ValueError(f"{value!r} has {len(found)} fields, and its type said {len(old)}")
-        made = _made(fields, found)
+            row_values = [row_values[names.index(name)] for name in old]
+        if len(row_values) != len(old):
+            raise ValueError(f"{value!r} has {len(row_values)} fields, and its type said {len(old)}")
+        converted = _made(fields, row_values)
         if not isinstance(value, Row):
-            return tuple(made)
-        return Row.of_values(made, None if names is None else new, value.get_row_kind())
+            return tuple(converted)
+        return Row.of_values(converted, None if names is None else new, value.get_row_kind())
 
     return convert

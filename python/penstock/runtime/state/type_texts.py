@@ -1,7 +1,7 @@
-"""Types as they stand in state files, back into types.
+"""Parses the types in state files.
 
-A header has each declared type as the text that would make it, such as ``Types.LIST(Types.INT())``. It is read without
-running it: a file may be a stranger's.
+A header has each declared type as an expression such as ``Types.LIST(Types.INT())``. It is parsed without evaluating
+it, because a file may come from a stranger.
 """
 
 from __future__ import annotations
@@ -14,34 +14,30 @@ from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import TypeInfoError
 
 _LONGEST = 100_000
-"""Characters of a text that is looked at."""
+"""Longer texts are refused."""
 _MAKERS: dict[str, Callable[..., TypeInformation[Any]]] = {
     name: getattr(Types, name) for name in vars(Types) if name.isupper() or "_" in name.strip("_")
 }
 
 
 def type_of(text: str) -> TypeInformation[Any] | None:
-    """The type behind a text of a header; None for "", which is no declared type.
-
-    Raises:
-        ValueError: it is no text of a type, or one that this version does not know.
-    """
+    """The type that a text stands for; None for "", an undeclared type. Raises ValueError for any other text."""
     if not text:
         return None
     try:
         if len(text) > _LONGEST:
             raise ValueError
-        made = _value(ast.parse(text, mode="eval").body)
+        result = _value(ast.parse(text, mode="eval").body)
     except (KeyError, RecursionError, SyntaxError, TypeError, TypeInfoError, ValueError) as error:
-        raise ValueError(f"{text[:200]!r} is no type that this version knows") from error
-    if not isinstance(made, TypeInformation):
-        raise ValueError(f"{text[:200]!r} is no type")
-    return made
+        raise ValueError(f"{text[:200]!r} is not a type that this version knows") from error
+    if not isinstance(result, TypeInformation):
+        raise ValueError(f"{text[:200]!r} is not a type")
+    return result
 
 
 def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.List):
-        return [_value(each) for each in node.elts]
+        return [_value(element) for element in node.elts]
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if (

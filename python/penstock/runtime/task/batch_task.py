@@ -7,7 +7,7 @@ whoever brings the rows (Spark's external sort); the local executor's rows are p
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Any
 
@@ -15,22 +15,23 @@ from penstock.runtime import native
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Store
 from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.tasks import JobConfig, VertexConfig
-from penstock.runtime.exchange.gate import Channel, InputGate
+from penstock.runtime.exchange.gate import InputGate
 from penstock.runtime.exchange.sorted_merge import KeyMerge, Run, SlotsOf
 from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key
 from penstock.runtime.exchange.writer import Fail
-from penstock.runtime.keys.fields import quick
+from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.operators.batch_reduce import BatchReduce
-from penstock.runtime.task.task import Task
+from penstock.runtime.task.step_task import StepTask
 
 _FEW = 8
 """Records that go into the chain without a look in between at what comes out."""
 _TEXTS = frozenset({str})
 
 
-def task_of(vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False) -> Task:
+def task_of(vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False) -> StepTask:
     """The task that runs a subtask.
 
     Args:
@@ -39,10 +40,10 @@ def task_of(vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *,
     """
     if any(edge.sorted or edge.early for edge in vertex.inputs):
         return BatchTask(vertex, subtask, attempt, job, presorted=presorted)
-    return Task(vertex, subtask, attempt, job)
+    return StepTask(vertex, subtask, attempt, job)
 
 
-class BatchTask(Task):
+class BatchTask(StepTask):
     """A subtask in BATCH mode with sorted or early inputs. It begins when all its input is there.
 
     Args:
@@ -64,10 +65,6 @@ class BatchTask(Task):
         """Take rows. If they are sorted, those that carry records by key come after all others, and leave at once."""
         return self._guarded(self._receive(rows))
 
-    def work_off(self, ended: Container[Channel]) -> Iterator[Row]:
-        """Nothing can be done before all input is there."""
-        return iter(())
-
     def _receive(self, rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
             if row.sequence < SORTED:
@@ -78,7 +75,7 @@ class BatchTask(Task):
             else:
                 self._late.append((sort_key(row), row._replace(data=self._store.put(row.data))))
 
-    def _run_to_end(self) -> Iterator[Row | None]:
+    def _work(self, chain: OperatorChain) -> Iterator[Row]:
         yield from self._read_early()
         self._late.sort(key=itemgetter(0), reverse=True)
         while self._late:
@@ -86,7 +83,7 @@ class BatchTask(Task):
             yield from self._by_key(self._add(row._replace(data=self._store.take(row.data))))
         assert self._merge is not None
         yield from self._by_key(self._merge.finish())
-        yield from super()._run_to_end()
+        yield from super()._work(chain)
 
     def _read_early(self) -> Iterator[Row]:
         """Read the early inputs, once."""
@@ -112,11 +109,12 @@ class BatchTask(Task):
         for edge, values, times, last in runs:
             if values:
                 entry = self._entries[edge]
-                entry.records += len(values)
                 if isinstance(head, BatchReduce):
                     head.take(values)
+                    entry.records += len(values)
                 elif times is None and len(values) <= _FEW:
                     entry.put(values)
+                    entry.records += len(values)
                 else:
                     stamps = None if times is None else (None if time == NO_TIME else time for time in times)
                     yield from self._drain_between(entry.feed(values, stamps))

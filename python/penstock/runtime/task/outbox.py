@@ -1,15 +1,18 @@
-"""Rows on their way out of a task.
+"""What a task sends: its rows, and what user code prints.
 
-Rows leave between two records, so what one record leads to, all of it, has to wait: a function may make millions of
-records of one, or, a generator that does not end, ever more. So many bytes wait in memory and the rest in a temporary
-file; and as nobody can know whether a generator ends, the log says how much there is so far.
+Rows leave between two records, so all rows that one record leads to have to wait: a function may make millions of
+records of one, or a generator may never end. Some bytes wait in memory and the rest in a temporary file, and the log
+says how much there is so far.
 """
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, redirect_stdout
 
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Rows, Store
@@ -67,3 +70,50 @@ class Outbox:
     def close(self) -> None:
         """Forget everything."""
         self._store.close()
+
+
+_CHARACTERS = 1 << 16
+
+
+class Spoken(io.TextIOBase):
+    """A standard output that hands texts over, some at a time. Memory: 64 Ki characters, or the longest text.
+
+    Args:
+        send: takes a text.
+    """
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self._send = send
+        self._texts: list[str] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Take a text."""
+        self._texts.append(text)
+        self._size += len(text)
+        if self._size >= _CHARACTERS:
+            self.hand_over()
+        return len(text)
+
+    def hand_over(self) -> None:
+        """Send what has come since the last time."""
+        text = "".join(self._texts)
+        self._texts, self._size = [], 0
+        if text:
+            self._send(text)
+
+    @contextmanager
+    def listening(self) -> Generator[None, None, None]:
+        """Within the block this is the standard output of the process. If the block fails, what has not been sent goes
+        to standard error, as nobody takes the task's rows."""
+        try:
+            with redirect_stdout(self):
+                yield
+        except BaseException:
+            self._send = sys.stderr.write
+            self.hand_over()
+            raise

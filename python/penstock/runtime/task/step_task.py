@@ -1,7 +1,8 @@
-"""A subtask of a job that runs in steps.
+"""A subtask of a job: it takes the rows of a step, works them off, saves the changed state and reports.
 
-It takes the rows of a step, works them off to the end, writes the state that has changed and reports; then it waits for
-the next step, if whoever runs it keeps it, or another object goes on from the report in its place, wherever that is.
+Then it waits for the next step, if its process keeps it (:class:`Held`). Otherwise another object continues from the
+report, in any process. Kept state may be some steps old: the logs that it missed are replayed. It is valid as long as
+the file that it was built from is in the subtask's chain.
 """
 
 from __future__ import annotations
@@ -9,25 +10,42 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from penstock.metrics.results import SubtaskMetrics
-from penstock.metrics.totals import difference
+from penstock.metrics.results import SubtaskMetrics, difference
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.checkpoint.held import Held
-from penstock.runtime.checkpoint.saving import load, repair, save
+from penstock.runtime.checkpoint.operator_state import load, repair, save
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import DRIVER, ENDED, REPORT, Channel
 from penstock.runtime.operators.iteration import LiveHead
 from penstock.runtime.operators.source import SourceOperator
+from penstock.runtime.operators.source_reader import everything
+from penstock.runtime.state.evolution import unread
 from penstock.runtime.state.files import AboutOperator
-from penstock.runtime.state.keyed import MEMORY_PER_BYTE
+from penstock.runtime.state.keyed import MEMORY_PER_BYTE, KeyedState
+from penstock.runtime.state.lost_classes import drop_lost
+from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.task.task import Task
+
+
+@dataclass
+class Held:
+    """State of an operator's subtask.
+
+    Attributes:
+        keyed: keyed state, or None.
+        operator_state: the rest.
+        file: name of the last file of the chain that it is at; "" for none.
+    """
+
+    keyed: KeyedState | None
+    operator_state: OperatorState = field(default_factory=OperatorState)
+    file: str = ""
 
 
 class StepTask(Task):
@@ -38,6 +56,7 @@ class StepTask(Task):
 
     Attributes:
         volatile: what the last step has reported; who is given the same goes on where this object is.
+        finished: whether it has done all it ever will.
     """
 
     def __init__(self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig) -> None:
@@ -47,7 +66,7 @@ class StepTask(Task):
         self._chains: dict[str, Chain] = {}
         self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)  # before this step
         self._counted = self._measured
-        self._finished = False
+        self.finished = False
         self._untouched = False  # opened, and in no step yet
         self._inherited: dict[str, Held] = {}
         self._taken: set[str] = set()  # operators whose state is in files of others, and is to be written anew
@@ -92,10 +111,13 @@ class StepTask(Task):
         self._assignment = assignment
         self._measured = self._counted
         self._sequence = 0
-        if self._chain is not None and not self._untouched:
-            self._chain.begin_step(assignment.version)
+        if self._chain is not None:
+            if not self._untouched:
+                self._chain.begin_step(assignment.version)
             for operator in self._chain.operators.values():
-                operator.context.version = assignment.version + 1
+                context = operator.context
+                context.version = assignment.version + 1
+                context.saves, context.commits = assignment.saves, assignment.commits
         self._untouched = False
         self._gate.begin_step(self._ended)
 
@@ -118,9 +140,20 @@ class StepTask(Task):
         """Open, and no more; what functions have sent meanwhile leaves in the first step."""
         self._open()
         self._untouched, self.volatile = True, self._assignment.volatile
-        nothing = self._report(), self._assignment.version, {}, self.volatile, {}, (), False, None, False, {}
-        report = StepReport(*nothing, notes=dict(map(_notes, self._open().operators.values())))
+        operators = self._open().operators.values()
+        nothing = self._report(), self._assignment.version, {}, self.volatile, {}, (), False
+        waits = self._clock.next_due(), any(operator.ticks for operator in operators)
+        report = StepReport(*nothing, *waits, {}, notes=dict(map(_notes, operators)))
         yield Row(DRIVER, self._vertex.index, REPORT, self._subtask, 0, dumps(report))
+
+    def _open(self) -> OperatorChain:
+        opened = self._chain is not None
+        chain = super()._open()
+        for operator in () if opened else chain.operators.values():
+            drop_lost(operator.context.operator_state)
+            if operator.context.state is not None:
+                drop_lost(operator.context.state)
+        return chain
 
     def _begin_chain(self, chain: OperatorChain) -> None:
         """Take over what earlier steps have left."""
@@ -146,8 +179,18 @@ class StepTask(Task):
             last = self._inherited.pop(operator_id).file
             repair(assignment.folder, own, context.state, context.operator_state, about, last)
         elif any(chains):
-            flink = self._job.settings.flink
-            load(assignment.folder, chains, context.state, context.operator_state, about, flink=flink)
+            settings = self._job.settings
+            place = settings.checkpoint_directory or settings.savepoint or ""
+            load(
+                assignment.folder,
+                chains,
+                context.state,
+                context.operator_state,
+                about,
+                flink=settings.flink,
+                drops=settings.ignore_unclaimed,
+                place=place,
+            )
         if own:
             self._chains[operator_id] = own
         elif any(chains) and (context.state is not None or context.operator_state.is_there):
@@ -163,7 +206,11 @@ class StepTask(Task):
     def _context(self, config: OperatorConfig) -> OperatorContext:
         assignment = self._assignment
         context = replace(
-            super()._context(config), tracked=assignment.folder is not None, version=assignment.version + 1
+            super()._context(config),
+            tracked=assignment.folder is not None,
+            version=assignment.version + 1,
+            saves=assignment.saves,
+            commits=assignment.commits,
         )
         held = self._inherited.get(config.operator_id)
         if held is None:
@@ -186,13 +233,9 @@ class StepTask(Task):
         chain = self._open()
         if self._assignment.rows:
             yield from self.receive(self._assignment.rows)
-        if isinstance(chain.head, SourceOperator):
-            yield from self._read(chain.head)
-        else:
-            yield from self._process(self._gate.drain(self._ended))
-            self._finished = self._has_ended(chain.head)
+        yield from self._work(chain)
         self._clock.fire()
-        if self._finished:
+        if self.finished:
             yield from self._finish(chain)
         else:
             chain.end_step()
@@ -200,8 +243,16 @@ class StepTask(Task):
         self.spoken.hand_over()
         self._send(REPORT, dumps(self._reported(chain, began)))
         yield from self._drain()
-        if self._finished:
+        if self.finished:
             self._dispose()
+
+    def _work(self, chain: OperatorChain) -> Iterator[Row]:
+        """Process what the step brings."""
+        if isinstance(chain.head, SourceOperator):
+            yield from self._read(chain.head)
+        else:
+            yield from self._process(self._gate.drain(None if self._assignment.only else self._ended))
+            self.finished = self._has_ended(chain.head)
 
     def counters(self) -> tuple[SubtaskMetrics, ...]:
         """What the operators have counted in this step so far, or in the last one."""
@@ -214,10 +265,13 @@ class StepTask(Task):
 
     def _has_ended(self, head: LiveOperator) -> bool:
         """Whether nothing is to come. The head of a loop is told so: its tail ends after it."""
+        if self._assignment.only:
+            return True
         return self._assignment.last if isinstance(head, LiveHead) else self._ended.issuperset(self.channels)
 
     def _read(self, head: SourceOperator) -> Iterator[Row]:
-        reading = self._assignment.reading
+        only, reading = self._assignment.only, self._assignment.reading
+        reading = everything(head.function, self._subtask, stamps=True) if only else reading
         assert reading is not None, "a source is told what to read"
         if self._given is not None:
             head.read(self._given)
@@ -225,14 +279,15 @@ class StepTask(Task):
             self._toggle(not reading.idle)
         for _ in head.step(reading, self._backlog):
             yield from self._drain()
-        self._finished = reading.drain or (reading.last and head.reader.exhausted)
+        self.finished = reading.drain or (reading.last and head.reader.exhausted)
 
     def _finish(self, chain: OperatorChain) -> Iterator[Row]:
         for entry in dict.fromkeys(self._entries.values()):
             entry.valve.end_all()
             yield from self._drain()
         chain.finish()
-        chain.end_channels()
+        if not self._assignment.only:  # else whoever reads them knows
+            chain.end_channels()
         yield from self._drain()
 
     def _reported(self, chain: OperatorChain, began: float) -> StepReport:
@@ -242,7 +297,9 @@ class StepTask(Task):
         head = chain.head
         reader = head.reader if isinstance(head, SourceOperator) else None
         valves = {edge: entry.valve.volatile() for edge, entry in self._entries.items()}
-        self.volatile = dumps((os.urandom(8), self._ended, valves, chain.volatile()))  # no two are the same
+        notes = dict(_late_notes(chain.operators.values()))
+        if not self._assignment.only:
+            self.volatile = dumps((os.urandom(8), self._ended, valves, chain.volatile()))  # no two are the same
         return StepReport(
             task=task,
             version=self._assignment.version + 1,
@@ -250,18 +307,22 @@ class StepTask(Task):
             volatile=self.volatile,
             positions={} if reader is None else reader.positions,
             ended=() if reader is None else tuple(reader.ended),
-            finished=self._finished,
+            finished=self.finished,
             timer=self._clock.next_due(),
             ticks=any(operator.ticks for operator in chain.operators.values()),
             keys={id_: size for id_, size in map(_size, chain.operators.values()) if size},
             millis=(time.perf_counter() - began) * 1000,
             empty=tuple(each.context.config.operator_id for each in chain.operators.values() if _is_empty(each)),
+            notes=notes,
         )
 
     def _saved(self, chain: OperatorChain) -> dict[str, Chain]:
+        """The files with the state, which is written if this step is one for that, or the last one."""
         folder = self._assignment.folder
         if folder is None:
             return {}
+        if not (self._assignment.saves or self.finished):
+            return dict(self._chains)
         for operator in chain.operators.values():
             context, about = operator.context, self._about(operator)
             before = self._chains.get(about.operator_id, ())
@@ -286,8 +347,16 @@ def _is_empty(operator: LiveOperator) -> bool:
     return keyed is not None and keyed.is_empty() and not context.operator_state.has_elements
 
 
+def _late_notes(operators: Iterable[LiveOperator]) -> Iterator[tuple[str, dict[str, int]]]:
+    """What is seen of an operator's state only when records come."""
+    for operator in operators:
+        context = operator.context
+        if context.state is not None and (note := context.state.other_keys()):
+            yield context.config.operator_id, {note: 0}
+
+
 def _notes(operator: LiveOperator) -> tuple[str, dict[str, int]]:
     """What has become of an operator's state."""
     context = operator.context
-    keyed = {} if context.state is None else context.state.notes
+    keyed = {} if context.state is None else {**context.state.notes, **unread(context.state)}
     return context.config.operator_id, {**context.operator_state.notes, **keyed}

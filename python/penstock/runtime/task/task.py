@@ -1,4 +1,4 @@
-"""One subtask of a vertex: rows in, rows out. The local runner and Spark run this and nothing else.
+"""One subtask of a vertex: rows in, rows out. What it does in a step is in :mod:`.step_task`.
 
 A task collects its input (:meth:`Task.receive`), then runs (:meth:`Task.finish`). Where a single channel leads to it,
 it runs as the rows come in. The last row is its report, the *commit row*, which flows to the driver: what counts is
@@ -7,9 +7,9 @@ exactly the attempt whose output was consumed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from penstock.errors import JobCancelledError
 from penstock.metrics.results import SubtaskMetrics
@@ -19,16 +19,12 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
-from penstock.runtime.exchange.gate import DRIVER, REPORT, SPOKEN, Arrival, Channel, InputGate
-from penstock.runtime.io.stores import configure
-from penstock.runtime.operators.source import SourceOperator
+from penstock.runtime.exchange.gate import DRIVER, SPOKEN, Arrival, Channel, InputGate
 from penstock.runtime.state.timers import Clock
-from penstock.runtime.task.outbox import Outbox
-from penstock.runtime.task.spoken import Spoken
+from penstock.runtime.task.outbox import Outbox, Spoken
 from penstock.runtime.usercode.failure import OperatorFailure, exit_error, job_error
-from penstock.runtime.usercode.steps import deep
-
-R = TypeVar("R")
+from penstock.runtime.usercode.interpreter import deep
+from penstock.storage.stores import configure
 
 
 class Task:
@@ -42,12 +38,15 @@ class Task:
 
     Attributes:
         spoken: a standard output for user code whose texts go to the driver; whoever runs the task may put it there.
+        look: called between two records, so that whoever runs the task can look at its counters; says whether that has
+            taken so long that there should be fewer records in between. None: nobody looks.
 
     Every method raises JobExecutionError when user code fails; the task is disposed of then.
     """
 
     def __init__(self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig) -> None:
         self._vertex, self._subtask, self._attempt, self._job = vertex, subtask, attempt, job
+        self.look: Callable[[], bool] | None = None
         self._out = Outbox(self.name)
         self.spoken = Spoken(lambda text: self._send(SPOKEN, dumps(text)))
         self._files: list[PendingFile] = []
@@ -86,33 +85,16 @@ class Task:
             return iter(())
         return self._guarded(self._process(self._gate.pass_on(rows)))
 
-    def work_off(self, ended: Container[Channel]) -> Iterator[Row]:
-        """Process what has come so far, and send all results of it; more may come.
-
-        Args:
-            ended: channels that have sent everything.
-        """
-        return self._guarded(self._work_off(ended))
-
-    def _work_off(self, ended: Container[Channel]) -> Iterator[Row]:
-        yield from self._process(self._gate.drain(ended))
-        self._open().send()
-        yield from self._drain()
-
     @property
     def channels(self) -> list[Channel]:
         """The channels that lead to this subtask."""
         return [channel for each in self._gate.channels.values() for channel in each]
 
     def finish(self) -> Iterator[Row]:
-        """The input has ended: run to the end; the last row is the report."""
-        return filter(None, self.rounds())
+        """The input is there: work it off; the last row is the report."""
+        raise NotImplementedError
 
-    def rounds(self) -> Iterator[Row | None]:
-        """The rows up to the report, as of :meth:`finish`, and None wherever a source ends a round."""
-        return self._guarded(self._run_to_end())
-
-    def _guarded(self, rows: Iterator[R]) -> Iterator[R]:
+    def _guarded(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Rows of the chain, made in a place deep enough for it, with failures in the user's terms."""
         try:
             yield from deep(len(self._vertex.operators), rows)
@@ -166,6 +148,7 @@ class Task:
             clock=self._clock,
             toggle=self._toggle,
             begin_round=lambda number: self._open().begin_round(number),
+            look=lambda: self.look is not None and self.look(),
         )
 
     def _send(self, kind: int, data: bytes) -> None:
@@ -188,33 +171,11 @@ class Task:
         for _ in steps:
             yield from self._drain()
 
-    def _run_to_end(self) -> Iterator[Row | None]:
-        chain = self._open()
-        if isinstance(chain.head, SourceOperator):
-            if self._given is not None:
-                chain.head.read(self._given)
-            number = chain.round
-            for _ in chain.head.run(self._backlog):
-                yield from self._drain()
-                if number != chain.round:
-                    number = chain.round
-                    yield None
-        else:
-            yield from self._process(self._gate.drain())
-            for entry in dict.fromkeys(self._entries.values()):
-                entry.valve.end_all()
-                yield from self._drain()
-        chain.finish()
-        yield from self._drain()
-        self._dispose()
-        self.spoken.hand_over()
-        self._send(REPORT, dumps(self._report()))
-        yield from self._drain()
-
     def _backlog(self) -> bool:
         """Whether rows wait that should leave; a moment between two records, so timers by the clock fire here."""
         self._clock.fire()
-        return self._out.crowded()
+        slow = self.look is not None and self.look()
+        return self._out.crowded() or slow
 
     def _drain(self) -> Iterator[Row]:
         if self._cancelled:
@@ -223,7 +184,7 @@ class Task:
 
     def counters(self) -> tuple[SubtaskMetrics, ...]:
         """What each operator has counted so far, in pre-order; nothing before the first row. For whoever runs the task,
-        between two of its rows. A source function's own records count when it has ended."""
+        between two of its rows, or when it calls :attr:`look`."""
         if self._chain is None:
             return ()
         entries = set(self._entries.values())

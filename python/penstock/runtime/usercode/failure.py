@@ -134,7 +134,8 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else f"{text[:half]} [… {len(text) - 2 * half} characters …] {text[-half:]}"
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """What an exception says, shortened; whatever its own ``__str__`` does, this does not fail."""
     try:
         return _shortened(str(error))
     except Exception:  # a user's own __str__
@@ -156,7 +157,7 @@ def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -
     uid = f" (uid {config.uid!r})" if config.uid else ""
     message = (
         f"{failure.subject}{uid} with the ID {config.operator_id} failed in task {task!r}, subtask {subtask}, "
-        f"attempt {attempt}: {type(error).__name__}: {_text(error)}{_advice(error)}\n{user_traceback(error)}"
+        f"attempt {attempt}: {type(error).__name__}: {text_of(error)}{_advice(error)}\n{user_traceback(error)}"
     )
     result = JobExecutionError(
         message,

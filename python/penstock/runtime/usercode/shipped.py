@@ -1,6 +1,7 @@
-"""What a program ships to its tasks, on the machine where they run: modules on Python's path, archives in the current
-folder, files by name. It comes as one archive of the driver's (``penstock.job.shipping``), whose name says what is in
-it; the first task that needs it unpacks it beside itself, for all others too.
+"""Unpacks what a program ships to its tasks: modules on Python's path, archives in the current folder, files by name.
+
+The driver packs one archive (``penstock.job.shipped_files``), named by its contents. The first task of a machine that
+needs it unpacks it beside itself, for all others too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""A user source that pushes, and a consumer that cannot wait for it: they take turns by a lock.
+"""Code that pushes, such as a source function, and a consumer that pulls: they take turns.
 
-The thread of the source does what it likes, sleep say, but comes into the chain only in its turn: it waits at its next
-record until it is given one. So a step can end while the source sleeps. (In a job that ends, :mod:`.steps` does the
-same without a lock, as there is nothing else to do meanwhile.)
+The pushing code runs in a thread of its own. At any moment exactly one of the two is in the chain, so nothing there
+needs a lock. Where the consumer can wait, it gives the thread its turn until the thread pauses or ends. Where it
+cannot, as in a step that has to end though the source sleeps, the turn is over after some time; the thread does what it
+likes meanwhile, but enters the chain only in its turn.
 """
 
 from __future__ import annotations
@@ -10,7 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from penstock.runtime.usercode.steps import SourceCancelled
+START = threading.Lock()
+"""Held while the stack size of new threads is another one: all threads of the process share it."""
+
+
+class SourceCancelled(BaseException):
+    """Raised inside pushing code whose consumer has gone away."""
 
 
 class Turns:
@@ -18,14 +24,15 @@ class Turns:
 
     Args:
         body: what it runs.
+        stack_size: of the thread in bytes; 0 for the default.
 
     Attributes:
         done: whether it has ended.
         error: what it has raised.
     """
 
-    def __init__(self, body: Callable[[], None]) -> None:
-        self._body = body
+    def __init__(self, body: Callable[[], None], stack_size: int = 0) -> None:
+        self._body, self._stack_size = body, stack_size
         self._change = threading.Condition()
         self._turn = self._inside = self._paused = self._cancelled = False
         self.done = False
@@ -43,8 +50,12 @@ class Turns:
             self.done, self._inside = True, False
             self._change.notify_all()
 
-    def give(self, seconds: float) -> bool:
-        """Give the thread a turn: until it pauses or ends, or so much time has passed. Then it is out of the chain.
+    def give(self, seconds: float | None) -> bool:
+        """Give the thread a turn. Afterwards it is out of the chain.
+
+        Args:
+            seconds: the turn is over after that time, if the thread has not paused or ended before; None: it has as
+                long as it likes, and need not enter the chain.
 
         Returns:
             Whether it has paused, as rows wait to leave, or its part of the step is over.
@@ -52,12 +63,20 @@ class Turns:
         with self._change:
             self._turn, self._paused = True, False
             if self._thread.ident is None:
-                self._thread.start()
+                self._start()
             self._change.notify_all()
             self._change.wait_for(lambda: self._paused or self.done, seconds)
             self._change.wait_for(lambda: self._paused or self.done or not self._inside)
             self._turn = False
             return self._paused
+
+    def _start(self) -> None:
+        with START:
+            before = threading.stack_size(self._stack_size)
+            try:
+                self._thread.start()
+            finally:
+                threading.stack_size(before)
 
     def enter(self) -> None:
         """By the thread: wait for a turn, and come into the chain."""

@@ -113,6 +113,11 @@ class WindowAssigner(Generic[T, W]):
         assign: Callable[..., Collection[Any]] = self.assign_windows
         return lambda value, timestamp: assign(value, timestamp, context)
 
+    def sort(self) -> str:
+        """Which windows it makes, in the plural: windows of one sort are closed by any assigner of that sort, and by no
+        other."""
+        return "global windows" if self.constant is not None else f"windows of {type(self).__name__}"
+
     def arguments(self) -> tuple[int, ...]:
         """What stands in brackets in Flink's text form."""
         return ()

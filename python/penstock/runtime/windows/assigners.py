@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
 from penstock.errors import InvalidProgramError
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.functions import bind
 from penstock.runtime.windows.assigner import (
     Assign,
     AssignerContext,
@@ -50,6 +50,10 @@ class _TimeWindows(WindowAssigner[T, TimeWindow]):
 
     def get_window_serializer(self) -> TimeWindowSerializer:
         return TimeWindowSerializer()
+
+    def sort(self) -> str:
+        what = "sessions" if self.merging else "windows"
+        return f"{what} of event time" if self.is_event_time() else f"{what} of the clock"
 
     def bind(self, context: AssignerContext) -> Assign:
         """The function that assigns: a program's own where a subclass has one."""

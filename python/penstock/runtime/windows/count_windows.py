@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from penstock.common import checks
-from penstock.common.state_descriptor import ValueStateDescriptor
+from penstock.common.functions.state_descriptor import ValueStateDescriptor
 from penstock.common.typeinfo import Types
 from penstock.runtime.windows.assigner import Assign, AssignerContext, WindowAssigner
 from penstock.runtime.windows.serializers import CountWindowSerializer

@@ -13,8 +13,7 @@ from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.state.timers import OperatorTime
-from penstock.runtime.usercode.binding import bind
-from penstock.runtime.usercode.naming import java_object, simple_name
+from penstock.runtime.usercode.functions import bind, java_object, simple_name
 from penstock.runtime.windows.time_window import Window
 from penstock.runtime.windows.trigger import DeltaFunction
 

@@ -16,7 +16,7 @@ from functools import reduce
 from itertools import product
 from typing import Any
 
-from penstock.runtime.usercode.binding import bind, lifecycle
+from penstock.runtime.usercode.functions import bind, lifecycle
 
 Apply = Callable[[Any, Any, list[Any], Any], Any]
 """(key, window, elements, context) → an iterable of records, or None."""

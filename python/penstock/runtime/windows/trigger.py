@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
-from penstock.common.state_descriptor import StateDescriptor
+from penstock.common.checks import moment
+from penstock.common.functions.state_descriptor import StateDescriptor
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.state.handles import MergingState, merge_tables
 from penstock.runtime.state.keyed import KeyedState, Table
-from penstock.runtime.state.store import handle_of
+from penstock.runtime.state.store import TRIGGERS, handle_of
 from penstock.runtime.state.timers import OperatorTime
 
 T = TypeVar("T", contravariant=True)
@@ -87,18 +88,18 @@ class TriggerContext:
         """The trigger's state of that name, by canonical key, for the current window."""
         table = self._tables.get(name)
         if table is None:
-            table = self._tables[name] = self.keyed.table(f"trigger:{name}", self.window)
+            table = self._tables[name] = self.keyed.table(f"{TRIGGERS}{name}", self.window)
         return table
 
     def drop(self, name: str) -> Any:
         """Forget the current key's part of :meth:`table`; returns it."""
         self._tables.pop(name, None)
-        return self.keyed.drop(f"trigger:{name}", self.window)
+        return self.keyed.drop(f"{TRIGGERS}{name}", self.window)
 
     def merge(self, name: str, merge: Callable[[Any, Any], Any]) -> None:
         """Merge the state of the windows that become the current one."""
         self._tables.pop(name, None)
-        merge_tables(self.keyed, f"trigger:{name}", self.window, self.merged, merge)
+        merge_tables(self.keyed, f"{TRIGGERS}{name}", self.window, self.merged, merge)
 
     # --- PyFlink's names, for triggers of a program's own -------------------------------------------------------------
 
@@ -116,19 +117,19 @@ class TriggerContext:
 
     def register_event_time_timer(self, time: int) -> None:
         """Have ``on_event_time`` called for this key and window when the watermark reaches a time."""
-        self.time.register_event_time(time, self.window)
+        self.time.register_event_time(moment(time, "register_event_time_timer"), self.window)
 
     def register_processing_time_timer(self, time: int) -> None:
         """Have ``on_processing_time`` called for this key and window when the clock reaches a time."""
-        self.time.register_processing_time(time, self.window)
+        self.time.register_processing_time(moment(time, "register_processing_time_timer"), self.window)
 
     def delete_event_time_timer(self, time: int) -> None:
         """Forget a timer."""
-        self.time.delete_event_time(time, self.window)
+        self.time.delete_event_time(moment(time, "delete_event_time_timer"), self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
         """Forget a timer by the clock."""
-        self.time.delete_processing_time(time, self.window)
+        self.time.delete_processing_time(moment(time, "delete_processing_time_timer"), self.window)
 
     def get_partitioned_state(self, state_descriptor: StateDescriptor[S]) -> S:
         """State of this key and window: a value, a list, a map, a reduction or an aggregation by the descriptor."""

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from penstock.common import checks
-from penstock.common.state import ReducingState
+from penstock.common.functions.state import ReducingState
 from penstock.common.time import Span, milliseconds_of
 from penstock.runtime.buffers.signals import MAX_WATERMARK
-from penstock.runtime.usercode.binding import bind
-from penstock.runtime.usercode.naming import java_object, simple_name
+from penstock.runtime.usercode.functions import bind, java_object, simple_name
 from penstock.runtime.windows.time_window import Window
 from penstock.runtime.windows.trigger import (
     CONTINUE,

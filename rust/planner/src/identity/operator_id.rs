@@ -97,6 +97,24 @@ impl OperatorIds {
         Ok(Self { ids: walk.ids, assigned, taken_twice: walk.taken_twice })
     }
 
+    /// The nodes in the order in which they get their IDs, whether or not uids collide. O(nodes + edges).
+    ///
+    /// # Errors
+    /// Never: where nobody notes the owners of IDs, no uid is refused.
+    pub fn order(graph: &StreamGraph) -> Result<Vec<NodeIndex>> {
+        let verdicts = Verdicts::of(graph);
+        let mut walk = Walk { owners: None, ..Walk::new(graph, &verdicts) };
+        let mut order = Vec::with_capacity(graph.node_count());
+        while let Some(node) = walk.queue.pop_front() {
+            checkpoint_at(order.len());
+            walk.visit(node)?;
+            if walk.state[node.get()] & ASSIGNED != 0 {
+                order.push(node);
+            }
+        }
+        Ok(order)
+    }
+
     /// Whether a generated ID equals an earlier one. A uid is compared with the IDs before it, a generated ID with none:
     /// a uid of the right four bytes can be met by a later position.
     pub fn taken_twice(&self) -> bool {
@@ -308,6 +326,15 @@ mod tests {
         let nodes = [node(1, Role::Source), node(2, Role::Operator), node(3, Role::Operator)];
         let ids = ids(&nodes, &[(1, 3, None), (2, 3, None)]).unwrap();
         assert_eq!(ids.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn an_order_leaves_out_what_waits_and_takes_a_uid_at_once() {
+        let uid = NewNode { uid: Some("same"), ..node(2, Role::Operator) };
+        let nodes = [node(4, Role::Source), node(3, Role::Operator), uid, node(1, Role::Source), node(5, Role::Operator)];
+        let graph = graph(&nodes, &[(4, 3, None), (1, 2, None), (1, 3, None), (3, 2, None), (5, 5, None)]);
+        let order: Vec<i32> = OperatorIds::order(&graph).unwrap().into_iter().map(|node| graph.node(node).id).collect();
+        assert_eq!(order, [1, 4, 2, 3]);
     }
 
     #[test]

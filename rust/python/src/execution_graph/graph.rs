@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use penstock_planner::dense::all;
 use penstock_planner::execution_graph::ExecutionGraph as Graph;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -43,6 +44,12 @@ impl ExecutionGraph {
     #[getter]
     fn total_edges(&self) -> u64 {
         self.0.total_edges()
+    }
+
+    /// Number of ExecutionEdges per edge of the JobGraph, in the order of its ``edges``. O(job edges) at each access.
+    #[getter]
+    fn edge_counts(&self) -> Vec<u64> {
+        all(self.0.job_graph().edge_count()).map(|edge| self.0.fan_out(edge).edges()).collect()
     }
 
     /// All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges), on all cores.

@@ -160,6 +160,15 @@ impl StreamGraph {
         Ok(all(self.0.node_count()).filter_map(hex).collect())
     }
 
+    /// Node ids in the order in which the nodes get their OperatorIDs; nodes that no source reaches are absent. O(V + E).
+    ///
+    /// An ID without a uid is a hash of its place in this order, once more for each chained output, and of the IDs of its
+    /// inputs, in order.
+    fn operator_id_order(&self, py: Python<'_>) -> PyResult<Vec<i32>> {
+        let order = check(py, interruptible(py, || OperatorIds::order(&self.0))?)?;
+        Ok(order.into_iter().map(|node| self.0.node(node).id).collect())
+    }
+
     /// Per edge, whether it is chained, or the first rule that broke (isChainable). O(V + E).
     fn verdicts(&self, py: Python<'_>) -> PyResult<Vec<Verdict>> {
         let verdicts = interruptible(py, || Verdicts::of(&self.0))?;

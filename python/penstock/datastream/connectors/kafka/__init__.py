@@ -1,10 +1,12 @@
 """Kafka as a source and as a sink, under PyFlink's names (``pyflink.datastream.connectors.kafka``). Programs that use
 these names can be built, planned and explained anywhere; to run, they need ``pip install 'penstock[kafka]'`` and a
-broker. Reading and writing is in ``penstock.runtime.kafka``.
+broker. Reading and writing is in ``penstock.connectors.kafka``.
 """
 
 from __future__ import annotations
 
+from penstock.connectors.kafka.deserializer import KafkaRecord, KafkaRecordDeserializationSchema
+from penstock.connectors.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaTopicPartition
 from penstock.datastream.connectors.base import DeliveryGuarantee
 from penstock.datastream.connectors.kafka.flink_kafka import (
     FlinkKafkaConsumer,
@@ -20,8 +22,6 @@ from penstock.datastream.connectors.kafka.serialization import (
 )
 from penstock.datastream.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
 from penstock.datastream.connectors.kafka.source import KafkaSource, KafkaSourceBuilder
-from penstock.runtime.kafka.deserializing import KafkaRecord, KafkaRecordDeserializationSchema
-from penstock.runtime.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaTopicPartition
 
 __all__ = [
     "DeliveryGuarantee",

@@ -1,4 +1,4 @@
-"""Kafka's source and sink as they were called before Flink 1.14 (PyFlink: ``pyflink.datastream.connectors.kafka``).
+"""Kafka's source and sink under their names before Flink 1.14 (PyFlink: ``pyflink.datastream.connectors.kafka``).
 
 Source of names and defaults: ``FlinkKafkaConsumerBase``, ``FlinkKafkaProducer`` (Flink 1.16).
 """
@@ -14,8 +14,13 @@ from penstock.common import checks
 from penstock.common.contexts import SinkContext, SourceContext
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import TypeInformation
+from penstock.connectors.kafka.deserializer import ValueOnly, value_schema
+from penstock.connectors.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, Subscription
+from penstock.connectors.kafka.serializer import FIXED, RecordSerializer
+from penstock.connectors.kafka.sink import KafkaOutput
+from penstock.connectors.kafka.split_source import COMMITS, DISCOVERY
 from penstock.datastream.connectors.base import DeliveryGuarantee
-from penstock.datastream.connectors.kafka import given
+from penstock.datastream.connectors.kafka import builder_checks
 from penstock.datastream.connectors.kafka.serialization import KafkaRecordSerializationSchema
 from penstock.datastream.connectors.kafka.sink import written_by
 from penstock.datastream.connectors.kafka.source import KafkaSource
@@ -24,12 +29,6 @@ from penstock.datastream.input_formats import AddedSource
 from penstock.datastream.sinks import AddedSink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.sinks import BuiltinSink
-from penstock.runtime.kafka.deserializing import ValueOnly, value_schema
-from penstock.runtime.kafka.following import COMMITS, DISCOVERY
-from penstock.runtime.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
-from penstock.runtime.kafka.serializing import FIXED, RecordSerializer
-from penstock.runtime.kafka.sink import KafkaOutput
-from penstock.runtime.kafka.subscription import Subscription
 
 C = TypeVar("C", bound="FlinkKafkaConsumerBase")
 P = TypeVar("P", bound="FlinkKafkaProducerBase")
@@ -53,15 +52,15 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
         return f"<{type(self).__name__} of {', '.join(map(repr, self._topics))}>"
 
     def set_start_from_earliest(self: C) -> C:
-        """From the first records there are."""
+        """Start at the first existing records."""
         return self._start(KafkaOffsetsInitializer.earliest())
 
     def set_start_from_latest(self: C) -> C:
-        """From what comes after the job has started."""
+        """Start at the records written after the job has started."""
         return self._start(KafkaOffsetsInitializer.latest())
 
     def set_start_from_timestamp(self: C, startup_offsets_timestamp: int) -> C:
-        """From the first records with that timestamp or a later one.
+        """Start at the first records with that timestamp or a later one.
 
         Args:
             startup_offsets_timestamp: milliseconds since the epoch.
@@ -69,19 +68,18 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
         return self._start(KafkaOffsetsInitializer.timestamp(startup_offsets_timestamp))
 
     def set_start_from_group_offsets(self: C) -> C:
-        """From what the group ``group.id`` of the properties has committed, which is the default; where that is
-        nothing, from where ``auto.offset.reset`` says."""
+        """Start at the committed offsets of the group ``group.id`` (the default); where there are none, where
+        ``auto.offset.reset`` says."""
         return self._start(None)
 
     def set_commit_offsets_on_checkpoints(self: C, commit_on_checkpoints: bool) -> C:
-        """Whether offsets are committed for the group with each checkpoint, which is so without this call."""
+        """Whether offsets are committed for the group with each checkpoint; True by default."""
         checks.boolean(commit_on_checkpoints, "set_commit_offsets_on_checkpoints", "commit_on_checkpoints")
         self._properties[COMMITS] = str(commit_on_checkpoints and "group.id" in self._properties).lower()
         return self
 
     def disable_filter_restored_partitions_with_subscribed_topics(self: C) -> C:
-        """What a restart from a savepoint does with topics that are no longer read. There is none, so it has no
-        effect."""
+        """No effect: it concerns Flink's savepoints of topics that are no longer read."""
         return self
 
     def get_produced_type(self) -> TypeInformation[Any]:
@@ -93,7 +91,8 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
         starting = self._starting
         if starting is None:
             reset = _RESET.get(self._properties.get("auto.offset.reset", ""), KafkaOffsetResetStrategy.LATEST)
-            starting = KafkaOffsetsInitializer.committed_offsets(reset)
+            stated = self._properties.get("auto.offset.reset") in _RESET
+            starting = replace(KafkaOffsetsInitializer.committed_offsets(reset), stated=stated)
         interval = self._properties.get(_DISCOVERY, "-1")  # new partitions are looked for only where it is said
         properties = {**self._properties, DISCOVERY: self._properties.get(DISCOVERY, interval)}
         return KafkaSource(properties, Subscription(self._topics), starting, None, ValueOnly(self._schema))
@@ -104,7 +103,7 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
         Raises:
             UnsupportedError: always.
         """
-        raise UnsupportedError(f"{self!r} is no function to be called. Give it to add_source().")
+        raise UnsupportedError(f"{self!r} is not a function to call. Give it to add_source().")
 
     def _start(self: C, starting: KafkaOffsetsInitializer | None) -> C:
         self._starting = starting
@@ -112,7 +111,7 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
 
 
 class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
-    """Reads topics of Kafka for ever: for ``add_source``. A KafkaSource is the same under its newer name.
+    """Reads Kafka topics forever: for ``add_source``. KafkaSource is the same under its newer name.
 
     Args:
         topics: a name, or a list of them.
@@ -130,14 +129,14 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
         if not names:
             checks.illegal_argument("FlinkKafkaConsumer() was given no topic. Give at least one.")
         super().__init__(
-            tuple(given.topic(each, "FlinkKafkaConsumer") for each in names),
+            tuple(builder_checks.topic(name, "FlinkKafkaConsumer") for name in names),
             value_schema(deserialization_schema, "FlinkKafkaConsumer"),
             _properties(properties, "FlinkKafkaConsumer"),
         )
 
 
 class Semantic(Enum):
-    """How often a record of a FlinkKafkaProducer arrives, whatever fails on the way."""
+    """How often a FlinkKafkaProducer delivers each record when something fails."""
 
     EXACTLY_ONCE = 0
     """Once."""
@@ -170,18 +169,17 @@ class FlinkKafkaProducerBase(SinkFunction[Any], AddedSink):
         return self
 
     def set_flush_on_checkpoint(self: P, flush_on_checkpoint: bool) -> P:
-        """Whether a checkpoint waits for the brokers. At its end a task waits for them in any case."""
+        """Whether a checkpoint waits for the brokers. A task always waits for them at its end."""
         checks.boolean(flush_on_checkpoint, "set_flush_on_checkpoint", "flush_on_checkpoint")
         return self
 
     def set_write_timestamp_to_kafka(self: P, write_timestamp_to_kafka: bool) -> P:
-        """Whether the timestamps of records are written; without this call records get the time of writing."""
+        """Whether timestamps of records are written; by default records get the time of writing."""
         checks.boolean(write_timestamp_to_kafka, "set_write_timestamp_to_kafka", "write_timestamp_to_kafka")
         self._output = replace(cast("KafkaOutput", self._output), timestamps=write_timestamp_to_kafka)
         return self
 
     def runtime(self) -> BuiltinSink:
-        """What tasks run."""
         return self._output
 
     def invoke(self, value: Any, context: SinkContext, /) -> NoReturn:
@@ -190,7 +188,7 @@ class FlinkKafkaProducerBase(SinkFunction[Any], AddedSink):
         Raises:
             UnsupportedError: always.
         """
-        raise UnsupportedError(f"{self!r} is no function to be called. Give it to add_sink().")
+        raise UnsupportedError(f"{self!r} is not a function to call. Give it to add_sink().")
 
 
 class FlinkKafkaProducer(FlinkKafkaProducerBase):
@@ -227,12 +225,12 @@ class FlinkKafkaProducer(FlinkKafkaProducerBase):
         return f"<{type(self).__name__} to {self._topic!r}>"
 
     def ignore_failures_after_transaction_timeout(self) -> FlinkKafkaProducer:
-        """Whether a restart forgives transactions that have timed out. None is left open here, so it has no effect."""
+        """No effect: no transaction is left open."""
         return self
 
 
 def _properties(values: Any, call: str) -> dict[str, str]:
-    properties = given.properties(values, call)
+    properties = builder_checks.properties(values, call)
     if "bootstrap.servers" not in properties:
         checks.illegal_argument(
             f"{call}() was given properties without 'bootstrap.servers'. Add {{'bootstrap.servers': 'localhost:9092'}}."

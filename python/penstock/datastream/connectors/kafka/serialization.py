@@ -1,5 +1,4 @@
-"""How records of a stream become records of Kafka's topics: the builder (PyFlink:
-``pyflink.datastream.connectors.kafka``).
+"""Builder of schemas that serialize records for Kafka (PyFlink: ``pyflink.datastream.connectors.kafka``).
 
 Source of names and checks: ``KafkaRecordSerializationSchemaBuilder`` (Flink's Kafka connector 3.3).
 """
@@ -13,8 +12,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.serialization import SerializationSchema
-from penstock.datastream.connectors.kafka import given
-from penstock.runtime.kafka.serializing import RecordSerializer
+from penstock.connectors.kafka.serializer import RecordSerializer
+from penstock.datastream.connectors.kafka import builder_checks
 
 T_contra = TypeVar("T_contra", contravariant=True)
 _HEADERS = Callable[[Any], "Mapping[str, bytes | None] | Iterable[tuple[str, bytes | None]]"]
@@ -22,7 +21,7 @@ _PARTITIONER = Callable[[Any, "bytes | None", "bytes | None", str, Sequence[int]
 
 
 class KafkaTopicSelector(ABC, Generic[T_contra]):
-    """Says into which topic a record goes; a callable does as well."""
+    """Chooses the topic of a record; a callable does as well."""
 
     @abstractmethod
     def apply(self, data: T_contra, /) -> str:
@@ -30,11 +29,7 @@ class KafkaTopicSelector(ABC, Generic[T_contra]):
 
 
 class KafkaRecordSerializationSchema(Generic[T_contra]):
-    """What makes a Kafka record of a stream's record. Made by :meth:`builder`.
-
-    Args:
-        serializer: how.
-    """
+    """Serializes a record of the stream as a Kafka record. Made by :meth:`builder`."""
 
     def __init__(self, serializer: RecordSerializer) -> None:
         self._serializer = serializer
@@ -70,7 +65,7 @@ class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
             topic: its name.
         """
         self._once("set_topic")
-        self._topic = given.topic(topic, "set_topic")
+        self._topic = builder_checks.topic(topic, "set_topic")
         return self
 
     def set_topic_selector(
@@ -96,20 +91,20 @@ class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
     def set_key_serialization_schema(
         self, key_serialization_schema: SerializationSchema[Any]
     ) -> KafkaRecordSerializationSchemaBuilder[T_contra]:
-        """How a record becomes a key. Without this call Kafka's records have none."""
+        """Serializes the key. By default Kafka's records have no key."""
         self._key = _schema(key_serialization_schema, "set_key_serialization_schema")
         return self
 
     def set_value_serialization_schema(
         self, value_serialization_schema: SerializationSchema[Any]
     ) -> KafkaRecordSerializationSchemaBuilder[T_contra]:
-        """How a record becomes a value."""
+        """Serializes the value."""
         self._value = _schema(value_serialization_schema, "set_value_serialization_schema")
         return self
 
     def set_partitioner(self, partitioner: _PARTITIONER) -> KafkaRecordSerializationSchemaBuilder[T_contra]:
-        """Which partition a record goes to (Flink's Java API). Without this call Kafka's client chooses, by the key if
-        there is one.
+        """Choose the partition of a record (Flink's Java API). By default Kafka's client chooses, by the key if there
+        is one.
 
         Args:
             partitioner: (record, key, value, topic, partitions of the topic) → one of these.
@@ -143,10 +138,10 @@ class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
             InvalidProgramError: topic or value schema are missing.
         """
         builder = "KafkaRecordSerializationSchemaBuilder"
-        given.needed(
+        builder_checks.needed(
             self._value is not None, "how a record becomes a value", "set_value_serialization_schema()", builder
         )
-        given.needed(self._topic is not None, "the topic", "set_topic('orders')", builder)
+        builder_checks.needed(self._topic is not None, "the topic", "set_topic('orders')", builder)
         topic, value = cast("str | Callable[[Any], str]", self._topic), cast("SerializationSchema[Any]", self._value)
         serializer = RecordSerializer(topic, value, self._key, self._partitioner, self._headers)
         return KafkaRecordSerializationSchema(serializer)
@@ -161,4 +156,4 @@ class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
 
 def _schema(value: Any, call: str) -> SerializationSchema[Any]:
     hint = "Give a SerializationSchema, such as SimpleStringSchema(), or an object of a class derived from it."
-    return checks.instance(value, call, SerializationSchema, hint, ", which is no SerializationSchema")
+    return checks.instance(value, call, SerializationSchema, hint, ", which is not a SerializationSchema")

@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from penstock.common import checks
+from penstock.connectors.kafka.serializer import RecordSerializer
+from penstock.connectors.kafka.sink import KafkaOutput, TransactionalKafkaOutput
 from penstock.datastream.connectors.base import DeliveryGuarantee, Sink, StreamTransformer, SupportsPreprocessing
-from penstock.datastream.connectors.kafka import given
+from penstock.datastream.connectors.kafka import builder_checks
 from penstock.datastream.connectors.kafka.serialization import KafkaRecordSerializationSchema
 from penstock.runtime.io.sinks import BuiltinSink
-from penstock.runtime.kafka.serializing import RecordSerializer
-from penstock.runtime.kafka.sink import KafkaOutput, TransactionalKafkaOutput
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
 _LONGEST_PREFIX = 6_400
-"""Bytes of a prefix in Flink."""
+"""Flink's limit of a prefix, in bytes."""
 
 
 class KafkaSink(Sink[T_contra], SupportsPreprocessing):
@@ -27,11 +27,7 @@ class KafkaSink(Sink[T_contra], SupportsPreprocessing):
 
     With ``NONE`` and ``AT_LEAST_ONCE`` tasks write while they run, and a task has succeeded when the brokers have
     acknowledged all its records; what a failed task has written stays. With ``EXACTLY_ONCE`` records wait in files
-    until the job has succeeded; then the driver writes them in transactions, each record once, whatever dies when.
-
-    Args:
-        output: how records are written.
-    """
+    until the job has succeeded; then the driver writes them in transactions, each record once, whatever dies when."""
 
     def __init__(self, output: BuiltinSink) -> None:
         self._output = output
@@ -45,11 +41,9 @@ class KafkaSink(Sink[T_contra], SupportsPreprocessing):
         return KafkaSinkBuilder()
 
     def get_transformer(self) -> StreamTransformer | None:
-        """None: topics are selected in the sink itself, where PyFlink needs a step before it."""
         return None
 
     def runtime(self) -> BuiltinSink:
-        """What tasks run."""
         return self._output
 
 
@@ -63,21 +57,21 @@ class KafkaSinkBuilder(Generic[T_contra]):
         self._serializer: KafkaRecordSerializationSchema[Any] | None = None
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSinkBuilder[T_contra]:
-        """Brokers to begin with.
+        """The brokers to connect to first.
 
         Args:
             bootstrap_servers: hosts and ports with commas between: ``localhost:9092``.
         """
-        self._properties["bootstrap.servers"] = given.servers(bootstrap_servers)
+        self._properties["bootstrap.servers"] = builder_checks.servers(bootstrap_servers)
         return self
 
     def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> KafkaSinkBuilder[T_contra]:
-        """How often each record arrives, whatever fails; NONE without this call."""
+        """The delivery guarantee when something fails; NONE by default."""
         self._guarantee = checks.member(delivery_guarantee, "set_delivery_guarantee", DeliveryGuarantee)
         return self
 
     def set_transactional_id_prefix(self, transactional_id_prefix: str) -> KafkaSinkBuilder[T_contra]:
-        """What the transactional ids begin with. EXACTLY_ONCE needs it: another one for each program that writes to the
+        """The prefix of the transactional ids, required for EXACTLY_ONCE: unique among the programs that write to the
         cluster, and the same in every run of a program."""
         prefix: str = checks.name(transactional_id_prefix, "set_transactional_id_prefix", "prefix")
         if not 0 < len(prefix.encode()) <= _LONGEST_PREFIX:
@@ -91,9 +85,9 @@ class KafkaSinkBuilder(Generic[T_contra]):
     def set_record_serializer(
         self, record_serializer: KafkaRecordSerializationSchema[Any]
     ) -> KafkaSinkBuilder[T_contra]:
-        """How records become records of topics."""
+        """How records are serialized."""
         hint = "Use KafkaRecordSerializationSchema.builder()."
-        why = ", which is no KafkaRecordSerializationSchema"
+        why = ", which is not a KafkaRecordSerializationSchema"
         checks.instance(record_serializer, "set_record_serializer", KafkaRecordSerializationSchema, hint, why)
         self._serializer = record_serializer
         return self
@@ -105,7 +99,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
             key: its name, such as ``linger.ms``.
             value: a text, also of numbers.
         """
-        name, text = given.one_property(key, value, "set_property")
+        name, text = builder_checks.one_property(key, value, "set_property")
         self._properties[name] = text
         return self
 
@@ -118,9 +112,9 @@ class KafkaSinkBuilder(Generic[T_contra]):
         """
         builder = "KafkaSinkBuilder"
         known = "bootstrap.servers" in self._properties
-        given.needed(known, "the address of a broker", "set_bootstrap_servers('localhost:9092')", builder)
+        builder_checks.needed(known, "the address of a broker", "set_bootstrap_servers('localhost:9092')", builder)
         needed = "set_record_serializer(KafkaRecordSerializationSchema.builder()….build())"
-        given.needed(self._serializer is not None, "how records are written", needed, builder)
+        builder_checks.needed(self._serializer is not None, "how records are written", needed, builder)
         if self._guarantee is DeliveryGuarantee.EXACTLY_ONCE and self._prefix is None:
             checks.refuse(
                 "KafkaSinkBuilder.build(): EXACTLY_ONCE needs a transactional id prefix, by which a run finishes what "
@@ -134,7 +128,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
 def written_by(
     properties: Mapping[str, str], serializer: RecordSerializer, guarantee: DeliveryGuarantee, prefix: str
 ) -> BuiltinSink:
-    """How records are written.
+    """The sink for a delivery guarantee.
 
     Args:
         properties: of Kafka's producer.

@@ -14,13 +14,19 @@ from typing import Any, Generic, TypeVar, cast
 from penstock.common import checks
 from penstock.common.serialization import DeserializationSchema
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.connectors.kafka import given
+from penstock.connectors.kafka import deserializer, reader, split_source
+from penstock.connectors.kafka.deserializer import KafkaRecordDeserializationSchema, ValueOnly
+from penstock.connectors.kafka.offsets import (
+    KafkaOffsetsInitializer,
+    KafkaTopicPartition,
+    Subscription,
+    in_order,
+    initializer,
+)
+from penstock.connectors.kafka.ranges import check_there
+from penstock.connectors.kafka.split_source import PartitionTracker
+from penstock.datastream.connectors.kafka import builder_checks
 from penstock.runtime.io.splits import Records, Source, Split
-from penstock.runtime.kafka import deserializing, following, reading
-from penstock.runtime.kafka.deserializing import KafkaRecordDeserializationSchema, ValueOnly
-from penstock.runtime.kafka.following import Following
-from penstock.runtime.kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, initializer
-from penstock.runtime.kafka.subscription import Subscription, in_order
 
 S = TypeVar("S")
 T = TypeVar("T", covariant=True)
@@ -64,8 +70,10 @@ class KafkaSource(Source[T]):
         self.deserializer: KafkaRecordDeserializationSchema[T] = deserializer
         self.bounded: bool = stopping_offsets is not None if bounded is None else bounded
         self.produced_type: TypeInformation[object] | None = deserializer.get_produced_type()
-        self._following: Following | None = None
-        self._resumed: tuple[Mapping[str, Any] | None] | None = None  # in steps: what resume() was given
+        self._tracker: PartitionTracker | None = None
+        self._resumed: tuple[Mapping[str, Any] | None] | None = (
+            None  # argument of resume(), in a program that runs in steps
+        )
 
     def __repr__(self) -> str:
         return f"<KafkaSource of {self.subscription}>"
@@ -76,80 +84,73 @@ class KafkaSource(Source[T]):
         return KafkaSourceBuilder()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_following": None, "_resumed": None}
+        return {**self.__dict__, "_tracker": None, "_resumed": None}
 
     def splits(self, parallelism: int) -> list[Split]:
-        """The partitions that have something to read, with the offsets where it begins and ends; of a source that is
-        not bounded all partitions there are now, with where they end now.
-
-        Raises:
-            ConfigurationError: no broker answers, a topic or an offset is not there, or confluent-kafka is not
-                installed.
-        """
         if self.bounded:
             return self._to_the_end()
-        return self._followed().splits()
+        return self._tracked().splits()
 
     def limited(self, split: Split, records: int) -> Split:
-        """That many offsets of a partition, of which some may have no record."""
-        return following.limited(split, records)
+        """A number of offsets of a partition; some may have no record."""
+        return split_source.limited(split, records)
 
     def read(self, split: Split) -> Iterator[Records[T]]:
-        """The records of a partition."""
-        stop = following.stop_of(split.end)
+        stop = split_source.stop_of(split.end)
         if stop is None:
-            plain = following.plain(split)
-            if plain.start != split.start:  # the position still says an end that the source has no longer
+            plain = split_source.plain(split)
+            if plain.start != split.start:  # the position has an end that the program removed
                 yield Records((), plain.start)
-            yield from reading.read(self.properties, plain, self.deserializer, keep=not self.bounded)
+            yield from reader.read(self.properties, plain, self.deserializer, keep=not self.bounded)
             return
-        for records in reading.read(self.properties, following.plain(split), self.deserializer, keep=True):
+        for records in reader.read(self.properties, split_source.plain(split), self.deserializer, keep=True):
             yield replace(records, position=[records.position, stop])
 
     def resume(self, positions: Mapping[str, Any] | None) -> None:
-        """Go on at the positions of an earlier run, or begin: see :class:`~penstock.runtime.io.splits.Source`."""
-        self._following, self._resumed = None, (positions,)
+        self._tracker, self._resumed = None, (positions,)
         if not self.bounded or positions is not None:
-            self._followed(positions)
+            self._tracked(positions)
 
     def committed(self, positions: Mapping[str, Any]) -> None:
-        """Commit the offsets of the next records for the group, unless ``commit.offsets.on.checkpoint`` is false. Only
-        tools that show how far a group is behind look at them; a failure is logged."""
         if not self.bounded:
-            self._followed().committed(positions)
+            self._tracked().committed(positions)
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> list[Split]:
-        """The partitions with something to read now, and those that are seen first, so that their first positions get
-        into the manifest."""
-        if self._following is None:
+        """Partitions with unread records, and new partitions, so that their first positions get into the manifest."""
+        if self._tracker is None:
             self.resume(positions or None)
-        found = self.splits(parallelism)
-        following.check_none_over(found, over)
-        begun = [following.begun(split, positions) for split in found]
-        return [split for split in begun if split.id not in positions or split.start != split.end]
+        tracker = self._tracked()
+        splits = tracker.splits(positions)
+        split_source.check_none_finished(splits, over)
+        at = {name: tracker.moved(name, position) for name, position in positions.items()}
+        unread = [split_source.from_position(split, at) for split in splits]
+        return [
+            split for split in unread if split.start != split.end or positions.get(split.id) != at.get(split.id, ())
+        ]
 
     def ended(self) -> bool:
-        """Whether the end of ``set_bounded`` is there, or of ``set_unbounded`` where partitions are not discovered."""
-        return self.bounded or (self._following is not None and self._following.ended())
+        return self.bounded or (self._tracker is not None and self._tracker.ended())
 
     def close(self) -> None:
-        """Forget the partitions: another job begins anew."""
-        self._following = self._resumed = None
+        self._tracker = self._resumed = None
 
     def _to_the_end(self) -> list[Split]:
-        """All there is to read; in a job that goes in steps, where the first run has found the ends."""
+        """All unread splits; on resume, up to the ends that the first run determined."""
         if self._resumed is not None and self._resumed[0] is not None:
-            left = following.left(self._resumed[0])
-            return following.to_the_end(self._followed().splits()) if left is None else left
+            unread = split_source.unread(self._resumed[0])
+            if unread is None:
+                return split_source.to_the_end(self._tracked().splits(self._resumed[0]))
+            check_there(self.properties, {reader.partition_of(split.id): split.end[1] for split in unread})
+            return unread
         assert self.stopping_offsets is not None
-        found = reading.splits(self.properties, self.subscription, self.starting_offsets, self.stopping_offsets)
-        return found if self._resumed is None else [following.carrying(split) for split in found]
+        splits = reader.splits(self.properties, self.subscription, self.starting_offsets, self.stopping_offsets)
+        return splits if self._resumed is None else [split_source.with_stop(split) for split in splits]
 
-    def _followed(self, positions: Mapping[str, Any] | None = None) -> Following:
-        if self._following is None or positions is not None:
-            given = self.properties, self.subscription, self.starting_offsets, self.stopping_offsets
-            self._following = Following(*given, positions)
-        return self._following
+    def _tracked(self, positions: Mapping[str, Any] | None = None) -> PartitionTracker:
+        if self._tracker is None or positions is not None:
+            offsets = self.starting_offsets, self.stopping_offsets
+            self._tracker = PartitionTracker(self.properties, self.subscription, *offsets, positions)
+        return self._tracker
 
 
 class KafkaSourceBuilder(Generic[T]):
@@ -164,15 +165,15 @@ class KafkaSourceBuilder(Generic[T]):
         self._deserializer: KafkaRecordDeserializationSchema[Any] | None = None
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder[T]:
-        """Brokers to begin with.
+        """The brokers to connect to first.
 
         Args:
             bootstrap_servers: hosts and ports with commas between: ``localhost:9092``.
         """
-        return self._with("bootstrap.servers", given.servers(bootstrap_servers))
+        return self._with("bootstrap.servers", builder_checks.servers(bootstrap_servers))
 
     def set_group_id(self, group_id: str) -> KafkaSourceBuilder[T]:
-        """The consumer group. It is needed for ``committed_offsets()``; partitions are not dealt out by it."""
+        """The consumer group. Needed for ``committed_offsets()``; it does not assign partitions."""
         return self._with("group.id", checks.name(group_id, "set_group_id", "group id"))
 
     def set_topics(self, *topics: str) -> KafkaSourceBuilder[T]:
@@ -183,7 +184,9 @@ class KafkaSourceBuilder(Generic[T]):
         """
         if not topics:
             checks.refuse("set_topics() was given no topic. Give at least one.")
-        return self._subscribe("set_topics", Subscription(tuple(given.topic(each, "set_topics") for each in topics)))
+        return self._subscribe(
+            "set_topics", Subscription(tuple(builder_checks.topic(topic, "set_topics") for topic in topics))
+        )
 
     def set_topic_pattern(self, topic_pattern: str) -> KafkaSourceBuilder[T]:
         """All partitions of the topics whose whole name matches.
@@ -191,61 +194,61 @@ class KafkaSourceBuilder(Generic[T]):
         Args:
             topic_pattern: a regular expression, in Python's syntax; Java's differs in rare places.
         """
-        pattern = given.topic(topic_pattern, "set_topic_pattern")
+        pattern = builder_checks.topic(topic_pattern, "set_topic_pattern")
         try:
             re.compile(pattern)
         except re.error as error:
             checks.refuse(
-                f"set_topic_pattern({pattern!r}): this is no regular expression of Python: {error}. Topics that begin "
-                "with orders are 'orders.*'."
+                f"set_topic_pattern({pattern!r}): this is not a regular expression of Python: {error}. Topics that "
+                "begin with orders are 'orders.*'."
             )
         return self._subscribe("set_topic_pattern", Subscription(pattern=pattern))
 
     def set_partitions(self, partitions: Iterable[KafkaTopicPartition]) -> KafkaSourceBuilder[T]:
-        """These partitions and no others.
+        """Read only these partitions.
 
         Args:
             partitions: a set, at least one.
         """
         hint = "Give a set: {KafkaTopicPartition('orders', 0)}."
         checks.instance(partitions, "set_partitions", Iterable, hint)
-        each = list(partitions)
-        for partition in each:
+        names = list(partitions)
+        for partition in names:
             checks.instance(partition, "set_partitions", KafkaTopicPartition, hint)
-        if not each:
+        if not names:
             checks.refuse(f"set_partitions() was given no partition. {hint}")
-        return self._subscribe("set_partitions", Subscription(partitions=in_order(set(each))))
+        return self._subscribe("set_partitions", Subscription(partitions=in_order(set(names))))
 
     def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
-        """Where reading begins; without this call at the earliest offsets."""
+        """Where reading begins; by default at the earliest offsets."""
         self._starting = initializer(starting_offsets_initializer, "set_starting_offsets")
         return self
 
     def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
-        """Where reading ends; the record at such an offset is not read any more. The offsets are looked up when the job
+        """Where reading ends; the record at such an offset is not read. The offsets are determined when the job
         starts."""
         self._stopping, self._bounded = initializer(stopping_offsets_initializer, "set_bounded"), True
         return self
 
     def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
-        """Where reading ends, of a stream that is an endless one all the same: it is read step by step, and new
-        partitions are looked for, unless ``partition.discovery.interval.ms`` is -1; then the source ends there."""
+        """Where reading ends, in a stream that is still unbounded: it is read in steps, and new partitions are
+        discovered, unless ``partition.discovery.interval.ms`` is -1; then the source ends there."""
         self._stopping, self._bounded = initializer(stopping_offsets_initializer, "set_unbounded"), False
         return self
 
     def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema[S]) -> KafkaSourceBuilder[S]:
-        """How values become records; keys and headers are left out."""
-        schema = deserializing.value_schema(deserialization_schema, "set_value_only_deserializer")
+        """Deserialize values only; keys and headers are dropped."""
+        schema = deserializer.value_schema(deserialization_schema, "set_value_only_deserializer")
         self._deserializer = ValueOnly(schema)
         return cast("KafkaSourceBuilder[S]", self)
 
     def set_deserializer(self, record_deserializer: KafkaRecordDeserializationSchema[S]) -> KafkaSourceBuilder[S]:
-        """How whole records, with key, headers and offset, become records of the stream (Flink's Java API)."""
-        self._deserializer = deserializing.record_schema(record_deserializer, "set_deserializer")
+        """Deserialize whole records, with key, headers and offset (Flink's Java API)."""
+        self._deserializer = deserializer.record_schema(record_deserializer, "set_deserializer")
         return cast("KafkaSourceBuilder[S]", self)
 
     def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder[T]:
-        """What the ids of Kafka's clients begin with, in logs and metrics of the brokers."""
+        """The prefix of the client ids in logs and metrics of the brokers."""
         return self._with("client.id.prefix", checks.name(prefix, "set_client_id_prefix", "prefix"))
 
     def set_property(self, key: str, value: str) -> KafkaSourceBuilder[T]:
@@ -255,11 +258,11 @@ class KafkaSourceBuilder(Generic[T]):
             key: its name, such as ``isolation.level``.
             value: a text, also of numbers.
         """
-        return self._with(*given.one_property(key, value, "set_property"))
+        return self._with(*builder_checks.one_property(key, value, "set_property"))
 
     def set_properties(self, props: Mapping[str, str]) -> KafkaSourceBuilder[T]:
         """Properties of Kafka's consumer, by name."""
-        self._properties.update(given.properties(props, "set_properties"))
+        self._properties.update(builder_checks.properties(props, "set_properties"))
         return self
 
     def build(self) -> KafkaSource[T]:
@@ -271,17 +274,17 @@ class KafkaSourceBuilder(Generic[T]):
         """
         builder = "KafkaSourceBuilder"
         known = "bootstrap.servers" in self._properties
-        given.needed(known, "the address of a broker", "set_bootstrap_servers('localhost:9092')", builder)
-        given.needed(self._subscription is not None, "what to read", "set_topics('orders')", builder)
+        builder_checks.needed(known, "the address of a broker", "set_bootstrap_servers('localhost:9092')", builder)
+        builder_checks.needed(self._subscription is not None, "what to read", "set_topics('orders')", builder)
         deserializer = "set_value_only_deserializer(SimpleStringSchema())"
-        given.needed(self._deserializer is not None, "how records are read", deserializer, builder)
+        builder_checks.needed(self._deserializer is not None, "how records are read", deserializer, builder)
         if "group.id" not in self._properties and "committed" in (
             self._starting.kind,
             getattr(self._stopping, "kind", ""),
         ):
             checks.refuse(
-                "KafkaSourceBuilder.build(): committed_offsets() are those of a consumer group, and none is named. "
-                "Call set_group_id('mine') before.",
+                "KafkaSourceBuilder.build(): committed_offsets() needs a consumer group, and none is set. Call "
+                "set_group_id('mine') first.",
                 checks.ILLEGAL_STATE,
             )
         subscription = cast("tuple[str, Subscription]", self._subscription)[1]

@@ -1,2 +1,1 @@
-"""Keyed state beyond memory: tables whose cold values lie in a local file. What is durable is not kept here; the file
-is a cache, and goes with the process."""
+"""State beyond memory: tables and timers in a local file, behind the interfaces of keyed state and timer queues."""

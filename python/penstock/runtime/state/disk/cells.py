@@ -1,8 +1,8 @@
-"""Entries of tables as rows of a file: which row is whose, and several in one row.
+"""Entries of tables as rows of a file.
 
-A row's number is the key group of its key and 48 bits of Python's hash of the place, so rows lie by key group, and
-places that Python takes for equal meet in one row. Different places may meet there as well; such a row holds a list,
-and its number is remembered, as writing to it takes reading it first.
+The number of a row is the key group of the key and 48 bits of Python's hash of the place. So rows are ordered by key
+group, and places that are equal in Python share a row. Different places may collide; such a row holds a list, and its
+number is remembered, because writing to it requires reading it first.
 """
 
 from __future__ import annotations
@@ -18,20 +18,13 @@ from penstock.runtime.keys.keygroups import key_group_of_hash
 from penstock.runtime.state.disk.rows import CHUNK, RowFile
 
 GONE: Any = object()
-"""In place of a value: there is none."""
+"""Stands for a missing value."""
 BITS = 48
 _LOW = (1 << BITS) - 1
 
 
 class Cell(NamedTuple):
-    """An entry of a table as it lies in a row.
-
-    Attributes:
-        table: number of its table.
-        slot: its place in there.
-        value: or GONE.
-        key: if it is not what the place says, in a tuple.
-    """
+    """An entry of a table, as a row stores it."""
 
     table: int
     slot: Any
@@ -40,58 +33,40 @@ class Cell(NamedTuple):
 
 
 class Cells:
-    """Entries in a file.
-
-    Args:
-        file: of the operator's subtask.
-        key_hash: the compiled key type.
-        max_parallelism: number of key groups.
-        functions: whether native functions may be used.
-
-    Attributes:
-        group: the key group of a key.
-    """
+    """The entries in a file."""
 
     def __init__(self, file: RowFile, key_hash: KeyHash, max_parallelism: int, functions: bool) -> None:
         self.file: RowFile = file
         self.group: Callable[[Any], int] = _grouping(key_hash, max_parallelism, functions)
-        self._shared: set[int] = set()  # numbers of rows in which several may be
+        self._shared: set[int] = set()  # numbers of rows that may have several entries
 
     def number(self, table: int, slot: Any, key: Any) -> int:
-        """The row of an entry."""
+        """The number of an entry's row."""
         return self.group(key) << BITS | (hash(slot) ^ table * 0x9E3779B97F4B) & _LOW
 
     def read(self, number: int, table: int, slot: Any) -> tuple[bool, Any]:
-        """Whether the row is there for this entry, and its value, or GONE."""
+        """Whether the row has this entry, and its value or GONE."""
         data = self.file.get(number)
         if data is None:
             return False, GONE
-        found = pickle.loads(data)
-        for cell in found if type(found) is list else (found,):
+        content = pickle.loads(data)
+        for cell in content if type(content) is list else (content,):
             if cell[0] == table and cell[1] == slot:
                 return True, cell[2]
         self._shared.add(number)
         return False, GONE
 
     def write(self, cells: Iterable[tuple[int, bool, Cell]]) -> int:
-        """Write entries.
-
-        Args:
-            cells: number of the row, whether it was not there for this entry, and the entry; GONE removes it. Sorted
-                by number this costs least. One that was there after all is replaced.
-
-        Returns:
-            How many were there although it was said that they were not.
-        """
-        there = 0
+        """Write entries; returns how many new ones existed already."""
+        existing = 0
         waiting: list[tuple[int, bool, Cell]] = []
         with self.file.together():
-            for each in cells:
-                waiting.append(each)
+            for cell in cells:
+                waiting.append(cell)
                 if len(waiting) == CHUNK:
-                    there += self._write(waiting)
+                    existing += self._write(waiting)
                     waiting = []
-            return there + self._write(waiting)
+            return existing + self._write(waiting)
 
     def _write(self, cells: list[tuple[int, bool, Cell]]) -> int:
         fresh: dict[int, tuple[bytes, Cell]] = {}
@@ -99,6 +74,8 @@ class Cells:
         gone: list[int] = []
         slow: list[tuple[int, bool, Cell]] = []
         shared = self._shared
+        # Rows of one entry are written in three batches, by what is known: new rows, existing rows, removed rows.
+        # Rows that collide are read first, one by one.
         for number, new, cell in cells:
             if number in shared or number in fresh:
                 slow.append((number, new, cell))
@@ -112,38 +89,35 @@ class Cells:
         file = self.file
         file.put(known)
         file.remove(gone)
-        there, others = file.add([(number, data) for number, (data, _) in fresh.items()])
+        existing, others = file.add([(number, data) for number, (data, _) in fresh.items()])
         slow += ((number, True, fresh[number][1]) for number, _ in others)
-        found = [self._write_shared(number, cell) and new for number, new, cell in slow]
-        return there - len(others) + sum(found)
+        existed = [self._write_shared(number, cell) and new for number, new, cell in slow]
+        return existing - len(others) + sum(existed)
 
     def _write_shared(self, number: int, cell: Cell) -> bool:
-        """Write to a row that others may be in; whether the entry was there."""
+        """Write to a row that may have other entries; returns whether the entry existed."""
         self._shared.add(number)
         data = self.file.get(number)
-        found = [] if data is None else pickle.loads(data)
-        cells = found if type(found) is list else [found]
-        left = [each for each in cells if each[0] != cell.table or each[1] != cell.slot]
-        there = len(left) < len(cells)
+        content = [] if data is None else pickle.loads(data)
+        cells = content if type(content) is list else [content]
+        left = [other for other in cells if other[0] != cell.table or other[1] != cell.slot]
+        existed = len(left) < len(cells)
         if cell.value is not GONE:
             left.append(tuple(cell))
         if left:
             self.file.put([(number, encoded(left))])
         else:
             self.file.remove([number])
-        return there
+        return existed
 
     def all(self) -> Iterator[tuple[int, Cell]]:
-        """Key group and entry of all that is written, by key group; entries may be written meanwhile."""
+        """Key group and entry of everything in the file, in the order of key groups. Entries may be written
+        meanwhile."""
         for rows in self.file.chunks("select id, data from rows where id>? order by id limit ?"):
             for number, data in rows:
-                yield from _decoded(number, data)
-
-
-def _decoded(number: int, data: bytes) -> Iterator[tuple[int, Cell]]:
-    found = pickle.loads(data)
-    for cell in found if type(found) is list else (found,):
-        yield number >> BITS, Cell(*cell)
+                content = pickle.loads(data)
+                for cell in content if type(content) is list else (content,):
+                    yield number >> BITS, Cell(*cell)
 
 
 def encoded(cell: Any) -> bytes:
@@ -152,11 +126,11 @@ def encoded(cell: Any) -> bytes:
     try:
         return pickle.dumps(plain, 5)
     except Exception:
-        return dumps(plain)  # what pickle cannot write may be of the program's own module
+        return dumps(plain)  # a class of the program's own module, perhaps
 
 
 def _grouping(key_hash: KeyHash, max_parallelism: int, functions: bool) -> Callable[[Any], int]:
-    """The key group of a key, by native functions where they know the type."""
+    """The function from key to key group, native where the key type allows."""
 
     def group(key: Any) -> int:
         return key_group_of_hash(key_hash.hash(key), max_parallelism)

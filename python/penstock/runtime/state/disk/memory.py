@@ -1,4 +1,4 @@
-"""How much memory objects take, and the share of it that each operator's state may use."""
+"""Estimates the memory of objects, and divides the memory for state among operators."""
 
 from __future__ import annotations
 
@@ -9,25 +9,20 @@ from typing import Any
 from weakref import WeakSet
 
 _ENTRY = 260
-"""Bytes of an entry besides its key and value: its places in dicts, and the number of its row."""
+"""Bytes of an entry besides its key and value: dict entries and the row number."""
 _MOST_PARTS = 10_000
-"""Objects of a value that are looked at; a larger one counts as what has been seen times its length."""
+"""Parts of a value that are measured; the rest is extrapolated."""
 _USERS: WeakSet[Any] = WeakSet()
 
 
 def share(user: Any, memory: int) -> int:
-    """The part of a process's memory for state that one of its users may have: all the same.
-
-    Args:
-        user: asks, and counts until it goes.
-        memory: bytes for all.
-    """
+    """The memory that each user of a process's state memory may take: equal parts."""
     _USERS.add(user)
     return memory // max(len(_USERS), 1)
 
 
 def size_of(value: Any) -> int:
-    """About how many bytes an object takes with all that is in it; O(parts), of the first ten thousand."""
+    """An estimate of the bytes of an object with its parts; O(parts), of the first ten thousand."""
     size, parts, seen = 0, [value], 0
     known: set[int] = set()
     while parts and seen < _MOST_PARTS:
@@ -42,7 +37,7 @@ def size_of(value: Any) -> int:
 
 
 def entry_size(entries: Iterable[tuple[Any, Any]], number: int) -> int:
-    """About how many bytes an entry of a cache takes, by a few of them."""
+    """An estimate of the bytes of a cached entry, from a sample."""
     sizes = [_ENTRY + size_of(entry) for entry in islice(entries, number)]
     return sum(sizes) // len(sizes) if sizes else _ENTRY
 

@@ -1,9 +1,9 @@
-"""Rows by number in a local file, through SQLite: what is under the tables and timers of state beyond memory.
+"""Rows by number in a local SQLite file, which holds the tables and timers of state beyond memory.
 
-The file has no name once it is open, so nothing is left of it, whatever ends the process. It is never needed after
-that: no journal, no sync. SQLite is in Python's library, keeps to the memory it is given also where the address space
-is limited (``spark.executor.pyspark.memory``), and has the cheapest reads of those that do; docs/state.md has the
-figures. Cost: a read is O(log n), about 5 µs; writes are sorted, and come in batches.
+The file is unlinked as soon as it is open, so nothing remains however the process ends. It is never needed afterwards,
+so it has no journal and no sync. SQLite is part of Python, stays within its memory limit even with a limited address
+space (``spark.executor.pyspark.memory``), and has the cheapest reads of the candidates; docs/state.md has the figures.
+Cost: a read is O(log n), about 5 µs; writes are sorted and batched.
 """
 
 from __future__ import annotations
@@ -30,15 +30,7 @@ Pairs = Sequence[tuple[int, Any]]
 
 
 class RowFile:
-    """Rows by number, in a file of its own.
-
-    Args:
-        memory: bytes of it that may be kept in memory.
-        folder: where the file is; None: where temporary files are.
-
-    Raises:
-        StateError: no file can be made there.
-    """
+    """Rows by number, in a file of its own."""
 
     def __init__(self, memory: int, folder: str | None = None) -> None:
         self.folder: str = folder or tempfile.gettempdir()
@@ -64,23 +56,23 @@ class RowFile:
 
     @contextlib.contextmanager
     def failures(self) -> Iterator[None]:
-        """What SQLite raises becomes a StateError that names the folder."""
+        """Turn SQLite's exceptions into a StateError that names the folder."""
         try:
             yield
         except sqlite3.DatabaseError as error:
             raise _failed(self.folder, error) from error
 
     def next_queue(self) -> int:
-        """A number that no queue of timers has."""
+        """A new number for a queue of timers."""
         self._queues += 1
         return self._queues
 
     def query(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
-        """Rows in whatever order, read as they are asked for: nothing is to be written meanwhile."""
+        """Rows in any order, read lazily: write nothing meanwhile."""
         return self._db.execute(statement, arguments)
 
     def get(self, number: int) -> bytes | None:
-        """The data of a row, None if there is none."""
+        """The data of a row, or None."""
         try:
             row = self.execute("select data from rows where id=?", (number,)).fetchone()
         except sqlite3.DatabaseError as error:
@@ -88,35 +80,29 @@ class RowFile:
         return None if row is None else row[0]
 
     def put(self, pairs: Pairs) -> None:
-        """Write rows, whether they are there or not. In the order of their numbers this costs least."""
+        """Insert or replace rows. Sorted by number is cheapest."""
         self._many("replace into rows values (?, ?)", pairs)
 
     def add(self, pairs: Pairs) -> tuple[int, Pairs]:
-        """Write rows that are not there. Returns how many were there, and those of them that are not equal; they stay
-        as they were."""
-        there = len(pairs) - (self._many("insert or ignore into rows values (?, ?)", pairs) if pairs else 0)
-        return there, [(number, data) for number, data in pairs if self.get(number) != data] if there else ()
+        """Insert rows that are missing. Returns how many existed, and the rows that exist with other data, which
+        stay."""
+        existing = len(pairs) - (self._many("insert or ignore into rows values (?, ?)", pairs) if pairs else 0)
+        return existing, [(number, data) for number, data in pairs if self.get(number) != data] if existing else ()
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove rows, if they are there."""
+        """Remove rows, if they exist."""
         self._many("delete from rows where id=?", [(number,) for number in numbers])
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Several writes, which is cheaper than one by one."""
+        """Group several writes in one transaction, which is cheaper."""
         with self.failures():
             self._db.execute("begin")
             yield
             self._db.execute("commit")
 
     def chunks(self, query: str, *arguments: Any) -> Iterator[list[Any]]:
-        """Rows in the order of their numbers, a few at a time, so that rows may be written meanwhile.
-
-        Args:
-            query: of rows; the first column is a number, and the last two questions are for the number after which it
-                goes on and for how many.
-            arguments: for the questions before.
-        """
+        """Rows in the order of their numbers, a few at a time, so that rows may be written meanwhile."""
         after = -1
         while True:
             with self.failures():

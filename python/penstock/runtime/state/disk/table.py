@@ -1,10 +1,10 @@
-"""Tables whose cold entries lie in a file: what handles and operators take for a dict from key to value.
+"""Tables with cold entries in a file, with the interface of a dict from key to value.
 
-What was used lately is in memory, in two generations: a read looks into the young one, then into the old one, then into
-the file, and what it finds is young. When the young ones take half of the memory, what changed of the old ones is
-written in one batch, and the young ones are the old ones. So a hit costs what a dict costs, an entry that is in use
-stays, and a value that can be changed in place is written by what it is when it goes; what somebody does to a list he
-has read counts, as it does in a dict, as long as he does it before so many other keys have been used.
+Recently used entries are in memory, in two generations. A read looks in the young generation, then the old one, then
+the file, and makes the entry young. When the young entries take half of the memory, changed old entries are written in
+one batch, and the young generation becomes the old one. So a hit costs as much as in a dict, entries in use stay in
+memory, and a mutable value is written as it is when it leaves memory. A change in place counts as in a dict, if it
+happens before many other keys have been used.
 """
 
 from __future__ import annotations
@@ -22,29 +22,15 @@ from penstock.runtime.state.disk.cells import GONE, Cell, Cells
 from penstock.runtime.state.disk.memory import entry_size
 
 _LEAST, _MOST = 16, 4_096
-"""Entries that are taken into memory before it is asked how many bytes they are."""
+"""Bounds of the number of entries between two size estimates."""
 _SAMPLE = 16
 _LOADED = 10_000
-"""Entries that are loaded in one batch."""
+"""Entries per batch of a load."""
 _UNSET: Any = object()
 
 
 class Generations:
-    """What the tables of an operator have in memory, and when it is written.
-
-    Args:
-        cells: what is written.
-        limit: gives the bytes that they may take now.
-        key_of: the key of a canonical form that is in memory.
-        remember: takes a canonical form and its key, which may be asked for next.
-        current: gives the canonical form of the current key, of which nothing goes: functions may hold its values.
-        functions: whether native functions may be used.
-
-    Attributes:
-        left: entries until the size is looked at.
-        tables: by number.
-        after: called when entries have gone.
-    """
+    """The entries that an operator's tables have in memory."""
 
     def __init__(
         self,
@@ -61,14 +47,14 @@ class Generations:
         self.current: Callable[[], Any] = current
         self.left: int = _LEAST
         self.tables: list[DiskTable] = []
-        self.after: Callable[[], None] = _nothing
+        self.after: Callable[[], None] = lambda: None
         module = native.functions(functions)
         self.is_immutable: Callable[[Any], bool] = codec.is_immutable if module is None else module.is_immutable
         self._limit = limit
         self._step, self._bytes = _LEAST, 0
 
     def look(self) -> None:
-        """Look at the size of what has come since the last time, and let the old ones go if it is too much."""
+        """Estimate the size of new entries, and age the generations if it is too much."""
         limit = self._limit() // 2
         sample = (item for table in self.tables for item in table.newest(_SAMPLE))
         mean = entry_size(sample, 4 * _SAMPLE)
@@ -78,7 +64,7 @@ class Generations:
         self._step = self.left = max(_LEAST, min(_MOST, (limit - self._bytes) // (8 * mean)))
 
     def age(self) -> None:
-        """Write what changed of the old ones, and make the young ones old."""
+        """Write changed old entries, and make the young ones old."""
         current = self.current()
         for table in self.tables:
             table.age(current)
@@ -86,30 +72,17 @@ class Generations:
         self.after()
 
     def write(self) -> None:
-        """Write all that changed; it stays in memory."""
+        """Write all changed entries; they stay in memory."""
         for table in self.tables:
             table.write()
 
     def slots(self) -> Iterator[Any]:
-        """Canonical forms of the keys that have something in memory."""
+        """Canonical forms of the keys that have entries in memory."""
         return (slot for table in self.tables for slot in table.slots())
 
 
-def _nothing() -> None:
-    """Nobody wants to know."""
-
-
 class DiskTable(MutableMapping[Any, Any]):
-    """A table of an operator.
-
-    Args:
-        memory: of the operator.
-        name: of the state.
-        spaced: whether a place is a namespace and a canonical key, and not the latter alone.
-
-    Attributes:
-        number: of the table.
-    """
+    """A table of an operator."""
 
     __slots__ = (
         "_cells",
@@ -132,15 +105,14 @@ class DiskTable(MutableMapping[Any, Any]):
         self._memory, self._cells, self._spaced = memory, memory.cells, spaced
         self._young: dict[Any, Any] = {}
         self._old: dict[Any, Any] = {}
-        self._numbers: dict[Any, int] = {}  # of the rows of those in memory; ~number where there is none yet
+        self._numbers: dict[Any, int] = {}  # row numbers of entries in memory; ~number if the row does not exist yet
         self._dirty: set[Any] = set()
         self._count = 0
         self._changed: set[Any] | None = None
 
-    # --- what a dict can --------------------------------------------------------------------------------------------
+    # --- the interface of a dict ------------------------------------------------------------------------------------
 
     def get(self, slot: Any, default: Any = None) -> Any:
-        """The value of a place, or the default."""
         value = self._young.get(slot, _UNSET)
         if value is _UNSET:
             value = self._fetch(slot)
@@ -175,7 +147,6 @@ class DiskTable(MutableMapping[Any, Any]):
         self.pop(slot)
 
     def pop(self, slot: Any, default: Any = _UNSET) -> Any:
-        """Forget a place and return its value, or the default."""
         value = self.get(slot, GONE)
         if value is not GONE:
             self._young[slot] = GONE
@@ -189,8 +160,7 @@ class DiskTable(MutableMapping[Any, Any]):
         return default
 
     def setdefault(self, slot: Any, default: Any = None) -> Any:
-        """The value of a place, which is the default from now on if there was none. One that can change in place counts
-        as changed."""
+        """A mutable value that exists counts as changed, because the caller may change it."""
         value = self.get(slot, GONE)
         if value is GONE:
             self[slot] = value = default
@@ -202,11 +172,11 @@ class DiskTable(MutableMapping[Any, Any]):
         return self._count
 
     def __iter__(self) -> Iterator[Any]:
-        """The places, by key group. Those that come meanwhile may be among them."""
+        """The places, in the order of key groups. Places that are added meanwhile may be included."""
         return (slot for slot, _ in self.items())
 
     def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """Places and values, by key group, each as it is when its turn comes. O(state of the operator)."""
+        """Places and their current values, in the order of key groups. O(state of the operator)."""
         memory, number, spaced = self._memory, self.number, self._spaced
         memory.write()
         for _, cell in self._cells.all():
@@ -216,11 +186,10 @@ class DiskTable(MutableMapping[Any, Any]):
                 yield cell.slot, value
 
     def values(self) -> Iterator[Any]:  # type: ignore[override]
-        """The values, in that order."""
         return (value for _, value in self.items())
 
     def load(self, pairs: Iterable[tuple[Any, Any]]) -> None:
-        """Set places and values, many at a time; those that are not in memory do not come there."""
+        """Set many values; entries that are not in memory are written to the file directly."""
         cells, key_of, spaced, known = self._cells, self._memory.key_of, self._spaced, self._numbers
         rows: list[tuple[int, bool, Cell]] = []
         for slot, value in pairs:
@@ -229,13 +198,13 @@ class DiskTable(MutableMapping[Any, Any]):
                 self[slot] = value
                 self._changed = before
                 continue
-            own = slot[1] if spaced else slot
-            key = key_of(own)
+            key_slot = slot[1] if spaced else slot
+            key = key_of(key_slot)
             rows.append(
                 (
                     cells.number(self.number, slot, key),
                     True,
-                    Cell(self.number, slot, value, () if key is own else (key,)),
+                    Cell(self.number, slot, value, () if key is key_slot else (key,)),
                 )
             )
             if len(rows) == _LOADED:
@@ -249,11 +218,8 @@ class DiskTable(MutableMapping[Any, Any]):
             self._count += len(rows) - self._cells.write(rows)
 
     def convert(self, converted: Callable[[Any, Any], Any]) -> int:
-        """Replace all values; how many there were. Those that are not in memory do not come there.
-
-        Args:
-            converted: place, value → the new value; None: forget it.
-        """
+        """Replace all values and return their number; entries that are not in memory are written to the file
+        directly."""
         rows: list[tuple[int, bool, Cell]] = []
         count = 0
         for slot, before in self.items():
@@ -265,8 +231,8 @@ class DiskTable(MutableMapping[Any, Any]):
                 else:
                     self[slot] = value
                 continue
-            key = self._memory.key_of(own := slot[1] if self._spaced else slot)
-            cell = Cell(self.number, slot, GONE if value is None else value, () if key is own else (key,))
+            key = self._memory.key_of(key_slot := slot[1] if self._spaced else slot)
+            cell = Cell(self.number, slot, GONE if value is None else value, () if key is key_slot else (key,))
             rows.append((self._cells.number(self.number, slot, key), False, cell))
             self._count -= value is None
             if len(rows) == _LOADED:
@@ -284,50 +250,50 @@ class DiskTable(MutableMapping[Any, Any]):
         for slot in self:
             self.pop(slot, None)
 
-    # --- what has changed -------------------------------------------------------------------------------------------
+    # --- changes for state files ------------------------------------------------------------------------------------
 
     def track(self) -> None:
-        """Note from now on which places change."""
+        """Record changed places from now on."""
         self._changed = set()
 
     @property
     def changed(self) -> set[Any]:
-        """The places that have changed since this was last asked to :meth:`track`."""
+        """The places that have changed since :meth:`track`."""
         return self._changed or set()
 
     def touch(self, slot: Any) -> None:
-        """The value of a place, if it has one, may have changed in place."""
+        """Record that the value of a place may have changed in place, if it has one."""
         if self._changed is not None and slot in self:
             self._changed.add(slot)
 
     def mark(self, slots: Iterable[Any]) -> None:
-        """These places have changed."""
+        """Record that these places have changed."""
         if self._changed is not None:
             self._changed.update(slots)
 
     # --- memory -----------------------------------------------------------------------------------------------------
 
     def _now(self, cell: Cell) -> Any:
-        """The value that an entry has now, which was read from the file; nothing becomes young by it."""
+        """The current value of an entry that was read from the file, without making it young."""
         value = self._young.get(cell.slot, _UNSET)
         if value is _UNSET:
             value = self._old.get(cell.slot, _UNSET)
         return cell.value if value is _UNSET else value
 
     def newest(self, number: int) -> Iterable[tuple[Any, Any]]:
-        """Those that came last."""
+        """The newest entries in memory."""
         return islice(reversed(self._young.items()), number)
 
     def _fetch(self, slot: Any) -> Any:
-        """The value of a place that is not young, which it is from now on."""
-        memory, own = self._memory, slot[1] if self._spaced else slot
-        if own is None:  # no key is current
+        """The value of a place that is not young, and make it young."""
+        memory, key_slot = self._memory, slot[1] if self._spaced else slot
+        if key_slot is None:  # no key is current
             return GONE
         value = self._old.pop(slot, _UNSET)
         if value is _UNSET:
-            number = self._cells.number(self.number, slot, memory.key_of(own))
-            there, value = self._cells.read(number, self.number, slot)
-            self._numbers[slot] = number if there else ~number
+            number = self._cells.number(self.number, slot, memory.key_of(key_slot))
+            exists, value = self._cells.read(number, self.number, slot)
+            self._numbers[slot] = number if exists else ~number
         memory.left -= 1
         if memory.left <= 0:
             memory.look()
@@ -335,7 +301,9 @@ class DiskTable(MutableMapping[Any, Any]):
         return value
 
     def age(self, current: Any) -> None:
-        """Write what changed of the old ones, forget them, and make the young ones old; those of a key stay."""
+        """Write changed old entries, forget the old ones, and make the young ones old. Entries of the current key
+        stay."""
+        # Entries of the current key must stay: its function may hold a value that it is about to change in place.
         old, self._old, self._young = self._old, self._young, {}
         stay = [slot for slot in old if slot[1] == current] if self._spaced else [current] if current in old else ()
         self._young.update((slot, old.pop(slot)) for slot in stay)
@@ -345,17 +313,18 @@ class DiskTable(MutableMapping[Any, Any]):
         self._dirty.difference_update(old)
 
     def write(self) -> None:
-        """Write all that changed; it stays in memory."""
+        """Write all changed entries; they stay in memory."""
         for entries in (self._old, self._young):
             self._write(entries)
         self._dirty.clear()
 
     def slots(self) -> Iterator[Any]:
-        """Canonical forms of the keys that have something in memory."""
+        """Canonical forms of the keys that have entries in memory."""
         return (slot[1] for slot in self._numbers) if self._spaced else iter(self._numbers)
 
     def _write(self, entries: dict[Any, Any]) -> None:
         dirty, is_immutable, numbers = self._dirty, self._memory.is_immutable, self._numbers
+        # A mutable value may have been changed in place without being marked, so it is always written.
         changed = [
             slot for slot, value in entries.items() if slot in dirty or not (value is GONE or is_immutable(value))
         ]
@@ -365,15 +334,15 @@ class DiskTable(MutableMapping[Any, Any]):
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """What cannot be pickled becomes a StateError."""
+        """Turn pickling errors into a StateError."""
         try:
             yield
         except (StateError, MemoryError):
             raise
         except Exception as error:
             raise StateError(
-                f"A value of the state {self._name!r} cannot be written to disk: {error}. State beyond memory holds "
-                "what can be pickled; keep plain data in it, or set penstock.state.backend to memory."
+                f"A value of the state {self._name!r} cannot be written to disk: {error}. State beyond memory can hold "
+                "only what can be pickled; keep plain data in it, or set penstock.state.backend to memory."
             ) from error
 
     def _rows(self, slots: list[Any], entries: dict[Any, Any]) -> Iterator[tuple[int, bool, Cell]]:
@@ -381,7 +350,7 @@ class DiskTable(MutableMapping[Any, Any]):
         for slot in slots:
             number, value = numbers[slot], entries[slot]
             new, number = number < 0, max(number, ~number)
-            own = slot[1] if spaced else slot
-            key = key_of(own)
+            key_slot = slot[1] if spaced else slot
+            key = key_of(key_slot)
             numbers[slot] = ~number if value is GONE else number
-            yield number, new, Cell(self.number, slot, value, () if key is own else (key,))
+            yield number, new, Cell(self.number, slot, value, () if key is key_slot else (key,))

@@ -1,8 +1,8 @@
 """Timers beyond memory: the next ones in the heap, later ones in the file of the operator's state, by time.
 
-As long as all fit, nothing is in the file and the order is that of :class:`.timers.TimerQueue`. After that those that
-are due at the same time fire in any order, as they do in Flink with RocksDB. Cost: O(log n) for each; a timer in the
-file is written and read once.
+While all fit in memory, the file has none and the order is that of :class:`.timers.TimerQueue`. After that, timers of
+equal time fire in any order, as in Flink with RocksDB. Cost: O(log n) each; a timer in the file is written and read
+once.
 """
 
 from __future__ import annotations
@@ -20,47 +20,34 @@ from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.timers import Timer, TimerQueue
 
 TIMER = 600
-"""About how many bytes a timer takes in memory."""
+"""An estimate of a timer's bytes in memory."""
 _FEW_MOVES = 100
 _WAITING = 10_000
-"""Timers that wait to be written in one batch."""
+"""Timers per batch of writes."""
 
 Place = tuple[int, int]
-"""Time and number, by which timers are sorted in the file."""
+"""Time and number, the sort key of timers in the file."""
 Entry = tuple[Any, Any, Any]
 """(canonical form, key, namespace)"""
 
 
 class DiskTimerQueue(TimerQueue):
-    """Timers by time, without duplicates, those of later in a file.
-
-    Args:
-        file: of the operator's state.
-        queue: number of the queue in there, which no other has.
-        number: gives a number of a key, with its key group in the high bits, and a place.
-        key_of: the key of a canonical form.
-        most: timers in memory.
-    """
+    """A timer queue with its later timers in a file."""
 
     __slots__ = ("_far", "_file", "_horizon", "_key_of", "_most", "_number", "_queue", "_waiting")
 
     def __init__(
-        self,
-        file: RowFile,
-        queue: int,
-        number: Callable[[Any, Any], int],
-        key_of: Callable[[Any], Any],
-        most: int,
+        self, file: RowFile, queue: int, number: Callable[[Any, Any], int], key_of: Callable[[Any], Any], most: int
     ) -> None:
         super().__init__()
         self._file, self._queue, self._number, self._key_of, self._most = file, queue, number, key_of, max(most, 2)
-        self._horizon: Place | None = None  # those from here on are not in the heap
-        self._waiting: dict[Any, tuple[Place, Entry | None]] = {}  # by name; None: to be removed
+        self._horizon: Place | None = None  # later timers are in the file, not in the heap
+        self._waiting: dict[Any, tuple[Place, Entry | None]] = {}  # by name; None removes the timer
         self._far = 0
 
     @contextlib.contextmanager
     def _unnoted(self) -> Iterator[None]:
-        """Timers move between memory and file, which is no change."""
+        """Move timers between memory and file without recording changes."""
         noted, self.noted = self.noted, None
         try:
             yield
@@ -77,7 +64,7 @@ class DiskTimerQueue(TimerQueue):
             self.noted.clear()
 
     def fill(self, timers: Iterable[Timer]) -> None:
-        """Have these timers and no others, in the order in which another queue has them if memory holds all."""
+        """Replace all timers. The order of another queue is kept if all fit in memory."""
         rest = iter(timers)
         first = list(islice(rest, self._most))
         more = next(rest, None)
@@ -92,13 +79,12 @@ class DiskTimerQueue(TimerQueue):
                 self.add(timer.time, timer.slot, timer.key, timer.namespace)
 
     def another(self) -> DiskTimerQueue:
-        """An empty queue in the same file."""
         return DiskTimerQueue(self._file, self._file.next_queue(), self._number, self._key_of, self._most)
 
     def by_group(self) -> Iterator[tuple[int, Timer]]:
         # nothing may be added meanwhile
         self._write()
-        sort = self._far > 0  # by time, which makes a heap of all
+        sort = self._far > 0  # sorted by time, all of them are a heap
         groups = [(self._number(timer.key, 0) >> BITS, timer) for timer in TimerQueue.__iter__(self)]
         far = ((self._number(timer.key, 0) >> BITS, timer) for timer in self.far())
         for group, timer in merge(sorted(groups, key=itemgetter(0)), far, key=itemgetter(0)):
@@ -113,7 +99,7 @@ class DiskTimerQueue(TimerQueue):
         yield from self.far()
 
     def far(self) -> Iterator[Timer]:
-        """Those that are not in the heap, by key group. Nothing may be added meanwhile."""
+        """The timers in the file, in the order of key groups. Add nothing meanwhile."""
         self._write()
         query = "select time, data from timers where queue=? order by id"
         with self._file.failures():
@@ -122,14 +108,14 @@ class DiskTimerQueue(TimerQueue):
                     yield Timer(time, slot, key, namespace)
 
     def first(self) -> Timer | None:
-        found = super().first()
-        if found is None and self._horizon is not None:
+        timer = super().first()
+        if timer is None and self._horizon is not None:
             self._read()
-            found = super().first()
-        return found
+            timer = super().first()
+        return timer
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
-        """Add a timer; whether it was not there, of those that are in memory."""
+        """Add a timer; returns whether it is new, as far as memory tells."""
         horizon = self._horizon
         if horizon is None or time < horizon[0]:
             added = super().add(time, slot, key, namespace)
@@ -165,7 +151,9 @@ class DiskTimerQueue(TimerQueue):
             self._write()
 
     def _spill(self) -> None:
-        """Only the next half stays in the heap."""
+        """Keep only the earlier half in the heap."""
+        # The horizon is the median: timers before it stay in the heap, the others go to the file, as do later ones that
+        # are registered after it. So the heap is refilled only after half of its timers have fired.
         timers = list(super().__iter__())
         places = {id(timer): (timer.time, self._number(timer.key, (timer.slot, timer.namespace))) for timer in timers}
         timers.sort(key=lambda timer: places[id(timer)])
@@ -180,7 +168,7 @@ class DiskTimerQueue(TimerQueue):
         self._write()
 
     def _restart(self, timers: list[Timer]) -> None:
-        """Make these, sorted, the timers of the heap."""
+        """Replace the heap by these sorted timers."""
         del self._heap[1:]
         self._known.clear()
         with self._unnoted():
@@ -188,7 +176,7 @@ class DiskTimerQueue(TimerQueue):
                 super().add(timer.time, timer.slot, timer.key, timer.namespace)
 
     def _read(self) -> None:
-        """The heap is empty: the next timers come from the file."""
+        """Fill the empty heap with the next timers of the file."""
         self._write()
         file, few = self._file, max(self._most // 2, 1)
         query = "select time, id, data from timers where queue=? order by time, id limit ?"
@@ -204,7 +192,7 @@ class DiskTimerQueue(TimerQueue):
                     self._far -= 1
 
     def _write(self) -> None:
-        """Write what waits."""
+        """Write the waiting additions and removals."""
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, {}
@@ -217,7 +205,7 @@ class DiskTimerQueue(TimerQueue):
                 added.setdefault(place, []).append(entry)
         with self._file.together():
             for place, name in removed:
-                self._rewrite(place, lambda old, name=name: [each for each in old if (each[0], each[2]) != name])
+                self._rewrite(place, lambda old, name=name: [entry for entry in old if (entry[0], entry[2]) != name])
             for place in sorted(added):
                 self._add(place, added[place])
 
@@ -227,15 +215,15 @@ class DiskTimerQueue(TimerQueue):
             self._far += len(entries)
             return
         names = {(slot, namespace) for slot, _, namespace in entries}
-        self._rewrite(place, lambda old: [*(each for each in old if (each[0], each[2]) not in names), *entries])
+        self._rewrite(place, lambda old: [*(entry for entry in old if (entry[0], entry[2]) not in names), *entries])
 
     def _at(self, place: Place) -> bytes:
         query = "select data from timers where queue=? and time=? and id=?"
-        found = self._file.execute(query, (self._queue, *place)).fetchone()
-        return encoded([]) if found is None else found[0]
+        row = self._file.execute(query, (self._queue, *place)).fetchone()
+        return encoded([]) if row is None else row[0]
 
     def _rewrite(self, place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None:
-        """Change the timers of a place."""
+        """Change the timers of one place."""
         old = pickle.loads(self._at(place))
         new = change(old)
         self._far += len(new) - len(old)

@@ -1,0 +1,82 @@
+"""Facts of operators that reviewers want to see changes of, though IDs do not depend on them: records, keys, windows,
+places. All are texts that are the same on every machine and in every process. O(1) per operator.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any
+
+from penstock.analysis.program import Program
+from penstock.analysis.states import key_of
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.window import WindowOperator
+
+RECORD, KEY_BY, WINDOW, TRIGGER, SOURCE, PLACE = "record", "key by", "window", "trigger", "source", "place"
+NAMES = (RECORD, KEY_BY, WINDOW, TRIGGER, SOURCE, PLACE)
+"""All of them, in the order in which they are shown."""
+
+
+def facts_of(program: Program, node: int) -> Mapping[str, str]:
+    """The facts of an operator by name, without empty ones."""
+    return {name: text for name, text in _facts(program, node) if text}
+
+
+def _facts(program: Program, node: int) -> Iterator[tuple[str, str]]:
+    operator = program.operators[node]
+    declared = program.types.get(node)
+    yield RECORD, "" if declared is None else repr(declared)
+    key = key_of(operator)
+    yield KEY_BY, "" if key is None else selector_text(key.key_selector)
+    if isinstance(operator, WindowOperator):
+        yield WINDOW, _own(operator.assigner)
+        yield TRIGGER, _own(operator.trigger)
+    if isinstance(operator, StreamSource):
+        yield SOURCE, operator.hands_over.split("/")[1] or "function"
+    if isinstance(operator, StreamSource | StreamSink):
+        yield PLACE, _place(getattr(operator.function, "source", operator.function))
+
+
+def _own(thing: Any) -> str:
+    """The text of a window assigner or a trigger; for one of the program's own, its class."""
+    ours = type(thing).__module__.startswith("penstock.")
+    return str(thing) if ours else type(thing).__qualname__
+
+
+def _place(function: Any) -> str:
+    """The place that a source reads or a sink writes, if it is one of ours."""
+    if not type(function).__module__.startswith("penstock."):
+        return ""
+    for name in ("place", "path"):
+        found = getattr(function, name, None)
+        if isinstance(found, str):
+            return found
+    text = repr(function)
+    return text if text.startswith("<") and " at 0x" not in text else ""
+
+
+def selector_text(selector: Any) -> str:
+    """A key selector, a callable or an object with ``get_key``, as a text: its fields, the names and constants in it,
+    or its name."""
+    if not isinstance(selector, FunctionType):
+        fields = getattr(selector, "field", getattr(selector, "fields", None))
+        return type(selector).__qualname__ if fields is None else f"field {_shown(fields)}"
+    if selector.__name__ != "<lambda>":
+        return selector.__qualname__
+    parts = [_part(get_instruction) for get_instruction in dis.get_instructions(selector)]
+    return " ".join(["a lambda of", ", ".join(filter(None, parts)) or "nothing"])
+
+
+def _part(instruction: dis.Instruction) -> str:
+    """A name or a constant that a function uses."""
+    name, value = instruction.opname, instruction.argval
+    if name in ("LOAD_CONST", "LOAD_SMALL_INT") and isinstance(value, str | int):
+        return repr(value)
+    return str(value) if name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_DEREF") else ""
+
+
+def _shown(fields: Any) -> str:
+    return ", ".join(map(str, fields)) if isinstance(fields, tuple | list) else str(fields)

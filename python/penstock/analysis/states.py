@@ -1,0 +1,198 @@
+"""The states that the operators of a program declare, before anything runs.
+
+Those of built-in operators follow from their definition, under Flink's names. Functions ask for theirs when they are
+opened (:mod:`~penstock.analysis.dry_open`). States that they ask for later, while records are processed, are unknown:
+state of windows, of custom triggers, and of functions that keep the runtime context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from penstock._native import StreamEdge, default_max_parallelism
+from penstock.analysis.dry_open import Place, asked_in_open
+from penstock.analysis.model import StateModel
+from penstock.analysis.program import Program
+from penstock.runtime.io.sinks import BuiltinSink, CollectSink, PrintSink
+from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.operators import reduce, window_contents
+from penstock.runtime.operators.broadcast import BroadcastProcess
+from penstock.runtime.operators.interval_join import LEFT, RIGHT, IntervalJoin
+from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.window import WindowOperator
+from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, TABLE
+from penstock.runtime.windows import merging_windows
+from penstock.runtime.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
+
+POSITIONS = StateModel("positions", "list of operator")
+"""The positions of a source."""
+PENDING = StateModel("pending", "list of operator")
+"""The uncommitted output of a sink."""
+USER_TIMERS = StateModel("user-timers", "timers")
+WINDOW_TIMERS = StateModel("window-timers", "timers")
+CLEANUP_TIMERS = StateModel("CLEANUP_TIMER_SERVICE", "timers")
+
+States = tuple[StateModel, ...]
+
+
+class Declared(NamedTuple):
+    """The states of an operator; None if unknown, and why."""
+
+    states: States | None
+    unknown: str = ""
+
+
+def declared_states(program: Program) -> dict[int, States | None]:
+    """The states of all operators by node; None if unknown.
+
+    The functions of the program are opened for it, without a task. O(operators), and the cost of ``open``.
+    """
+    return {node: found.states for node, found in declared(program).items()}
+
+
+def declared(program: Program) -> dict[int, Declared]:
+    """Likewise, with the reason if the states of an operator are unknown."""
+    by_node: dict[int, Declared] = {}
+    graph = program.stream_graph
+    edges = graph.edges
+    for node in graph.nodes:
+        operator = program.operators.get(node.id)
+        place = Place(
+            node.name,
+            max(node.parallelism, 1),
+            node.max_parallelism if node.max_parallelism > 0 else default_max_parallelism(node.parallelism),
+            program.settings,
+            key_of(operator),
+        )
+        inputs = [_type_of(edges[edge], program.types) for edge in node.in_edges]
+        by_node[node.id] = _declared(operator, place, inputs)
+    return by_node
+
+
+def _type_of(edge: StreamEdge, types: Mapping[Any, Any]) -> str | None:
+    """The declared type of the records of an edge, as a text."""
+    found = types.get(edge.source if edge.side_output is None else (edge.source, edge.side_output))
+    return None if found is None else repr(found)
+
+
+def key_of(operator: Any) -> Any:
+    """The key of an operator's input, or of the first keyed one of two; None without key."""
+    first = getattr(operator, "keyed", None)
+    return first if first is not None else getattr(operator, "second_keyed", None)
+
+
+def _declared(operator: Any, place: Place, inputs: list[str | None]) -> Declared:
+    if operator is None:
+        return Declared(None, "only the graph of the operator is known")
+    kind = type(operator).__name__
+    if kind == "PlanOnly":
+        return Declared(None, f"{operator.what} has no runtime here")
+    own_states = next((make(operator, inputs) for base, make in _OWN.items() if isinstance(operator, base)), ())
+    if getattr(operator, "field_defaults", None):
+        own_states = tuple(replace(state, defaults=tuple(operator.field_defaults)) for state in own_states)
+    if kind in _SOURCES and not _pushes(operator):
+        own_states = (POSITIONS,)
+    functions = _functions(operator)
+    try:
+        asked = asked_in_open(functions, place)
+    except Exception as error:  # whatever a user's function does
+        return Declared(None, f"open() of {_name(functions)} has failed: {type(error).__name__}: {error}")
+    timers = (USER_TIMERS,) if place.keyed is not None and any(map(_has_timers, functions)) else ()
+    return Declared((*own_states, *asked, *timers))
+
+
+def _pushes(operator: Any) -> bool:
+    """Whether a source is a function that pushes records: it has no positions, as in Flink."""
+    return isinstance(operator, StreamSource) and not isinstance(operator.function, BatchSource)
+
+
+_SOURCES = ("StreamSource", "FormatReader", "FileReader")
+
+
+def _reduced(_: GroupedReduce, inputs: list[str | None]) -> States:
+    return (StateModel(reduce.STATE, "reducing", _typed(value=inputs[0]), form=REDUCTIONS),)
+
+
+def _folded(operator: GroupedFold, inputs: list[str | None]) -> States:
+    return (StateModel(reduce.STATE, "aggregating", form=ACCUMULATORS),)
+
+
+def _window(operator: WindowOperator, inputs: list[str | None]) -> States:
+    assigner, form = operator.assigner, window_contents.kind_of(operator.function, operator.evictor)
+    own_states = None if operator.accumulator_type is None else repr(operator.accumulator_type)
+    types = _typed(accumulator=own_states) if form == ACCUMULATORS else _typed(element=inputs[0])
+    contents = StateModel(window_contents.STATE, "window contents", types, form=form, windows=assigner.sort())
+    merged = (StateModel(merging_windows.STATE, "window set", form=TABLE),) if assigner.merging else ()
+    counts = isinstance(assigner, CountTumblingWindowAssigner | CountSlidingWindowAssigner)
+    counter = (StateModel(assigner.counter, "value", {"value": "Types.LONG()"}),) if counts else ()
+    return contents, *merged, *counter, WINDOW_TIMERS
+
+
+def _joined(_: IntervalJoin, inputs: list[str | None]) -> States:
+    sides = zip((LEFT, RIGHT), inputs, strict=False)
+    buffers = (StateModel(name, "map", _typed(element=declared), form=TABLE) for name, declared in sides)
+    return *buffers, CLEANUP_TIMERS
+
+
+def _typed(**roles: str | None) -> dict[str, str]:
+    return {role: text for role, text in roles.items() if text is not None}
+
+
+def _broadcast(operator: BroadcastProcess, inputs: list[str | None]) -> States:
+    known = {descriptor.name: descriptor for descriptor in operator.descriptors}
+    return tuple(_broadcast_state(name, known.get(name)) for name in operator.states)
+
+
+def _broadcast_state(name: str, descriptor: Any) -> StateModel:
+    if descriptor is None:
+        return StateModel(name, "broadcast")
+    defaults = tuple(descriptor.field_defaults)
+    types, version = _map_types(descriptor), descriptor.version
+    return StateModel(name, "broadcast", types, None, descriptor.former_names, version, defaults)
+
+
+def _map_types(descriptor: Any) -> dict[str, str]:
+    key, value = (getattr(descriptor, f"{role}_type_info", None) for role in ("key", "value"))
+    return _typed(key=None if key is None else repr(key), value=None if value is None else repr(value))
+
+
+def _sink(operator: StreamSink, inputs: list[str | None]) -> States:
+    stateless = not isinstance(operator.function, BuiltinSink) or isinstance(operator.function, PrintSink | CollectSink)
+    return () if stateless else (PENDING,)
+
+
+_OWN: dict[type, Callable[[Any, list[str | None]], States]] = {
+    GroupedReduce: _reduced,
+    GroupedFold: _folded,
+    WindowOperator: _window,
+    IntervalJoin: _joined,
+    BroadcastProcess: _broadcast,
+    StreamSink: _sink,
+}
+
+
+def _functions(operator: Any) -> list[Any]:
+    """The user functions that the task of an operator opens."""
+    function = getattr(operator, "f", None)
+    if isinstance(operator, WindowOperator):
+        function = operator.function.function
+    elif isinstance(operator, GroupedReduce | GroupedFold):
+        function = operator.reducer if isinstance(operator, GroupedReduce) else operator.folder
+    elif isinstance(operator, StreamSink) and not isinstance(operator.function, BuiltinSink):
+        function = operator.function
+    return [] if function is None else [function]
+
+
+def _has_timers(function: Any) -> bool:
+    """Whether a function overrides ``on_timer``, which does nothing in the bases."""
+    on_timer = getattr(function, "on_timer", None)
+    home = str(getattr(on_timer, "__module__", ""))
+    return callable(on_timer) and not home.startswith("penstock.datastream.")
+
+
+def _name(functions: list[Any]) -> str:
+    return ", ".join(type(function).__name__ for function in functions)

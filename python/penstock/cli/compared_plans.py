@@ -1,0 +1,158 @@
+"""What ``diff``, ``lock`` and ``check`` compare, from wherever it is: a program, a plan, a lock file, a savepoint.
+
+A program is run up to its ``execute``, here or in a process of its own: of two programs with helper modules of one
+name, and of one that has been edited since, this process would have the wrong ones.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock.analysis.model import ProgramModel
+from penstock.cli.program import capture_plan
+from penstock.cli.report import guard
+from penstock.errors import FileFormatError
+from penstock.plan import PROFILES
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
+
+UNREADABLE = 2
+"""Exit status where what was given could not be read or planned."""
+
+
+@contextmanager
+def reading(program: str | None = None) -> Iterator[None]:
+    """Explain failures within the block, and end with status 2: nothing was compared.
+
+    Args:
+        program: path of the user's program, if one is running: its lines are shown.
+    """
+    try:
+        with guard(program):
+            yield
+    except SystemExit as end:
+        sys.exit(UNREADABLE if end.code == 1 else end.code)
+
+
+@dataclass(frozen=True)
+class Planning:
+    """How programs are planned.
+
+    Attributes:
+        flink: the Flink version to plan as; None leaves that to the program.
+        pyflink: whether ``import pyflink`` means :mod:`penstock.pyflink`.
+        arguments: of the program.
+        job: which one of the program, by name or number; None: the first.
+    """
+
+    flink: str | None = None
+    pyflink: bool = False
+    arguments: tuple[str, ...] = ()
+    job: str | None = None
+
+    def captured(self, file: str) -> Pipeline:
+        """The plan of a program, run in this process."""
+        return capture_plan(file, self.arguments, self.flink, pyflink=self.pyflink, job=self.job)
+
+    def here(self, file: str) -> ProgramModel:
+        """The model of a program, run in this process."""
+        return model_with_classes(self.captured(file))
+
+    def apart(self, file: str) -> ProgramModel:
+        """The model of a program, run in a process of its own, which tells of failures; then this one ends too."""
+        options = json.dumps([self.flink, self.pyflink, self.job, file, *self.arguments])
+        command = [sys.executable, "-m", "penstock.cli.model_process", options]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+        if done.returncode:
+            sys.exit(1)
+        return ProgramModel.from_dict(json.loads(done.stdout))
+
+
+def model_with_classes(pipeline: Pipeline) -> ProgramModel:
+    """The model of a program that state is to be compared with, with the classes of its own.
+
+    Args:
+        pipeline: the program.
+    """
+    from penstock.analysis.builder import model_of
+    from penstock.job.pickled_code import classes_in
+
+    classes = {name: cls for each in pipeline.operators.values() for name, cls in classes_in(each).items()}
+    return replace(model_of(pipeline), classes=classes)
+
+
+def opened(place: str, planning: Planning, *, apart: bool = False) -> ProgramModel:
+    """The model of what lies somewhere.
+
+    Args:
+        place: a program's file (``.py``), a plan, a description of a graph or a lock file (JSON), a savepoint, a
+            checkpoint directory, JOB@VERSION, or a savepoint of Flink.
+        planning: of programs.
+        apart: whether a program is run in a process of its own.
+
+    Raises:
+        FileFormatError: it is none of them.
+        SavepointError: it is no savepoint, or damaged.
+        PenstockError: the program's, if it fails.
+    """
+    path = Path(place)
+    if path.suffix == ".py":
+        return planning.apart(place) if apart else planning.here(place)
+    if path.name == "_metadata" or (path / "_metadata").is_file():
+        from penstock.compare.savepoints import model_of_flink_savepoint
+
+        return model_of_flink_savepoint(place)
+    if path.is_file() and path.name != "savepoint.json":
+        return _of_text(path, planning.flink)
+    from penstock.compare.savepoints import model_of_savepoint
+
+    return model_of_savepoint(place)
+
+
+def _of_text(path: Path, flink: str | None) -> ProgramModel:
+    from penstock.analysis.builder import model_of_record
+    from penstock.lock.format import is_lock, model_of_lock
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _unknown(path, f"it is no JSON ({error})") from error
+    if is_lock(document):
+        return model_of_lock(text, str(path))
+    if isinstance(document, dict):
+        if "operators" in document and "edges" in document:
+            return ProgramModel.from_dict(document)
+        spec: Any = document.get("spec", document)
+        if isinstance(spec, dict) and "nodes" in spec:
+            if "jid" in spec or '"pact"' in text:
+                raise _unknown(path, "it is a plan in Flink's own format, which lacks what operator IDs are made of")
+            return model_of_record(spec, flink or _planned_as(document, path))
+    raise _unknown(path, "it is neither a plan, nor the description of a graph, nor a lock file")
+
+
+def _planned_as(document: dict[str, Any], path: Path) -> str:
+    """The Flink that a plan was made as. A plan names the release, such as 1.11.4, and a profile is a line of them."""
+    result = document.get("result")
+    release = result.get("flink") if isinstance(result, dict) else None
+    if release is None:
+        return PROFILES[0]
+    for profile in PROFILES:
+        if str(release) == profile or str(release).startswith(f"{profile}."):
+            return profile
+    raise _unknown(path, f"it was planned as Flink {release}, and known are {' and '.join(PROFILES)}")
+
+
+def _unknown(path: Path, why: str) -> FileFormatError:
+    return FileFormatError(
+        f"{str(path)!r} cannot be compared: {why}. Give a program (.py), a plan (penstock explain --format json), a "
+        "lock file (penstock lock), a savepoint's folder, a checkpoint directory or JOB@VERSION."
+    )

@@ -1,0 +1,192 @@
+"""What ``penstock check`` does: the comparison, the lines that are written, and what is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from penstock.analysis.model import ProgramModel
+from penstock.cli.command_lines import same_program
+from penstock.cli.compared_plans import Planning, model_with_classes, opened
+from penstock.cli.savepoint_flink import is_flinks
+from penstock.compare.difference import Difference, compare
+from penstock.compare.texts import FORMATS as MAKERS
+from penstock.compare.texts import Fix, in_brackets, place, shown, told
+from penstock.errors import FileFormatError
+from penstock.lock.format import model_of_lock, program_of, written
+from penstock.lock.pins import Pin, pins
+
+_ROUNDS = 5
+"""How often pins are written and the program is planned anew: a uid of its own moves what is behind an operator."""
+
+
+def old_of(file: str, lock: Path, savepoint: str | None, *, explicit: bool) -> ProgramModel:
+    """What the program is compared with."""
+    locked = None
+    if explicit and savepoint is not None and not lock.is_file():
+        raise FileFormatError(
+            f"There is no lock file {str(lock)!r}. Leave --lock out to compare with {savepoint!r} alone."
+        )
+    if lock.is_file() and (savepoint is None or explicit or _is_of(lock, file)):
+        locked = model_of_lock(lock.read_text(encoding="utf-8", errors="replace"), str(lock))
+    if savepoint is not None:
+        from penstock.compare.savepoints import joined
+
+        saved = opened(savepoint, Planning())
+        return saved if locked is None else joined(locked, saved)
+    if locked is None:
+        raise FileFormatError(
+            f"There is no lock file {str(lock)!r} to compare {file!r} with. Write it while the program is as it runs "
+            f"now: {same_program('lock')}; or compare with a savepoint: --from-savepoint PLACE."
+        )
+    if not explicit:
+        refuse_other_program(lock, file)
+    return locked
+
+
+def refuse_other_program(lock: Path, file: str) -> None:
+    """Raise if a lock file is that of another program.
+
+    Args:
+        lock: the lock file.
+        file: path of the program that is compared with it, or is to be locked there.
+
+    Raises:
+        FileFormatError: it names another program.
+    """
+    other = _program_in(lock)
+    if other in ("", Path(file).name):
+        return
+    raise FileFormatError(
+        f"{str(lock)!r} is the lock file of another program, {other!r}. Give each program in a folder a lock file of "
+        f"its own: penstock lock --lock {Path(file).stem}.lock {file}, and the same with check. If {other!r} was "
+        f"renamed to {Path(file).name!r}: compare them by penstock check --lock {lock} {file}, then remove the lock "
+        "file and write it again."
+    )
+
+
+def refuse_other_job(lock: Path, found: Difference, file: str) -> None:
+    """Raise if a lock file is that of another job of a program.
+
+    Args:
+        lock: the lock file.
+        found: what differs between it and a job that was asked for.
+        file: path of the program.
+
+    Raises:
+        FileFormatError: the lock file names another job.
+    """
+    locked, job = found.old.name, found.new.name
+    if locked == job:
+        return
+    raise FileFormatError(
+        f"{str(lock)!r} is the lock file of the job {locked!r}, and this is the job {job!r} of {file}. Give each job a "
+        f"lock file of its own, by --lock. If {locked!r} was renamed to {job!r}: compare them by "
+        f"penstock check --lock {lock}, then remove the lock file and write it again."
+    )
+
+
+def _is_of(lock: Path, file: str) -> bool:
+    return _program_in(lock) in ("", Path(file).name)
+
+
+def _program_in(lock: Path) -> str:
+    """The name of the program that a lock file says; "" where the file cannot be read as one."""
+    import json
+
+    try:
+        document = json.loads(lock.read_text(encoding="utf-8", errors="replace"))
+    except ValueError:
+        return ""  # reading it says what is wrong
+    return program_of(document) if isinstance(document, dict) else ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A program, and what it is compared with; ``savepoint``: the place of one, if it is that."""
+
+    file: str
+    planning: Planning
+    old: ProgramModel
+    allow: bool
+    savepoint: str | None = None
+
+    def first(self) -> Difference:
+        """The comparison."""
+        if self.savepoint is None or is_flinks(self.savepoint):
+            return compare(self.old, opened(self.file, self.planning), allow=self.allow)
+        from penstock.job.savepoint.store import read_savepoint
+        from penstock.job.steps.ended_operators import ended_operators
+
+        pipeline = self.planning.captured(self.file)
+        ended = ended_operators(pipeline, read_savepoint(self.savepoint))
+        return compare(self.old, model_with_classes(pipeline), allow=self.allow, ended=ended)
+
+    def fixed(self, found: Difference) -> Difference:
+        """The comparison after pins have been written into the program, as long as that helps."""
+        from penstock.lock.fixer import fix
+
+        left: dict[str, str] = {}
+        for _ in range(_ROUNDS):
+            done = fix(pins(found))
+            left = {f"{shown(pin.operator)}: {pin.text}": why for pin, why in done.left}
+            for pin in done.written:
+                click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
+            if not done.written:
+                break
+            found = compare(self.old, self.planning.apart(self.file), allow=self.allow)
+            if found.passes:
+                break
+        for pin, why in left.items():
+            click.echo(f"not written: {pin}: {why}", err=True)
+        return found
+
+
+def tell(found: Difference, form: str, file: str) -> None:
+    """Print what was found, in one of the formats."""
+    if form != "text":
+        click.echo(MAKERS[form](found, fixes(found)), nl=False)
+        return
+    if found.passes:
+        lost = "no state is lost" if not found.unknown else "no state is known to be lost"
+        click.echo(f"{file}: {lost}.")
+        _tell_more(found)
+        return
+    click.echo(f"{file} would lose state.")
+    for line in told(found):
+        click.echo(line)
+    _tell_more(found)
+    wanted = fixes(found)
+    if wanted:
+        click.echo("\nTo keep it, give these operators the IDs that it lies under:")
+        for each in wanted:
+            click.echo(f"  {each.line}")
+        click.echo(f"or have these lines written: {same_program('check', '--fix')}")
+
+
+def _tell_more(found: Difference) -> None:
+    """What nobody knows before it runs, and what a reviewer wants to see."""
+    for problem in found.unknown:
+        click.echo(f"  unknown until it runs: {shown(problem.text, 1000)}{in_brackets(problem.site)}")
+    for each in found.operators:
+        for note in each.facts:
+            click.echo(f"  note: {shown(each.name)}: {shown(note, 1000)}")
+
+
+def fixes(found: Difference) -> list[Fix]:
+    """The lines that keep state which has moved, as texts tell them."""
+    return [Fix(pin.operator, _line(pin), pin.site) for pin in pins(found)]
+
+
+def _line(pin: Pin) -> str:
+    call = "" if pin.site is None else f"{pin.site.call}(…)"
+    instead = "" if pin.instead_of is None else f"  instead of {Pin('', pin.method, pin.instead_of, None).text}"
+    return f"{call}{pin.text}{instead}"
+
+
+def tell_age(found: Difference, lock: Path, file: str) -> None:
+    """Whether the lock file is of an older program."""
+    if written(found.new, file) != lock.read_text(encoding="utf-8", errors="replace"):
+        click.echo(f"{lock} is of an older program; when this one is deployed, write it anew: {same_program('lock')}")

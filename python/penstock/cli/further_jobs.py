@@ -1,0 +1,95 @@
+"""Which calls of a program may start jobs behind its first one. Commands that look at plans end a program there, so
+they have to say what they have not seen.
+
+The program's text is read, not run: a call counts if its method has the name of one that starts a job, or if it calls a
+function of the same file that does so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+_STARTING = frozenset({".execute", ".execute_async", ".execute_and_collect"})
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def other_jobs(text: str, reached: Sequence[int]) -> str:
+    """A sentence about what may start other jobs; "" if nothing does.
+
+    Args:
+        text: of the program.
+        reached: the lines from which its first job was started, the innermost call first; none if that was not in this
+            file.
+
+    Cost: linear in the text, times the depth of its functions that call each other.
+    """
+    try:
+        module = ast.parse(text)
+    except SyntaxError:
+        return ""
+    if not reached:
+        return ""
+    calls = _starting_calls(module)
+    first = [call for call in calls if _is_in(call, reached)]
+    left_out = _alternatives(module, first)
+    lines = sorted({call.lineno for call in calls if call not in first and call not in left_out})
+    loops = {inner for node in ast.walk(module) if isinstance(node, _LOOPS) for inner in ast.walk(node)}
+    again = sorted({call.lineno for call in first if call in loops})
+    said: list[str] = []
+    if lines:
+        said.append(f"Line{'s' * (len(lines) > 1)} {_listed(lines)} may start others, which were not looked at.")
+    if again:
+        said.append(f"Line {again[0]} is in a loop, and may start others, which were not looked at.")
+    return " ".join(said)
+
+
+def _listed(lines: list[int]) -> str:
+    *front, last = map(str, lines)
+    return f"{', '.join(front)} and {last}" if front else last
+
+
+def _starting_calls(module: ast.Module) -> list[ast.Call]:
+    """The calls that start a job, or call a function that does."""
+    methods = {part for node in ast.walk(module) if isinstance(node, ast.ClassDef) for part in node.body}
+    called = {
+        (f".{each.name}" if each in methods else each.name): list(_calls(each))
+        for each in ast.walk(module)
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    names, more = set(_STARTING), True
+    while more:
+        found = {name for name, calls in called.items() if any(_name(call) in names for call in calls)}
+        more = not found <= names
+        names |= found
+    return [call for call in _calls(module) if _name(call) in names]
+
+
+def _calls(within: ast.AST) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(within) if isinstance(node, ast.Call))
+
+
+def _name(call: ast.Call) -> str | None:
+    """Of the function that is called, or of the method, with a dot before it."""
+    if isinstance(call.func, ast.Attribute):
+        return f".{call.func.attr}"
+    return call.func.id if isinstance(call.func, ast.Name) else None
+
+
+def _is_in(node: ast.AST, lines: Iterable[int]) -> bool:
+    first = getattr(node, "lineno", 0)
+    return any(first <= line <= (getattr(node, "end_lineno", None) or first) for line in lines)
+
+
+def _alternatives(module: ast.Module, first: list[ast.Call]) -> set[ast.AST]:
+    """What the program runs instead of the calls that it has reached, in the other branch of an ``if``."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.If):
+            then, instead = (
+                {inner for part in parts for inner in ast.walk(part)} for parts in (node.body, node.orelse)
+            )
+            for taken, other in ((then, instead), (instead, then)):
+                if any(call in taken for call in first):
+                    found |= other
+    return found

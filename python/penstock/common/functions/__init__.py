@@ -1,0 +1,1 @@
+"""What functions, state and timers look like to a program."""

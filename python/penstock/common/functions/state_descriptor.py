@@ -1,0 +1,292 @@
+"""Descriptors of state: what a state is called, what is in it, and how long. Plain data.
+
+Source of the names: ``pyflink.datastream.state``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from penstock.common import checks
+from penstock.common.callables import is_rich
+from penstock.common.functions.state import AggregatingState, ListState, MapState, ReducingState, ValueState
+from penstock.common.functions.state_ttl import StateTtlConfig
+from penstock.common.typeinfo import TypeInformation
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+IN_contra = TypeVar("IN_contra", contravariant=True)
+OUT_co = TypeVar("OUT_co", covariant=True)
+S_co = TypeVar("S_co", covariant=True)
+
+
+class Reduces(Protocol[IN_contra, OUT_co]):
+    """An object that reduces, such as a ReduceFunction."""
+
+    def reduce(self, value1: IN_contra, value2: IN_contra, /) -> OUT_co:
+        """The combination of two values."""
+        ...
+
+
+class Folds(Protocol[IN_contra, T]):
+    """An object that folds (Flink: ``FoldFunction``)."""
+
+    def fold(self, accumulator: T, value: IN_contra, /) -> T:
+        """The value so far with one more record."""
+        ...
+
+
+class Aggregates(Protocol[IN_contra, OUT_co]):
+    """An object that aggregates, such as an AggregateFunction."""
+
+    def create_accumulator(self) -> Any:
+        """The accumulator of nothing."""
+        ...
+
+    def add(self, value: IN_contra, accumulator: Any, /) -> Any:
+        """The accumulator with ``value`` added."""
+        ...
+
+    def get_result(self, accumulator: Any, /) -> OUT_co:
+        """What an accumulator stands for."""
+        ...
+
+
+class Migration(NamedTuple):
+    """What becomes of values that a former program has written.
+
+    Attributes:
+        version: of the values that it makes.
+        function: makes one of an old value; None: it is forgotten.
+    """
+
+    version: int
+    function: Callable[[Any], Any]
+
+
+D = TypeVar("D", bound="StateDescriptor[Any]")
+
+
+@dataclass(frozen=True)
+class StateDescriptor(Generic[S_co]):
+    """Names a state of the class ``S``.
+
+    Attributes:
+        name: unique per operator.
+        ttl_config: how long values live; None for ever.
+        former_names: what the state was called before.
+        migrations: of values that were written before, in the order of their versions.
+        field_defaults: of fields that rows and tuples in it have gained, by path.
+    """
+
+    name: str
+    ttl_config: StateTtlConfig | None = field(default=None, init=False, repr=False, compare=False)
+    former_names: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
+    migrations: tuple[Migration, ...] = field(default=(), init=False, repr=False, compare=False)
+    field_defaults: Mapping[str, Any] = field(default_factory=dict[str, Any], init=False, repr=False, compare=False)
+
+    def get_name(self) -> str:
+        """The state's name."""
+        return self.name
+
+    def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
+        """Let the values of the state end by the clock. It counts for states that are asked for afterwards; of several
+        descriptors of one name the one that is asked for first counts, as in Flink. In BATCH mode it has no effect, as
+        in Flink: there the state of a key ends with the key.
+
+        Args:
+            ttl_config: how long they live; one that is disabled lets them live for ever.
+
+        Raises:
+            InvalidProgramError: it is no StateTtlConfig, or the state has a default value, which Flink would not give
+                any more.
+        """
+        hint = "Give StateTtlConfig.new_builder(Time.seconds(5)).build()."
+        checks.instance(ttl_config, "enable_time_to_live", StateTtlConfig, hint, ", which is no StateTtlConfig")
+        if ttl_config.is_enabled() and getattr(self, "default_value", None) is not None:
+            checks.refuse(
+                f"The state {self.name!r} has a default value, which Flink does not give for a state with a time to "
+                "live. Leave the default out, and take it where value() gives None."
+            )
+        object.__setattr__(self, "ttl_config", ttl_config)  # as all that has to do with time and change, set later
+
+    @property
+    def version(self) -> int:
+        """Of the state's values: that of the last migration, 0 without one."""
+        return self.migrations[-1].version if self.migrations else 0
+
+    def renamed_from(self: D, *names: str) -> D:
+        """The state was called otherwise when it was written: its values are taken over, once.
+
+        Args:
+            names: that it had.
+
+        Returns:
+            The descriptor itself.
+
+        Raises:
+            InvalidProgramError: there is none, or the state's own.
+        """
+        for name in names:
+            checks.text(name, "renamed_from", "name")
+        if not names or self.name in names:
+            checks.refuse(
+                f"renamed_from() of the state {self.name!r} was given {list(names)}. Give the names that it had before."
+            )
+        object.__setattr__(self, "former_names", (*self.former_names, *names))
+        return self
+
+    def migrated_by(self: D, function: Callable[[Any], Any], version: int = 1) -> D:
+        """What becomes of values that a former program has written. Each goes once through all migrations of later
+        versions than its own, and is stored with the last one's; what was written without any has version 0.
+
+        Args:
+            function: makes a new value of an old one: of a value, a reduction or an accumulator, of each element of a
+                list, of each value of a map; of all that a key has, a value, a list or a dict, if the state was of
+                another kind. None: it is forgotten.
+            version: of what it makes, 1 or more, each greater than that of the one before.
+
+        Returns:
+            The descriptor itself.
+
+        Raises:
+            InvalidProgramError: no function, or no such version.
+        """
+        if not callable(function):
+            checks.refuse(
+                f"migrated_by() of the state {self.name!r} was given {checks.shown(function)}. Give a function of an "
+                "old value that returns the new one."
+            )
+        if type(version) is not int or version <= self.version:
+            checks.refuse(
+                f"migrated_by() of the state {self.name!r} was given the version {version!r}. Give a whole number "
+                f"greater than {self.version}."
+            )
+        object.__setattr__(self, "migrations", (*self.migrations, Migration(version, function)))
+        return self
+
+    def with_field_defaults(self: D, defaults: Mapping[str, Any]) -> D:
+        """What fields have in old values that rows and tuples of the state have gained.
+
+        Args:
+            defaults: by name, of a tuple ``f2`` and the like; in a record within a record by path, such as
+                ``address.zip``. What can be changed is copied for each.
+
+        Returns:
+            The descriptor itself.
+
+        Raises:
+            InvalidProgramError: they are not by name.
+        """
+        if not isinstance(defaults, Mapping) or not all(isinstance(name, str) for name in defaults):  # pyright: ignore[reportUnnecessaryIsInstance]
+            checks.refuse(
+                f"with_field_defaults() of the state {self.name!r} was given {checks.shown(defaults)}. Give a dict, "
+                "such as {'count': 0}."
+            )
+        object.__setattr__(self, "field_defaults", {**self.field_defaults, **defaults})
+        return self
+
+
+@dataclass(frozen=True)
+class ValueStateDescriptor(StateDescriptor[ValueState[T]]):
+    """Names a value.
+
+    Attributes:
+        value_type_info: type of the value, recorded in snapshots; None leaves it undeclared.
+        default_value: what ``value()`` gives where there is none.
+    """
+
+    value_type_info: TypeInformation[T] | None = None
+    default_value: T | None = None
+
+    def __post_init__(self) -> None:
+        checks.state(type(self).__name__, self.name, self.value_type_info)
+
+
+@dataclass(frozen=True)
+class ListStateDescriptor(StateDescriptor[ListState[T]]):
+    """Names a list.
+
+    Attributes:
+        elem_type_info: type of the elements, recorded in snapshots; None leaves it undeclared.
+    """
+
+    elem_type_info: TypeInformation[T] | None = None
+
+    def __post_init__(self) -> None:
+        checks.state(type(self).__name__, self.name, self.elem_type_info)
+
+
+@dataclass(frozen=True)
+class MapStateDescriptor(StateDescriptor[MapState[K, V]]):
+    """Names a map state, or a broadcast state.
+
+    Attributes:
+        key_type_info: type of the map's keys.
+        value_type_info: type of the map's values.
+    """
+
+    key_type_info: TypeInformation[K] | None = None
+    value_type_info: TypeInformation[V] | None = None
+
+    def __post_init__(self) -> None:
+        checks.state(type(self).__name__, self.name, self.key_type_info, self.value_type_info)
+
+
+@dataclass(frozen=True)
+class ReducingStateDescriptor(StateDescriptor[ReducingState[T]]):
+    """Names a running reduction.
+
+    Attributes:
+        reduce_function: a callable of two values, or a ReduceFunction.
+        type_info: type of the values, recorded in snapshots; None leaves it undeclared.
+    """
+
+    reduce_function: Reduces[T, T] | Callable[[T, T], T]
+    type_info: TypeInformation[T] | None = None
+
+    def __post_init__(self) -> None:
+        checks.state(type(self).__name__, self.name, self.type_info)
+        checks.function(self.reduce_function, "ReducingStateDescriptor", "reduce")
+        _refuse_rich(self.reduce_function, "ReducingStateDescriptor", checks.UNSUPPORTED_OPERATION)
+
+    def get_reduce_function(self) -> Reduces[T, T] | Callable[[T, T], T]:
+        """The reduce function."""
+        return self.reduce_function
+
+
+@dataclass(frozen=True)
+class AggregatingStateDescriptor(StateDescriptor[AggregatingState[IN, OUT]]):
+    """Names a running aggregation.
+
+    Attributes:
+        agg_function: an AggregateFunction.
+        state_type_info: type of the accumulator, recorded in snapshots; None leaves it undeclared.
+    """
+
+    agg_function: Aggregates[IN, OUT]
+    state_type_info: TypeInformation[object] | None = None
+
+    def __post_init__(self) -> None:
+        checks.state(type(self).__name__, self.name, self.state_type_info)
+        checks.methods(self.agg_function, "AggregatingStateDescriptor", ("create_accumulator", "add", "get_result"))
+        _refuse_rich(self.agg_function, "AggregatingStateDescriptor", None)
+
+    def get_agg_function(self) -> Aggregates[IN, OUT]:
+        """The aggregate function."""
+        return self.agg_function
+
+
+def _refuse_rich(function: object, call: str, flink_class: str | None) -> None:
+    if is_rich(function):
+        checks.refuse(
+            f"{call}() was given {checks.shown(function)}, which has open() or close(): inside a state they would "
+            "never be called. Use a function without them, and do in the open() of the function that asks for the "
+            "state what it needs.",
+            flink_class,
+        )

@@ -1,0 +1,1 @@
+"""Values as Java has them: hash codes, objects, types."""

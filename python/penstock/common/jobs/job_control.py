@@ -1,0 +1,224 @@
+"""JobControl: what who has started a job and who runs it share."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from penstock.common.jobs.collected import Collected
+from penstock.common.jobs.job import JobID, JobStatus
+from penstock.common.jobs.job_executions import JobExecutions
+from penstock.errors import JobCancelledError, JobExecutionError
+from penstock.metrics.running import RunningMetrics
+
+_NOT_CANCELLED = "org.apache.flink.runtime.messages.FlinkJobTerminatedWithoutCancellationException"
+
+
+class Observed(Protocol):
+    """What is seen of a job while it runs."""
+
+    def metrics(self) -> RunningMetrics:
+        """Operators, chains, steps, as they are now."""
+        ...
+
+    def executions(self) -> JobExecutions:
+        """The execution graph with its attempts, as they are now."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SavepointWish:
+    """A savepoint that somebody wants of a job that runs.
+
+    Attributes:
+        kind: ``savepoint``: the job runs on; ``stop``: it ends with it; ``drain``: its sources end before, and with
+            them event time.
+        folder: in which the savepoint gets a folder of its own; None for the one of the settings.
+        version: of the checkpoint directory; None for the newest.
+        taken: whether a savepoint is to be taken at all, for one who only wants the job to end.
+        early: whether its place is told when it is there, not when the job has ended.
+        reference: whether it refers to the state in the checkpoint directory; None for what the settings say.
+        place: gets where it is, or what went wrong.
+    """
+
+    kind: Literal["savepoint", "stop", "drain"]
+    folder: str | None = None
+    version: int | None = None
+    taken: bool = True
+    early: bool = False
+    reference: bool | None = None
+    place: Future[str] = field(default_factory=Future[str])
+
+
+class JobControl:
+    """One run of a job: its id, its status, what is seen of it, and the wish to stop or to cancel it. Any thread may
+    ask or wish; the executor obeys.
+
+    Args:
+        job_name: for messages.
+        program: the ``penstock.plan.Pipeline`` that runs, for who shows it; None if nobody has said.
+
+    Attributes:
+        job_id: of the run.
+        program: as given.
+        observed: what is seen of it while it runs; None if its executor shows nothing.
+        takers: who takes the records of collecting sinks, by their ids, as they come; others wait for the job's end.
+        shown: whether somebody shows the user how far the job is, so that nobody else has to.
+    """
+
+    def __init__(self, job_name: str, program: object | None = None) -> None:
+        self.job_id: JobID = JobID()
+        self.program = program
+        self._job_name = job_name
+        self._status = JobStatus.CREATED
+        self._lock = threading.Lock()
+        self.observed: Observed | None = None
+        self.takers: dict[str, Collected] = {}
+        self.shown = False
+        self._wish = threading.Event()
+        self._stop = threading.Event()
+        self._awake = threading.Event()
+        self._ending = threading.Event()  # it is to be cancelled, or stopped
+        self._sealed = False
+        self._act: Callable[[], None] | None = None
+        self._wishes: list[SavepointWish] = []
+        self._taken: list[tuple[SavepointWish, str]] = []
+
+    @property
+    def status(self) -> JobStatus:
+        """How far the job is."""
+        return self._status
+
+    def enter(self, status: JobStatus) -> None:
+        """Say how far the job is. One that is to be cancelled stays CANCELLING until it has ended."""
+        with self._lock:
+            if self._status is not JobStatus.CANCELLING or status.is_terminal_state():
+                self._status = status
+        if status.is_terminal_state():
+            self._end_wishes()
+
+    def ask(self, wish: SavepointWish) -> None:
+        """Wish for a savepoint. Returns at once; the future of the wish says what has become of it."""
+        wish.place.set_running_or_notify_cancel()  # so that nobody cancels it
+        with self._lock:
+            over = self._status.is_terminal_state()
+            if not over:
+                self._wishes.append(wish)
+                self._awake.set()
+        if over:
+            wish.place.set_exception(self._no_savepoint())
+
+    def asked(self) -> list[SavepointWish]:
+        """The wishes since the last call; whoever runs the job sees to them."""
+        with self._lock:
+            found, self._wishes = self._wishes, []
+            if not (self._stop.is_set() or self._wish.is_set()):
+                self._awake.clear()
+            return found
+
+    def taken(self, wish: SavepointWish, place: str) -> None:
+        """A wish has come true; who has it is told now, or when the job has ended."""
+        if wish.kind == "savepoint" or wish.early:
+            wish.place.set_result(place)
+        else:
+            self._taken.append((wish, place))
+
+    def _end_wishes(self) -> None:
+        for wish in self.asked():
+            wish.place.set_exception(self._no_savepoint())
+        while self._taken:
+            wish, place = self._taken.pop()
+            wish.place.set_result(place)
+
+    def _no_savepoint(self) -> JobExecutionError:
+        return JobExecutionError(
+            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. A job that runs in "
+            "steps can be asked while it runs, and every version in its checkpoint directory can be used as a "
+            "savepoint; a job that is one step, without an unbounded source or execution.checkpointing.dir, has none."
+        )
+
+    def cancel(self) -> None:
+        """Wish the job to end. Returns at once; a job that ends so is CANCELED a little later.
+
+        Raises:
+            JobExecutionError: it has ended otherwise, or is publishing its outputs.
+        """
+        with self._lock:
+            if self._wish.is_set():
+                return
+            if self._sealed or self._status.is_terminal_state():
+                error = JobExecutionError(
+                    f"The job {self._job_name!r} is {self._status.name} and cannot be cancelled any more. Ask "
+                    "get_job_status() before, if that may be."
+                )
+                error.flink_class = _NOT_CANCELLED
+                raise error
+            self._wish.set()
+            self._ending.set()
+            self._awake.set()
+            self._status = JobStatus.CANCELLING
+            act = self._act
+        if act is not None:
+            act()
+
+    def stop(self) -> None:
+        """Wish the job to end after the step that runs, which is finished and committed. Returns at once. A bounded job
+        has one step, and ends as it would have ended."""
+        with self._lock:
+            self._stop.set()
+            self._ending.set()
+            self._awake.set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the job is to end after the step that runs."""
+        return self._stop.is_set()
+
+    def rest(self, seconds: float) -> None:
+        """Wait so long between two steps, or until the job is to stop, or to be cancelled, which is checked."""
+        self._awake.wait(seconds)
+        self.check()
+
+    def check(self) -> None:
+        """End the job here if it is to be cancelled.
+
+        Raises:
+            JobCancelledError: it is.
+        """
+        if self._wish.is_set():
+            raise JobCancelledError(f"The job {self._job_name!r} was cancelled. Nothing was printed or published.")
+
+    def pause(self, milliseconds: int) -> None:
+        """Wait so long, or until the job is to stop, or to be cancelled, which is checked."""
+        self._ending.wait(milliseconds / 1000)
+        self.check()
+
+    def seal(self) -> None:
+        """From here on the job cannot be cancelled: it has succeeded, and what it has made becomes visible.
+
+        Raises:
+            JobCancelledError: it is to be cancelled already.
+        """
+        with self._lock:
+            self.check()
+            self._sealed = True
+
+    @contextlib.contextmanager
+    def on_cancel(self, act: Callable[[], None]) -> Generator[None, None, None]:
+        """Within the block, a wish to cancel the job also calls ``act``, in the thread of who wishes.
+
+        Raises:
+            JobCancelledError: it is to be cancelled already.
+        """
+        with self._lock:
+            self.check()
+            self._act = act
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._act = None

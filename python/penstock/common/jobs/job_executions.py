@@ -1,0 +1,102 @@
+"""JobExecutions: the ExecutionGraph of a running job with its attempts, as they are at one moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from penstock.display import drawn_by
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from penstock.display.tables import Shown
+
+
+class Attempt(Protocol):
+    """One attempt at running a subtask: a ``penstock.plan.Execution``."""
+
+    @property
+    def id(self) -> str:
+        """``<vertex id>_<subtask>_<attempt>``."""
+        ...
+
+    @property
+    def subtask(self) -> int:
+        """From 0."""
+        ...
+
+    @property
+    def attempt(self) -> int:
+        """From 0."""
+        ...
+
+    @property
+    def state(self) -> str:
+        """An ExecutionState of Flink, such as ``RUNNING``."""
+        ...
+
+
+@dataclass(frozen=True)
+class VertexExecutions:
+    """The executions of one vertex.
+
+    Attributes:
+        job_vertex: its index in the JobGraph.
+        name: of the chain.
+        executions: the current ones, by subtask.
+        prior: the ones before, by subtask, the oldest first; the last sixteen are remembered.
+    """
+
+    job_vertex: int
+    name: str
+    executions: tuple[Attempt, ...]
+    prior: tuple[tuple[Attempt, ...], ...]
+
+    def states(self) -> dict[str, int]:
+        """How many subtasks are in each state."""
+        return dict(Counter(each.state for each in self.executions))
+
+
+def _draw(executions: JobExecutions, shown: Shown) -> Group:
+    """The vertices with the states of their subtasks, then the attempts that failed or were cancelled."""
+    from rich.console import Group
+
+    from penstock.display.tables import count, heading
+
+    def states(numbers: dict[str, int]) -> str:
+        return ", ".join(f"{number:,} {state}" for state, number in numbers.items())
+
+    vertices = executions.vertices
+    rows = ((f"[{v.job_vertex}]", v.name, f"{len(v.executions):,}", states(v.states())) for v in vertices)
+    ended = [attempt for v in vertices for attempts in v.prior for attempt in attempts]
+    attempts = ((attempt.id, attempt.state) for attempt in ended)
+    subtasks = sum(len(vertex.executions) for vertex in vertices)
+    return Group(
+        heading(f"Executions: {count(subtasks, 'subtask')}, {states(executions.states())}"),
+        *shown.table(("vertex", "name", ">subtasks", "states"), rows, len(vertices), "vertices"),
+        *shown.table(("attempt before", "state"), attempts, len(ended), "attempts"),
+    )
+
+
+@drawn_by(_draw)
+@dataclass(frozen=True, repr=False)
+class JobExecutions:
+    """What ``JobClient.execution_graph()`` returns.
+
+    Attributes:
+        graph: the ``penstock.plan.ExecutionGraph``: subtasks and what connects them.
+        vertices: the executions of its vertices, in its order.
+    """
+
+    graph: Any
+    vertices: tuple[VertexExecutions, ...]
+
+    def __repr__(self) -> str:
+        states = ", ".join(f"{count} {state}" for state, count in self.states().items())
+        return f"JobExecutions({len(self.vertices)} vertices, {states})"
+
+    def states(self) -> dict[str, int]:
+        """How many subtasks of the whole job are in each state."""
+        return dict(sum((Counter(each.states()) for each in self.vertices), Counter[str]()))

@@ -1,0 +1,70 @@
+"""Functions of a type that have a case for each kind of type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Concatenate, TypeVar
+
+from penstock.common.typesystem.collections import ArrayTypeInfo, ListTypeInfo, MapTypeInfo, PrimitiveArrayTypeInfo
+from penstock.common.typesystem.records import RowTypeInfo, TupleTypeInfo
+from penstock.common.typesystem.scalars import BasicTypeInfo, SqlTimeTypeInfo, TypeInformation
+
+R = TypeVar("R")
+
+
+def by_kind(
+    *,
+    scalars: Callable[Concatenate[BasicTypeInfo[Any], ...], R],
+    times: Callable[Concatenate[SqlTimeTypeInfo[Any], ...], R],
+    tuples: Callable[Concatenate[TupleTypeInfo, ...], R],
+    rows: Callable[Concatenate[RowTypeInfo, ...], R],
+    lists: Callable[Concatenate[ListTypeInfo[Any], ...], R],
+    arrays: Callable[Concatenate[ArrayTypeInfo[Any], ...], R],
+    maps: Callable[Concatenate[MapTypeInfo[Any, Any], ...], R],
+    objects: Callable[Concatenate[TypeInformation[Any] | None, ...], R],
+    primitive_arrays: Callable[Concatenate[PrimitiveArrayTypeInfo[Any], ...], R] | None = None,
+) -> Callable[..., R]:
+    """The function that calls the case of its first argument, a type, with all its arguments.
+
+    Each kind must have its case: a missing one is an error when the module is loaded. ``objects`` is the case of
+    undeclared types, None or pickled, and of all others; primitive arrays are arrays without a case of their own.
+    """
+    cases: list[tuple[type, Callable[..., R]]] = [
+        (BasicTypeInfo, scalars),
+        (SqlTimeTypeInfo, times),
+        (TupleTypeInfo, tuples),
+        (RowTypeInfo, rows),
+        (ListTypeInfo, lists),
+        (PrimitiveArrayTypeInfo, primitive_arrays or arrays),
+        (ArrayTypeInfo, arrays),
+        (MapTypeInfo, maps),
+    ]
+
+    def call(type_info: TypeInformation[Any] | None, *arguments: Any) -> R:
+        case = next((case for kind, case in cases if isinstance(type_info, kind)), objects)
+        return case(type_info, *arguments)
+
+    return call
+
+
+def types_in(type_info: TypeInformation[Any] | None) -> Iterator[TypeInformation[Any] | None]:
+    """A type and all types inside it."""
+    yield type_info
+    for part in _parts(type_info):
+        yield from types_in(part)
+
+
+def _no_parts(_: TypeInformation[Any] | None) -> tuple[TypeInformation[Any], ...]:
+    return ()
+
+
+_parts = by_kind(
+    scalars=_no_parts,
+    times=_no_parts,
+    tuples=lambda type_info: type_info.field_types,
+    rows=lambda type_info: type_info.field_types,
+    lists=lambda type_info: (type_info.element_type,),
+    arrays=lambda type_info: (type_info.element_type,),
+    maps=lambda type_info: (type_info.key_type, type_info.value_type),
+    objects=_no_parts,
+)

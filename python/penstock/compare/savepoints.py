@@ -1,0 +1,186 @@
+"""Savepoints, of Penstock and of Flink, as models of the programs that took them. Nothing is unpickled.
+
+A savepoint has operators with state, and no edges: operators that moved are found by uid and by name, and the cause
+only by their uids. One of Flink has IDs, numbers of subtasks and key groups, and whether there is state, from Flink 2
+on also names and uids; state names and types, which are classes of Java, are not read. The outcome of a restore in
+Flink itself is in :mod:`penstock.flink`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from penstock.analysis.dry_open import KINDS
+from penstock.analysis.facts import SOURCE
+from penstock.analysis.model import OperatorModel, ProgramModel, StateModel
+from penstock.analysis.states import CLEANUP_TIMERS, POSITIONS, USER_TIMERS, WINDOW_TIMERS
+from penstock.flink.findings import NOT_COMPARED
+from penstock.flink.metadata import OperatorState
+from penstock.flink.savepoint import read_savepoint as read_flink_savepoint
+from penstock.job.folder.positions import PUSHED
+from penstock.job.restore.matches import holders
+from penstock.job.savepoint.contents import OperatorContent, SourceContent, StateContent, content_of
+from penstock.job.savepoint.format import Savepoint
+from penstock.job.savepoint.store import read_savepoint
+from penstock.runtime.operators import interval_join, window_contents
+from penstock.runtime.state.evolution import ACCUMULATORS
+from penstock.runtime.state.serializers import TTL
+from penstock.runtime.windows import merging_windows
+
+_OWN = {
+    window_contents.STATE: ("window contents", WINDOW_TIMERS),
+    interval_join.LEFT: ("map", CLEANUP_TIMERS),
+    interval_join.RIGHT: ("map", CLEANUP_TIMERS),
+    merging_windows.STATE: ("window set", WINDOW_TIMERS),
+}
+"""The kind of states that operators keep themselves, and the timers that go with it."""
+
+
+def model_of_savepoint(place: str) -> ProgramModel:
+    """The model of a savepoint, of the newest checkpoint of a checkpoint directory, or of JOB@VERSION. A request per
+    file."""
+    return model_of_saved(read_savepoint(place))
+
+
+def model_of_saved(savepoint: Savepoint) -> ProgramModel:
+    """The model of a savepoint that has been read, with the state that a restore finds in it, without empty state."""
+    manifest = savepoint.manifest.filled()
+    content = content_of(replace(savepoint, manifest=manifest))
+    operators = [_operator(number, each) for number, each in enumerate(content.operators)]
+    known = {operator.operator_id for operator in operators}
+    sources = [source for source in content.sources if source.operator_id not in known and source.read_as]
+    operators += [_source(len(operators) + number, each) for number, each in enumerate(sources)]
+    known.update(source.operator_id for source in sources)
+    loops = [holder for holder in holders(manifest) if holder not in known]
+    operators += [_loop(len(operators) + number, each) for number, each in enumerate(loops)]
+    return ProgramModel(content.about.job, "", tuple(operators), (), (), ())
+
+
+def joined(locked: ProgramModel, saved: ProgramModel) -> ProgramModel:
+    """The model of a lock file with the state of a savepoint of the program: so operators with state have neighbours,
+    and the cause of a move can be found. O(operators)."""
+    by_id = {operator.operator_id: operator for operator in saved.operators}
+    known = tuple(_with_state(operator, by_id.pop(operator.operator_id, None)) for operator in locked.operators)
+    node = 1 + max((each.node for each in known), default=0)
+    others = (replace(each, node=node + number) for number, each in enumerate(by_id.values()))
+    return replace(locked, operators=(*known, *others))
+
+
+def _with_state(locked: OperatorModel, saved: OperatorModel | None) -> OperatorModel:
+    if saved is None:
+        return replace(locked, stateful=False, states=())
+    return replace(
+        locked,
+        stateful=saved.stateful,
+        states=locked.states if saved.states is None else saved.states,
+        effective_max_parallelism=saved.effective_max_parallelism or locked.effective_max_parallelism,
+        keyed=saved.keyed,
+        key_type=saved.key_type,
+        classes=saved.classes,
+        facts={**locked.facts, **saved.facts},
+    )
+
+
+def _operator(node: int, found: OperatorContent) -> OperatorModel:
+    operator = operator_with_state(
+        node,
+        "operator",
+        found.name,
+        found.uid,
+        found.operator_id,
+        (found.parallelism, found.max_parallelism),
+        tuple(_states(found)),
+    )
+    declared = None if found.key is None else found.key[0] or None
+    return replace(operator, keyed=found.key is not None, key_type=declared, classes=found.classes)
+
+
+def _source(node: int, found: SourceContent) -> OperatorModel:
+    """A source; one that pushes has no positions."""
+    operator = operator_with_state(node, "source", found.name, found.uid, found.operator_id, states=(POSITIONS,))
+    operator = replace(operator, facts={SOURCE: found.read_as})
+    return operator if found.read_as != PUSHED else replace(operator, stateful=False, states=())
+
+
+def _loop(node: int, operator_id: str) -> OperatorModel:
+    """The head of a loop, with rows that wait for it."""
+    return operator_with_state(node, "operator", "the head of the loop", None, operator_id, states=())
+
+
+def _states(found: OperatorContent) -> Iterator[StateModel]:
+    timers = [] if found.event_timers + found.clock_timers == 0 else [USER_TIMERS]
+    for state in found.states:
+        if state.kind in KINDS:
+            yield _of_function(state, *KINDS[state.kind])
+            continue
+        kind, own_timers = _OWN.get(state.name, ("", USER_TIMERS))
+        role = "accumulator" if state.kind == ACCUMULATORS else "element"
+        types = dict[str, str]([(role, state.types[0])] if any(state.types) else [])
+        timers = [own_timers for _ in timers] if own_timers is not USER_TIMERS else timers
+        yield StateModel(state.name, kind or _kind(state.kind), types, form=state.kind, windows=state.windows)
+    for state in found.broadcast:
+        yield _of_function(state, "broadcast", ("key", "value"))
+    yield from timers
+
+
+def _kind(form: str) -> str:
+    return "aggregating" if form == ACCUMULATORS else "reducing"
+
+
+def _of_function(state: StateContent, kind: str, roles: tuple[str, ...]) -> StateModel:
+    pairs = zip(roles, state.types, strict=False)
+    types = {role: text for role, text in pairs if text}
+    return StateModel(state.name, kind, types, "set" if TTL in state.serializers else None, version=state.version)
+
+
+def operator_with_state(
+    node: int,
+    kind: str,
+    name: str,
+    uid: str | None,
+    operator_id: str,
+    sizes: tuple[int, int] = (0, 0),
+    states: tuple[StateModel, ...] | None = None,
+) -> OperatorModel:
+    """An operator of which only this is known; ``sizes`` are the numbers of subtasks and of key groups, or 0."""
+    return OperatorModel(
+        node=node,
+        name=name,
+        kind=kind,
+        type="",
+        uid=uid,
+        user_hash=None,
+        operator_id=operator_id,
+        origin="position" if uid is None else "uid",
+        pinned=None,
+        parallelism=sizes[0],
+        max_parallelism=None,
+        effective_max_parallelism=sizes[1],
+        vertex=None,
+        chain_index=None,
+        slot_sharing_group="",
+        chaining="",
+        keyed=False,
+        stateful=True,
+        states=states,
+        site=None,
+        description="",
+    )
+
+
+# --- of Flink ---------------------------------------------------------------------------------------------------------
+
+
+def model_of_flink_savepoint(place: str) -> ProgramModel:
+    """The model of a savepoint or checkpoint of Flink. Reads its ``_metadata``."""
+    found = read_flink_savepoint(place)
+    operators = (_flink_operator(node, each) for node, each in enumerate(found.by_id.values()))
+    return ProgramModel("", "", tuple(operators), (), (), ())
+
+
+def _flink_operator(node: int, found: OperatorState) -> OperatorModel:
+    name = found.name or found.uid or f"the operator {found.operator_id}"
+    sizes = found.parallelism, found.max_parallelism
+    operator = operator_with_state(node, "operator", name, found.uid, found.operator_id, sizes)
+    return replace(operator, unknown=NOT_COMPARED) if found.has_state else replace(operator, stateful=False, states=())

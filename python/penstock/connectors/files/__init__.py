@@ -1,0 +1,1 @@
+"""File sources and sinks: watched folders, part files, buckets."""

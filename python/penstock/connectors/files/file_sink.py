@@ -1,0 +1,330 @@
+"""Writes files into buckets: part files under pending names, rolled when they are large.
+
+Each subtask buffers the data of a part and appends it to the part's file now and then. So a sink can have any number of
+buckets with only one file open.
+
+Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``DefaultRollingPolicy`` (Flink 1.20).
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+from penstock.common.callables import shown
+from penstock.common.serialization import Encoder, SimpleStringEncoder
+from penstock.connectors.files.buckets import BucketAssigner, BucketContext
+from penstock.connectors.files.packs import Packs
+from penstock.connectors.files.part_files import part_files
+from penstock.errors import InvalidProgramError
+from penstock.runtime.buffers.buffer_size import room
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.config.tasks import PendingFile
+from penstock.runtime.io.pending_paths import attempt_name, waiting_place
+from penstock.runtime.io.sinks import PublishedSink, SinkWriter
+from penstock.runtime.io.text import file_text
+from penstock.storage.storage import join, naming, real_place
+
+_WAITING_BYTES = 4 << 20
+"""Bytes that all parts of a subtask buffer before they are written."""
+_LONGEST_NAME, _LONGEST_PATH = 255, 2048
+"""Bytes of a folder's name, and of a bucket's path."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileOutput(PublishedSink):
+    """Adds files to the folders below a base: ``BASE/BUCKET/PREFIX-UID-SUBTASK-COUNTER``, then a suffix. The UID
+    differs for each job, sink and bucket. The counter begins at 0 in each bucket, and in later steps after all counters
+    that the subtask has used."""
+
+    base: str
+    encoder: Encoder[Any]
+    assigner: BucketAssigner[Any]
+    part_size: int | None
+    prefix: str = "part"
+    suffix: str = ""
+    rollover: int | None = None
+    inactivity: int | None = None
+    adds: ClassVar[bool] = True
+    passes_on: ClassVar[bool] = True
+
+    def place(self) -> str:
+        """The base; see :class:`PublishedSink`."""
+        return real_place(self.base)
+
+    def prepare(self, parallelism: int) -> FileOutput:
+        """Make the path absolute, as executors may have another working directory."""
+        return replace(self, base=self.place())
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        encoder = self.encoder
+        if isinstance(encoder, SimpleStringEncoder):
+            encoder = replace(encoder, text=file_text(context.config.input_type))
+        return FileWriter(replace(self, encoder=encoder), context)
+
+
+@dataclass(slots=True)
+class Bucket:
+    """A bucket and its current part."""
+
+    path: str
+    names: PendingFile
+    counter: int = 0
+    stream: BytesIO = field(default_factory=BytesIO)
+    written: int = 0
+    began: int = 0
+    touched: int = 0
+
+
+class _Context(BucketContext):
+    __slots__ = ("_context", "_writer")
+
+    def __init__(self, context: OperatorContext, writer: FileWriter) -> None:
+        self._context, self._writer = context, writer
+
+    def current_processing_time(self) -> int:
+        return self._context.clock.now()
+
+    def current_watermark(self) -> int:
+        return self._context.time.watermark
+
+    def timestamp(self) -> int | None:
+        return self._writer.timestamp
+
+
+class FileWriter(SinkWriter):
+    """The part files of one subtask. Between two checkpoints they grow if this object also runs the next step.
+    Otherwise their data is passed on in packs, which the step of the checkpoint writes."""
+
+    timed = True
+
+    def __init__(self, sink: FileOutput, context: OperatorContext) -> None:
+        self._sink, self._task = sink, context
+        self._context = _Context(context, self)
+        self._buckets: dict[str, Bucket] = {}  # by bucket id
+        self._by_path: dict[str, Bucket] = {}
+        self._finished: list[PendingFile] = []
+        self._parts = part_files(sink.base)
+        self._folder = waiting_place(sink.base, context.job, adds=True)
+        self._first = 0  # counter of a bucket's first part
+        self._packs = Packs(context)
+        self._passed_on: dict[str, Bucket] = {}  # by path: buckets of the packs without a record in this step
+        self._passes_on = False  # this step writes into a pack
+        steps = context.job.folder_id is not None
+        self._ages = steps and (sink.rollover is not None or sink.inactivity is not None)
+        self._most = float("inf") if sink.part_size is None else sink.part_size
+        self._bytes = self._saved = 0
+
+    def write(self, value: Any) -> None:  # type: ignore[override]
+        bucket = self.bucket_of(value)
+        if bucket.written + bucket.stream.tell() > self._most or (self._ages and self._aged(bucket)):
+            self._roll(bucket)
+        stream = bucket.stream
+        before = stream.tell()
+        self._sink.encoder.encode(value, stream)
+        self.saved_if_much(stream.tell() - before)
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        before = self._bytes
+        for value in values:
+            self.write(value)
+        self.room = room((self._bytes - before) // max(len(values), 1), self.room)
+
+    def _aged(self, bucket: Bucket) -> bool:
+        """Whether a part has been open, or without new records, for the time of the rolling policy."""
+        now, sink = self._context.current_processing_time(), self._sink
+        old = sink.rollover is not None and now - bucket.began >= sink.rollover
+        quiet = sink.inactivity is not None and now - bucket.touched >= sink.inactivity
+        aged = bucket.began > 0 and (old or quiet)
+        bucket.began, bucket.touched = now if aged or not bucket.began else bucket.began, now
+        return aged
+
+    def bucket_of(self, value: Any) -> Bucket:
+        """The bucket of a record."""
+        bucket_id = self._sink.assigner.get_bucket_id(value, self._context)
+        bucket = isinstance(bucket_id, str) and self._buckets.get(bucket_id)
+        return bucket or self._bucket(bucket_id)
+
+    def all_buckets(self) -> list[Bucket]:
+        """The buckets that have had records."""
+        return list(self._by_path.values())
+
+    def saved_if_much(self, more: int) -> None:
+        """Write buffered data to the files, if there is much."""
+        self._bytes += more
+        if self._bytes - self._saved >= _WAITING_BYTES:
+            self._save_all()
+
+    def _bucket(self, bucket_id: Any) -> Bucket:
+        """The bucket of a new id."""
+        path = _checked(bucket_id)
+        if not self._by_path:
+            self._begin_step()
+        bucket = self._buckets[bucket_id] = self._by_path.get(path) or self._begin_bucket(path)
+        return bucket
+
+    def _begin_step(self) -> None:
+        """Called at the first record."""
+        self._passes_on = self._task.saves and not self._task.commits
+        if not self._passes_on:
+            self._take_packs()
+
+    def _begin_bucket(self, path: str) -> Bucket:
+        bucket = self._passed_on.pop(path, None) or Bucket(path, self._names(path, self._first), self._first)
+        self._by_path[path] = bucket
+        return bucket
+
+    def _take_packs(self) -> None:
+        """Write the data that steps since the last checkpoint have passed on."""
+        ages = {path: (bucket.began, bucket.touched) for path, bucket in self._passed_on.items()}
+        for bucket in self._passed_on.values():
+            bucket.written = 0
+        for path, counter, data in self._packs.take():
+            bucket = self._by_path.get(path)
+            if bucket is None:
+                bucket = self._by_path[path] = Bucket(path, self._names(path, counter), counter)
+            if bucket.counter < counter:
+                self._roll(bucket)
+            self._add(bucket, data)
+        for path, age in ages.items():
+            self._by_path[path].began, self._by_path[path].touched = age
+        self._passed_on.clear()
+
+    def _add(self, bucket: Bucket, data: bytes) -> None:
+        """Add a pack's data to a part."""
+        bucket.stream.write(data)
+        self.saved_if_much(len(data))
+
+    def _pass_on(self, bucket: Bucket) -> None:
+        """Put a bucket's buffered data into the pack."""
+        data, bucket.stream = bucket.stream.getvalue(), BytesIO()
+        self._packs.add((bucket.path, bucket.counter, data))
+        bucket.written += len(data)
+        self._saved += len(data)
+
+    def _names(self, bucket: str, counter: int) -> PendingFile:
+        sink, task = self._sink, self._task
+        operator_id = task.config.operator_id
+        uid = uuid.uuid5(uuid.UUID(task.job.job_id), f"{operator_id}/{bucket}")
+        name = f"{sink.prefix}-{uid}-{task.subtask}-{counter}{sink.suffix}"
+        waits = attempt_name(operator_id, task.subtask)
+        return PendingFile(operator_id, join(self._folder, waits), join(sink.base, bucket, name))
+
+    def _roll(self, bucket: Bucket) -> None:
+        """Finish the part of a bucket; the next record begins a new one."""
+        (self._pass_on if self._passes_on else self._finish)(bucket)
+        bucket.counter += 1
+        bucket.names = self._names(bucket.path, bucket.counter)
+        bucket.written = 0
+
+    def _save_all(self) -> None:
+        save = self._pass_on if self._passes_on else self._save
+        for bucket in self._by_path.values():
+            if bucket.stream.tell():
+                save(bucket)
+
+    def _save(self, bucket: Bucket, *, sync: bool = False) -> None:
+        """Write buffered data to the part's file."""
+        data, bucket.stream = bucket.stream.getvalue(), BytesIO()
+        path = self._parts.local(bucket.names.pending)
+        with naming(path), open(path, "ab") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        bucket.written += len(data)
+        self._saved += len(data)
+
+    def _finish(self, bucket: Bucket) -> None:
+        self._save(bucket, sync=self._parts.durable)
+        self._parts.finish(bucket.names.pending)
+        self._finished.append(bucket.names)
+
+    def finish(self) -> None:
+        self.end_step()
+        self._parts.close()
+
+    def flush(self) -> None:
+        """Parts grow until they can be committed."""
+
+    def pass_on(self) -> None:
+        for bucket in self._by_path.values():
+            self._pass_on(bucket)
+        self._packs.end_step()
+        self._passed_on.update(self._by_path)
+        self._buckets.clear()
+        self._by_path.clear()
+
+    def end_step(self) -> None:
+        if self._passes_on:  # the subtask ends with a step that is not a checkpoint
+            self.pass_on()
+            self._passes_on = False
+        if self._packs:
+            self._take_packs()
+        self._finish_all()
+        self._task.files.extend(self._finished)
+        self._first = max((bucket.counter + 1 for bucket in self._by_path.values()), default=self._first)
+        self._finished.clear()
+        self._buckets.clear()
+        self._by_path.clear()
+
+    def _finish_all(self) -> None:
+        """Finish the parts of all buckets."""
+        for bucket in self._by_path.values():
+            self._finish(bucket)
+
+    def volatile(self) -> Any:
+        if not self._passed_on:
+            return self._first
+        buckets = [(b.path, b.counter, b.written, b.began, b.touched) for b in self._passed_on.values()]
+        return self._first, buckets, self._packs.volatile()
+
+    def resume(self, volatile: Any) -> None:
+        if isinstance(volatile, int):
+            self._first = volatile
+            return
+        self._first, buckets, packs = volatile
+        self._packs.resume(packs)
+        for path, counter, *numbers in buckets:
+            self._passed_on[path] = Bucket(path, self._names(path, counter), counter, BytesIO(), *numbers)
+
+    def discard(self) -> None:
+        self._packs.discard()
+        for names in (*self._finished, *(bucket.names for bucket in self._by_path.values())):
+            self._parts.discard(names.pending)
+        self._parts.close()
+
+
+def _checked(bucket: Any) -> str:
+    """The normalized path of a bucket, so that each has one spelling: ``a/b`` for ``a//./b/``."""
+    if not isinstance(bucket, str):
+        raise InvalidProgramError(
+            f"get_bucket_id() of the bucket assigner has returned {shown(bucket)}, which is not a text. Return the "
+            "path of a folder, relative to the base path of the sink."
+        )
+    path = PurePosixPath(bucket)
+    if path.is_absolute() or ".." in path.parts:
+        raise InvalidProgramError(
+            f"get_bucket_id() of the bucket assigner has returned {bucket!r}, which is not below the base path of the "
+            "sink. Return the path of a folder, relative to the base path."
+        )
+    if not _can_be_made(path):
+        raise InvalidProgramError(
+            f"get_bucket_id() of the bucket assigner has returned {shown(bucket)}, and no folder can have that name: "
+            "it is too long, or has characters that file systems refuse. Return a short and plain text."
+        )
+    return str(path)
+
+
+def _can_be_made(path: PurePosixPath) -> bool:
+    """Check that folders with these names can be created, before the job is committed."""
+    try:
+        whole, *names = [len(os.fsencode(name)) for name in (path, *path.parts)]
+    except UnicodeEncodeError:  # half a surrogate pair
+        return False
+    return "\0" not in str(path) and max(names, default=0) <= _LONGEST_NAME and whole <= _LONGEST_PATH

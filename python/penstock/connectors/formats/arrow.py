@@ -1,0 +1,444 @@
+"""Records as Arrow columns, and Arrow columns as records: the codec of Parquet, ORC and Spark's DataFrames.
+
+A type in a file may be wider or narrower than the declared one if it is of the same kind: values that do not fit are
+refused one by one. Nested values cross as Python objects, with a conversion per value; most scalars need none. What is
+written is checked first, because Arrow itself would take too much: it cuts off fractions, and times from days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.common import column_types as ct
+from penstock.common.callables import shortened
+from penstock.common.typesystem.conversions import Convert, optional, same
+from penstock.connectors.formats.fields import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of, within
+from penstock.errors import FileFormatError
+from penstock.runtime.io.timestamps import instant_of, microseconds_of, moment_of
+
+REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError, ArithmeticError, FileFormatError)
+"""The exceptions that Arrow and the conversions raise for a value that does not fit."""
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+@dataclass(frozen=True)
+class ArrowRules:
+    """What differs between the users of the codec.
+
+    Attributes:
+        utc: whether local times are taken to be in UTC, otherwise in the time zone of the machine.
+        spark: whether the columns are Spark's: a time of day has nanoseconds, an Instant is cut to microseconds, and
+            values are copied, because they wait for their batch.
+    """
+
+    utc: bool = True
+    spark: bool = False
+
+
+UTC, LOCAL, SPARK = ArrowRules(), ArrowRules(utc=False), ArrowRules(spark=True)
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+_TYPES: dict[type[ct.DataType], pa.DataType] = {
+    ct.NullType: pa.null(),
+    ct.BooleanType: pa.bool_(),
+    ct.TinyIntType: pa.int8(),
+    ct.SmallIntType: pa.int16(),
+    ct.IntType: pa.int32(),
+    ct.BigIntType: pa.int64(),
+    ct.FloatType: pa.float32(),
+    ct.DoubleType: pa.float64(),
+    ct.DateType: pa.date32(),
+    ct.VarCharType: pa.string(),
+    ct.CharType: pa.string(),
+    ct.VarBinaryType: pa.binary(),
+    ct.BinaryType: pa.binary(),
+}
+
+
+def arrow_type(wanted: ct.DataType, rules: ArrowRules = UTC) -> pa.DataType:
+    """The Arrow type of a column."""
+    if isinstance(wanted, ct.DecimalType):
+        return pa.decimal128(wanted.precision, wanted.scale)
+    if isinstance(wanted, ct.TimeType):
+        if rules.spark:
+            return pa.time64("ns")
+        return pa.time32("ms") if wanted.precision <= 3 else pa.time64("us")
+    if isinstance(wanted, ct.TimestampType):
+        zone = "UTC" if isinstance(wanted, ct.LocalZonedTimestampType) else None
+        return pa.timestamp("us" if wanted.precision <= 6 else "ns", zone)
+    if isinstance(wanted, ct.ArrayType):
+        return pa.list_(_field("item", wanted.element_type, rules))
+    if isinstance(wanted, ct.MapType):
+        return pa.map_(arrow_type(wanted.key_type, rules), _field("value", wanted.value_type, rules))
+    if isinstance(wanted, ct.RowType):
+        return pa.struct([_field(field.name, field.data_type, rules) for field in wanted])
+    return _TYPES[type(wanted)]
+
+
+def _field(name: str, wanted: ct.DataType, rules: ArrowRules) -> pa.Field:
+    return pa.field(name, arrow_type(wanted, rules), wanted.nullable)
+
+
+def arrow_schema(row_type: ct.RowType, rules: ArrowRules = UTC) -> pa.Schema:
+    """The Arrow schema of rows."""
+    return pa.schema([_field(field.name, field.data_type, rules) for field in row_type])
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+Inward = tuple[pa.DataType, "Convert | None"]
+"""The Arrow type that a column is cast to, and the conversion of its values; None if they are used as they are."""
+
+
+class Mismatch(Exception):
+    """A column has another kind of values than declared."""
+
+
+def inward(found: pa.DataType, wanted: ct.DataType, rules: ArrowRules = UTC) -> Inward:
+    """How a column of a type is read as the declared one.
+
+    Raises:
+        Mismatch: they are of different kinds.
+    """
+    if isinstance(found, pa.BaseExtensionType):
+        return inward(found.storage_type, wanted, rules)
+    if pa.types.is_dictionary(found):
+        return inward(found.value_type, wanted, rules)
+    if pa.types.is_null(found):
+        return found, None
+    reading = _READERS[type(wanted)](found, wanted, rules)
+    if reading is None:
+        raise Mismatch(f"{found} in the file, {wanted} declared")
+    return reading
+
+
+def column_values(column: pa.Array, reading: Inward) -> list[Any]:
+    """The values of a column for records. Raises one of :data:`REFUSALS` if one does not fit."""
+    plain, convert = reading
+    if column.type != plain:
+        column = column.cast(plain, safe=not pa.types.is_timestamp(plain))
+    values = column.to_pylist()
+    return values if convert is None else list(map(convert, values))
+
+
+def _integer(found: pa.DataType, wanted: ct.DataType, _: ArrowRules) -> Inward | None:
+    if not pa.types.is_integer(found):
+        return None
+    bits = BITS[type(wanted)]
+    narrow = found.bit_width > bits or (found.bit_width == bits and pa.types.is_unsigned_integer(found))
+    return found, (optional(within(bits)) if narrow else None)
+
+
+def _float(found: pa.DataType, wanted: ct.DataType, _: ArrowRules) -> Inward | None:
+    wide = isinstance(wanted, ct.DoubleType)
+    return (found, None) if pa.types.is_floating(found) and (wide or found.bit_width <= 32) else None
+
+
+def _decimal(found: pa.DataType, wanted: ct.DecimalType, _: ArrowRules) -> Inward | None:
+    if not pa.types.is_decimal(found):
+        return None
+    if wanted.whole and found.scale == 0:
+        return found, optional(int)
+    return arrow_type(wanted), None
+
+
+def _text(found: pa.DataType, *_: Any) -> Inward | None:
+    is_text = pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)
+    return (pa.large_string(), None) if is_text else None
+
+
+def _bytes(found: pa.DataType, *_: Any) -> Inward | None:
+    is_bytes = pa.types.is_binary(found) or pa.types.is_large_binary(found) or pa.types.is_fixed_size_binary(found)
+    return (found, None) if is_bytes else None
+
+
+def _moment(found: pa.DataType, wanted: ct.LocalZonedTimestampType, _: ArrowRules) -> Inward | None:
+    """Moments cross as integers: Python's datetime has fewer years than Arrow."""
+    if not pa.types.is_timestamp(found):
+        return None
+    per_second = _PER_SECOND[found.unit]
+    if wanted.zoned:
+        if per_second == 10**6:
+            return pa.int64(), optional(moment_of)
+        return pa.int64(), optional(lambda ticks: moment_of(ticks * 10**6 // per_second))
+    if per_second == 10**6:
+        return pa.int64(), optional(instant_of)
+    return pa.int64(), optional(lambda ticks: instant_of(ticks, per_second))
+
+
+def _local_time(found: pa.DataType, _: ct.DataType, rules: ArrowRules) -> Inward | None:
+    if not pa.types.is_timestamp(found):
+        return None
+    if found.tz is None or rules.utc:
+        return pa.timestamp("us"), None
+    in_zone = optional(lambda value: value.replace(tzinfo=timezone.utc).astimezone().replace(tzinfo=None))
+    return pa.timestamp("us"), in_zone
+
+
+def _array(found: pa.DataType, wanted: ct.ArrayType, rules: ArrowRules) -> Inward | None:
+    if not (pa.types.is_list(found) or pa.types.is_large_list(found) or pa.types.is_fixed_size_list(found)):
+        return None
+    plain, element = inward(found.value_type, wanted.element_type, rules)
+    convert = element and optional(lambda values: list(map(element, values)))
+    return pa.large_list(pa.field(found.value_field.name, plain)), convert
+
+
+def _map(found: pa.DataType, wanted: ct.MapType, rules: ArrowRules) -> Inward | None:
+    if not pa.types.is_map(found):
+        return None
+    plain_key, key = inward(found.key_type, wanted.key_type, rules)
+    plain_item, item = inward(found.item_type, wanted.value_type, rules)
+    if key is None and item is None:
+        return pa.map_(plain_key, plain_item), optional(dict)
+    key, item = key or same, item or same
+    return pa.map_(plain_key, plain_item), optional(lambda pairs: {key(k): item(v) for k, v in pairs})
+
+
+def _row(found: pa.DataType, wanted: ct.RowType, rules: ArrowRules) -> Inward | None:
+    if not pa.types.is_struct(found):
+        return None
+    parts = {found.field(index).name: found.field(index).type for index in range(found.num_fields)}
+    plain, converts = dict(parts), list[tuple[str, Convert]]()
+    for field in wanted:
+        if field.name not in parts:
+            raise Mismatch(f"no field {field.name!r} in {found}")
+        plain[field.name], convert = inward(parts[field.name], field.data_type, rules)
+        converts.append((field.name, convert or same))
+    make = maker(wanted)
+    read = optional(lambda value: make([convert(value[name]) for name, convert in converts]))
+    return pa.struct(list(plain.items())), read
+
+
+_Reader = Callable[[pa.DataType, Any, ArrowRules], "Inward | None"]
+_READERS: dict[type[ct.DataType], _Reader] = {
+    **dict.fromkeys(BITS, _integer),
+    ct.NullType: lambda found, wanted, rules: None,
+    ct.FloatType: _float,
+    ct.DoubleType: _float,
+    ct.BooleanType: lambda found, wanted, rules: (found, None) if pa.types.is_boolean(found) else None,
+    ct.DecimalType: _decimal,
+    ct.VarCharType: _text,
+    ct.CharType: _text,
+    ct.VarBinaryType: _bytes,
+    ct.BinaryType: _bytes,
+    ct.DateType: lambda found, wanted, rules: (pa.date32(), None) if pa.types.is_date(found) else None,
+    ct.TimeType: lambda found, wanted, rules: (pa.time64("us"), None) if pa.types.is_time(found) else None,
+    ct.LocalZonedTimestampType: _moment,
+    ct.TimestampType: _local_time,
+    ct.ArrayType: _array,
+    ct.MapType: _map,
+    ct.RowType: _row,
+}
+
+
+class BatchReader:
+    """Makes records of the batches of a file. Columns that are not declared are not read.
+
+    Raises:
+        FileFormatError: a column is of another kind than declared.
+    """
+
+    def __init__(self, found: pa.Schema, row_type: ct.RowType, where: str, rules: ArrowRules = UTC) -> None:
+        self._row_type, self._where = row_type, where
+        self._columns = [self._reader(found, field.name, field.data_type, rules) for field in row_type]
+
+    def _reader(self, found: pa.Schema, name: str, wanted: ct.DataType, rules: ArrowRules) -> Inward:
+        if name not in found.names:
+            return pa.null(), None
+        try:
+            return inward(found.field(name).type, wanted, rules)
+        except Mismatch as error:
+            raise FileFormatError(
+                f"{self._where}: the column {name!r} cannot be read as {wanted}: {error}. Declare the type that the "
+                "file has, and convert the values in a map()."
+            ) from None
+
+    def records(self, batch: pa.RecordBatch, place: str) -> list[Any]:
+        """The records of a batch; ``place`` is its part of the file, for messages.
+
+        Raises:
+            FileFormatError: a value does not fit.
+        """
+        return rows_of((self._values(index, batch, place) for index in range(len(self._columns))), self._row_type)
+
+    def _values(self, index: int, batch: pa.RecordBatch, place: str) -> list[Any]:
+        field, reading = self._row_type.fields[index], self._columns[index]
+        if field.name not in batch.schema.names:
+            return [None] * batch.num_rows
+        column = batch.column(field.name)
+        column = column.storage if isinstance(column, pa.ExtensionArray) else column
+        try:
+            values = column_values(column, reading)
+        except REFUSALS as error:
+            raise FileFormatError(
+                f"{self._where}, {place}: {_culprit(column, reading)} in the column {field.name!r} cannot be read as "
+                f"{field.data_type}: {error}. Declare a type that holds it."
+            ) from error
+        if column.null_count and not field.data_type.nullable:
+            raise FileFormatError(
+                f"{self._where}, {place}: the column {field.name!r} has no value in a record, and is declared as "
+                f"{field.data_type} that is always there. Declare it nullable."
+            )
+        return values
+
+
+def _culprit(column: pa.Array, reading: Inward) -> str:
+    """The first value that cannot be read, for a message."""
+    for row in range(len(column)):
+        try:
+            column_values(column.slice(row, 1), reading)
+        except REFUSALS:
+            try:
+                return f"the value {shortened(column[row].as_py())}"
+            except REFUSALS:
+                return f"the value {column[row]}"
+    return "a value"
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+class Misfit(Exception):
+    """A value that does not fit its column, and why."""
+
+    def __init__(self, value: Any, why: str) -> None:
+        super().__init__(value, why)
+        self.value, self.why = value, why
+
+
+def column_of(
+    values: Sequence[Any], wanted: ct.DataType | None, kind: pa.DataType, rules: ArrowRules = UTC
+) -> pa.Array:
+    """Values as an Arrow column of a type; ``wanted`` is None if they are converted already.
+
+    Raises:
+        Misfit: one does not fit.
+    """
+
+    def array(values: Sequence[Any]) -> pa.Array:
+        return pa.array(values if wanted is None else outward_all(values, wanted, rules), kind)
+
+    try:
+        return array(values)
+    except REFUSALS as error:
+        for value in values:  # find the culprit
+            try:
+                array([value])
+            except REFUSALS as reason:
+                raise Misfit(value, str(reason)) from reason
+        raise Misfit(values[0], str(error)) from error
+
+
+def outward(wanted: ct.DataType, rules: ArrowRules = UTC) -> Convert:
+    """The conversion of a value in a record into one that Arrow takes. It keeps None, and raises one of
+    :data:`REFUSALS` for a value of another type."""
+    convert = _conversion(wanted, rules)
+    return optional(lambda value: of_kind(value, wanted) if convert is None else convert(of_kind(value, wanted)))
+
+
+def outward_all(values: Sequence[Any], wanted: ct.DataType, rules: ArrowRules = UTC) -> Sequence[Any]:
+    """:func:`outward` for each value, at once if all are of the usual class."""
+    convert, kinds = _conversion(wanted, rules), KINDS[type(wanted)]
+    if convert is None and {*kinds, type(None)}.issuperset(map(type, values)):
+        return values
+    return list(map(outward(wanted, rules), values))
+
+
+def _conversion(wanted: ct.DataType, rules: ArrowRules) -> Convert | None:
+    """The conversion of a value of the right class; None if Arrow takes it as it is."""
+    if isinstance(wanted, ct.LocalZonedTimestampType):
+        return _ticks(wanted.precision, rules)
+    if isinstance(wanted, ct.TimestampType):
+        return _naive if rules.utc else _in_utc
+    if isinstance(wanted, ct.ArrayType):
+        element = wanted.element_type
+        if rules.spark:
+            return lambda values: list(outward_all(values, element, rules))
+        return lambda values: outward_all(values, element, rules)
+    if isinstance(wanted, ct.MapType):
+        key, item = wanted.key_type, wanted.value_type
+
+        def pairs(value: dict[Any, Any]) -> list[tuple[Any, Any]]:
+            items = outward_all(list(value.values()), item, rules)
+            return list(zip(outward_all(list(value), key, rules), items, strict=True))
+
+        return pairs
+    if isinstance(wanted, ct.RowType):
+        return _struct(wanted, rules)
+    return bytes if rules.spark and isinstance(wanted, ct.VarBinaryType) else None
+
+
+def _naive(value: datetime) -> datetime:
+    if value.tzinfo is not None:
+        raise ValueError("it is timezone-aware, but the column holds local times; declare TIMESTAMP_LTZ")
+    return value
+
+
+def _in_utc(value: datetime) -> datetime:
+    return _naive(value).astimezone(timezone.utc).replace(tzinfo=None)
+
+
+def _ticks(precision: int, rules: ArrowRules) -> Convert:
+    per_second = 10**6 if precision <= 6 else 10**9
+
+    def ticks(value: Any) -> int:
+        if isinstance(value, datetime):
+            if value.tzinfo is None:
+                raise ValueError("a moment is an Instant, or a timezone-aware datetime")
+            return microseconds_of(value) * (per_second // 10**6)
+        whole, rest = divmod(value.nanos * per_second, 10**9)
+        if rest and not rules.spark:
+            raise ValueError("it has more than six digits of a fraction of a second; declare TIMESTAMP_LTZ(9)")
+        return value.seconds * per_second + whole
+
+    return ticks
+
+
+def _struct(row_type: ct.RowType, rules: ArrowRules) -> Convert:
+    names, known = tuple(row_type.names), frozenset(row_type.names)
+    converts = [outward(field_type, rules) for field_type in row_type.types]
+
+    def struct(value: Any) -> tuple[Any, ...]:
+        fields = fields_of(value, names, known)
+        return tuple([convert(field) for convert, field in zip(converts, fields, strict=True)])
+
+    return struct
+
+
+class BatchWriter:
+    """Makes Arrow batches of records for a file."""
+
+    def __init__(self, row_type: ct.RowType, rules: ArrowRules = UTC) -> None:
+        self.schema = arrow_schema(row_type, rules)
+        self._names, self._types, self._rules = tuple(row_type.names), row_type.types, rules
+
+    def batch(self, records: Sequence[Any]) -> pa.RecordBatch:
+        """The records, at least one, as a batch.
+
+        Raises:
+            FileFormatError: a record has other fields, or a value does not fit.
+        """
+        columns = columns_of(records, self._names)
+        return pa.record_batch(list(map(self._column, range(len(columns)), columns)), schema=self.schema)
+
+    def _column(self, index: int, values: tuple[Any, ...]) -> pa.Array:
+        field, wanted = self.schema.field(index), self._types[index]
+        try:
+            column = column_of(values, wanted, field.type, self._rules)
+        except Misfit as misfit:
+            raise FileFormatError(
+                f"The value {shortened(misfit.value)} cannot be written into the column {field.name!r} of type "
+                f"{wanted}: {misfit.why}. Convert it in a map() before the sink, or declare another type."
+            ) from misfit.__cause__
+        if column.null_count and not field.nullable:
+            raise FileFormatError(
+                f"The column {field.name!r} cannot hold None, and a record has none. Declare the type {wanted} "
+                "nullable, or give a value."
+            )
+        return column

@@ -1,0 +1,326 @@
+"""CSV files, with PyFlink's names (``pyflink.datastream.formats.csv``). A file is read whole, by one subtask: line ends
+may stand in quotes, so it cannot be cut.
+
+Sources of the semantics: ``CsvReaderFormat``, ``CsvBulkWriters`` (PyFlink 2.3).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, Any
+
+from penstock.common import checks
+from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
+from penstock.common.callables import shortened
+from penstock.common.column_types import ArrayType
+from penstock.common.typeinfo import TypeInformation
+from penstock.common.typesystem.conversions import Convert
+from penstock.connectors.formats.csv_lines import CsvTokenizer, quoter
+from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder
+from penstock.connectors.formats.csv_values import reader, writer
+from penstock.connectors.formats.fields import columns_of, of_kind, rows_of
+from penstock.connectors.java_texts import Unfit
+from penstock.errors import FileFormatError
+from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
+from penstock.runtime.io.file_source import opened
+from penstock.runtime.io.files import ends_before
+from penstock.runtime.io.splits import Records, Split
+
+__all__ = ["CsvBulkWriters", "CsvReaderFormat", "CsvSchema", "CsvSchemaBuilder", "CsvWriterFactory"]
+
+_BATCH = 2_000
+_REFUSALS = (ValueError, ArithmeticError, TypeError, OverflowError)
+Row = list[str]
+
+
+@dataclass(frozen=True)
+class CsvReaderFormat(StreamFormat[Any]):
+    """Rows of CSV files, for ``FileSource.for_record_stream_format``. Made by :meth:`for_schema`.
+
+    Files are UTF-8, and may be compressed. Each is read by one subtask, whatever its size: line ends may stand in
+    quotes.
+    """
+
+    schema: CsvSchema
+
+    @staticmethod
+    def for_schema(schema: CsvSchema) -> CsvReaderFormat:
+        """Files that look like this.
+
+        Args:
+            schema: with at least one column.
+
+        Raises:
+            InvalidProgramError: no schema, or one without columns.
+        """
+        return CsvReaderFormat(_checked(schema, "CsvReaderFormat.for_schema"))
+
+    @property
+    def produced_type(self) -> TypeInformation[Any]:
+        """A row with the names of the columns."""
+        return self.schema.row_type.type_info
+
+    def read(self, split: Split) -> Iterator[Records[Any]]:
+        """The rows of a file. A position is a number of rows."""
+        path, done, schema = path_of(split), split.start or 0, self.schema
+        readers = [reader(column.data_type, schema.elements_of(column), schema.null) for column in schema.columns]
+        for slow in (False, True):
+            try:
+                for rows in self._rows(path, done, slow):
+                    records = self._records(path, rows, done, readers)
+                    done += len(rows)
+                    yield Records(records, done)
+                return
+            except (csv.Error, Unfit) as error:  # the quick reader is stricter: once more from here, slowly
+                if slow:
+                    raise FileFormatError(
+                        f"{path}, line {self._line(path, done + 1, slow=True)} or behind: {error}. Check the quotes "
+                        "and escapes of the file, and the characters of the schema."
+                    ) from error
+
+    def _rows(self, path: str, done: int, slow: bool) -> Iterator[list[Row]]:
+        with inflating(path), opened(path) as file:
+            rows = self._begun(file, path, slow)
+            for _ in range(done):
+                if next(rows, None) is None:
+                    raise ends_before(path, done)
+            try:
+                while batch := list(islice(rows, _BATCH)):
+                    yield batch
+            except UnicodeDecodeError as error:
+                raise FileFormatError(
+                    f"{path}, behind line {rows.line}: it contains bytes that are not valid UTF-8: {error}. Convert "
+                    "the file."
+                ) from error
+
+    def _begun(self, file: IO[bytes], path: str, slow: bool) -> CsvRows:
+        rows = CsvRows(io.TextIOWrapper(file, "utf-8-sig", newline=""), self.schema, slow=slow)
+        rows.begin(path)
+        return rows
+
+    def _line(self, path: str, row: int, *, slow: bool = False) -> int:
+        """The last line of a row, which is counted from 1: found by reading the file again."""
+        with opened(path) as file:
+            rows = self._begun(file, path, slow)
+            try:
+                for _ in range(row):
+                    next(rows, None)
+            except (csv.Error, Unfit):
+                return self._line(path, row, slow=True) if not slow else rows.line
+            return rows.line
+
+    def _records(self, path: str, rows: list[Row], done: int, readers: Sequence[Convert]) -> list[Any]:
+        width = len(readers)
+        if not {width}.issuperset(map(len, rows)):
+            self._check_widths(path, rows, done)
+        columns = zip(*(row[:width] for row in rows), strict=True)
+        values = (self._values(path, i, texts, done, readers[i]) for i, texts in enumerate(columns))
+        return rows_of(values, self.schema.row_type)
+
+    def _check_widths(self, path: str, rows: list[Row], done: int) -> None:
+        """Refuse a row that has fewer columns than the schema, or more where it may not."""
+        columns = self.schema.columns
+        for number, row in enumerate(rows, done + 1):
+            if len(row) < len(columns) or (len(row) > len(columns) and not self.schema.rest):
+                raise FileFormatError(
+                    f"{path}, line {self._line(path, number)}: {len(row)} columns {shortened(row)}, and the schema has "
+                    f"{len(columns)}: {[column.name for column in columns]}. Correct the file, or the schema and its "
+                    f"separator {self.schema.separator!r}."
+                )
+
+    def _values(self, path: str, index: int, texts: Sequence[str], done: int, convert: Convert) -> list[Any]:
+        try:
+            return list(map(convert, texts))
+        except _REFUSALS:
+            return [self._value(path, index, text, number, convert) for number, text in enumerate(texts, done + 1)]
+
+    def _value(self, path: str, index: int, text: str, number: int, convert: Convert) -> Any:
+        column = self.schema.columns[index]
+        try:
+            return convert(text)
+        except _REFUSALS as error:
+            hint = "" if text.strip() else " Say by set_null_value('') that an empty column means None."
+            raise FileFormatError(
+                f"{path}, line {self._line(path, number)}: {shortened(text)} in the column {column.name!r} cannot be "
+                f"read as {column.data_type}: {error}.{hint or ' Correct the file, or declare another type.'}",
+                flink_class="java.lang.NumberFormatException",
+            ) from error
+
+
+class CsvRows:
+    """The rows of a file as texts, without header and comments. Python's own reader splits them; it refuses spaces
+    behind a closing quote, and escapes mean something else there: then our tokenizer does, slowly.
+
+    Attributes:
+        line: number of the line that was read last, from 1.
+    """
+
+    def __init__(self, file: IO[str], schema: CsvSchema, *, slow: bool = False) -> None:
+        self._file, self._schema = file, schema
+        self.line = 0
+        self._inside = False
+        self._rows: Iterator[Row] = self._slow() if slow or schema.escape else self._quick()
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        self._inside = False
+        return next(self._rows) or [""]  # of an empty line
+
+    def begin(self, name: str) -> None:
+        """Skip the lines before the data of a file of this name.
+
+        Raises:
+            FileFormatError: the header names other columns.
+        """
+        if self._schema.header:
+            header = next(self, None)
+            if header is not None and self._schema.strict:
+                self._check(header, name)
+        if self._schema.skip:
+            next(self, None)
+
+    def _check(self, header: Row, name: str) -> None:
+        wanted = [column.name for column in self._schema.columns]
+        if header[: len(wanted)] != wanted or (len(header) > len(wanted) and not self._schema.rest):
+            raise FileFormatError(
+                f"{name}, line {self.line}: the header names the columns {header}, and the schema has {wanted}. "
+                "Describe the columns that the file has, or leave set_strict_headers() out."
+            )
+
+    def _lines(self) -> Iterator[str]:
+        """The lines of the file; a comment is skipped only where a row begins."""
+        for line in self._file:
+            self.line += 1
+            if not self._inside and self._schema.comments and line.lstrip().startswith("#"):
+                continue
+            self._inside = True
+            yield line
+
+    def _quick(self) -> Iterator[Row]:
+        csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+        quote = self._schema.quote
+        return csv.reader(
+            self._lines(),
+            delimiter=self._schema.separator,
+            quotechar=quote or None,
+            quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+            strict=True,
+        )
+
+    def _slow(self) -> Iterator[Row]:
+        tokenizer, lines = CsvTokenizer(self._schema), self._lines()
+        for line in lines:
+            yield tokenizer.row(line, 0, lambda: next(lines, ""))
+
+
+class CsvWriter(BulkWriter[Any]):
+    """Writes rows as CSV, a line each, with quotes where Flink has them."""
+
+    def __init__(self, out: IO[bytes], schema: CsvSchema) -> None:
+        self._out, self._schema = out, schema
+        self._names = tuple(column.name for column in schema.columns)
+        self._quoted = quoter(schema, "#") if schema.quote else self._bare
+        if schema.header:
+            self._write([list(map(self._quoted, self._names))])
+
+    def add_element(self, element: Any, /) -> None:
+        """Write a row."""
+        self.add_all([element])
+
+    def add_all(self, elements: Sequence[Any], /) -> None:
+        """Write rows."""
+        columns = columns_of(elements, self._names)
+        texts = [self._texts(column, values) for column, values in zip(self._schema.columns, columns, strict=True)]
+        self._write(zip(*texts, strict=True))
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def finish(self) -> None:
+        """Nothing is left to write."""
+
+    def _write(self, rows: Any) -> None:
+        separator, end = self._schema.separator, self._schema.line_separator
+        self._out.write("".join([separator.join(row) + end for row in rows]).encode())
+
+    def _texts(self, column: CsvColumn, values: Sequence[Any]) -> list[str]:
+        texts: list[str] = []
+        for value in values:
+            try:
+                texts.append(self._text(column, value))
+            except _REFUSALS as error:
+                raise FileFormatError(
+                    f"The value {shortened(value)} cannot be written into the column {column.name!r} of type "
+                    f"{column.data_type}: {error}. Convert it in a map() before the sink, or declare another type."
+                ) from error
+        return texts
+
+    def _text(self, column: CsvColumn, value: Any) -> str:
+        if value is None:
+            return self._schema.null or ""
+        of_kind(value, column.data_type)
+        if isinstance(column.data_type, ArrayType):
+            return self._quoted(self._array(column, column.data_type, value))
+        text = writer(column.data_type)(value)
+        return self._quoted(text) if isinstance(value, str) else text
+
+    def _array(self, column: CsvColumn, wanted: ArrayType, values: Sequence[Any]) -> str:
+        separator, write = self._schema.elements_of(column), writer(wanted.element_type)
+        null = self._schema.null or ""
+        texts = [null if value is None else write(of_kind(value, wanted.element_type)) for value in values]
+        if separator and any(separator in text for text in texts):
+            raise ValueError(
+                f"an element has {separator!r}, which separates elements; give another to add_array_column()"
+            )
+        if len(texts) > 1 and not separator:
+            raise ValueError("there is no separator for its elements; give one to add_array_column()")
+        return separator.join(texts)
+
+    def _bare(self, text: str) -> str:
+        if any(special in text for special in (self._schema.separator, "\n", "\r")):
+            raise ValueError("it has a separator or a line end, and the schema has no quotes to put it in")
+        return text
+
+
+@dataclass(frozen=True, repr=False)
+class CsvWriterFactory(RowDataBulkWriterFactory):
+    """Makes writers of CSV files. See :meth:`CsvBulkWriters.for_schema`."""
+
+    schema: CsvSchema
+
+    def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
+        """A writer of a file."""
+        return CsvWriter(out, self.schema)
+
+
+class CsvBulkWriters:
+    """Writes CSV files, for ``FileSink.for_bulk_format``."""
+
+    @staticmethod
+    def for_schema(schema: CsvSchema) -> CsvWriterFactory:
+        """Files that look like this. Records are rows, tuples, lists or dicts; rows and dicts are written by the names
+        of their fields if these are the columns'. Texts stand in quotes where Flink puts them.
+
+        Args:
+            schema: with at least one column.
+
+        Raises:
+            InvalidProgramError: no schema, or one without columns.
+        """
+        row_type = _checked(schema, "CsvBulkWriters.for_schema").row_type
+        return CsvWriterFactory(row_type, schema)
+
+
+def _checked(schema: Any, call: str) -> CsvSchema:
+    hint = "Give what CsvSchema.builder()…build() returns."
+    found: CsvSchema = checks.instance(schema, call, CsvSchema, hint)
+    if not found.columns:
+        checks.illegal_argument(f"{call}() was given a schema without columns. Add them: add_string_column('name').")
+    return found

@@ -1,0 +1,272 @@
+"""What a CSV file looks like: its columns, and the characters between them.
+
+Source of names and defaults: ``CsvSchema`` of PyFlink 2.3, and what that reads and writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from penstock.common import checks
+from penstock.common.column_types import (
+    ArrayType,
+    BigIntType,
+    BooleanType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    MapType,
+    RowField,
+    RowType,
+    SmallIntType,
+    TinyIntType,
+    VarCharType,
+    data_type_of,
+)
+from penstock.common.typeinfo import TypeInformation
+from penstock.connectors.formats.csv_lines import CsvForm
+from penstock.errors import UnsupportedError
+
+_NUMBERS = (TinyIntType, SmallIntType, IntType, BigIntType, FloatType, DoubleType, DecimalType)
+ARRAY_SEPARATOR = ";"
+
+
+@dataclass(frozen=True)
+class CsvColumn:
+    """A column. ``separator`` is between the elements of an array, "" for that of the schema."""
+
+    name: str
+    data_type: DataType
+    separator: str = ""
+
+
+@dataclass(frozen=True)
+class CsvSchema(CsvForm):
+    """The columns and characters of CSV files. Made by :meth:`builder`.
+
+    Attributes:
+        columns: in order.
+        header: whether the first line names the columns.
+        strict: whether these names must be those of the columns.
+        skip: whether the first line of data is skipped.
+        rest: whether lines may have more columns, which are ignored.
+    """
+
+    columns: tuple[CsvColumn, ...] = ()
+    header: bool = False
+    strict: bool = False
+    skip: bool = False
+    rest: bool = False
+
+    @staticmethod
+    def builder() -> CsvSchemaBuilder:
+        """Begin with no columns, and commas between them."""
+        return CsvSchemaBuilder()
+
+    @property
+    def row_type(self) -> RowType:
+        """Type of the records."""
+        return RowType(tuple(RowField(column.name, column.data_type) for column in self.columns))
+
+    def elements_of(self, column: CsvColumn) -> str:
+        """What separates the elements of an array; "" for nothing."""
+        return column.separator or self.array_separator
+
+    def size(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+class CsvSchemaBuilder:
+    """Describes a CSV file. Methods change it and return it."""
+
+    def __init__(self) -> None:
+        self._schema = CsvSchema()
+
+    def _with(self, **changes: Any) -> CsvSchemaBuilder:
+        self._schema = replace(self._schema, **changes)
+        return self
+
+    def _add(self, call: str, name: Any, data_type: DataType, separator: str = "") -> CsvSchemaBuilder:
+        if checks.text(name, call, "name of the column") in [column.name for column in self._schema.columns]:
+            checks.illegal_argument(f"{call}({name!r}): there is a column of this name. Give each column its own.")
+        return self._with(columns=(*self._schema.columns, CsvColumn(name, data_type, separator)))
+
+    def build(self) -> CsvSchema:
+        """The schema."""
+        return self._schema
+
+    def add_string_column(self, name: str) -> CsvSchemaBuilder:
+        """A column of texts."""
+        return self._add("add_string_column", name, VarCharType())
+
+    def add_boolean_column(self, name: str) -> CsvSchemaBuilder:
+        """A column of ``true``, in any case, and anything else, which is False as in Java."""
+        return self._add("add_boolean_column", name, BooleanType())
+
+    def add_number_column(self, name: str, number_type: DataType | None = None) -> CsvSchemaBuilder:
+        """A column of numbers.
+
+        Args:
+            name: of the column.
+            number_type: TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE or DECIMAL of ``DataTypes``; None for BIGINT.
+        """
+        wanted = BigIntType() if number_type is None else _data_type(number_type, "add_number_column")
+        if not isinstance(wanted, _NUMBERS):
+            checks.refuse(
+                f"add_number_column({name!r}) was given {wanted}, which is not a number type. Give one such as "
+                "DataTypes.INT()."
+            )
+        return self._add("add_number_column", name, wanted)
+
+    def add_array_column(
+        self, name: str, separator: str = ARRAY_SEPARATOR, element_type: DataType | None = None
+    ) -> CsvSchemaBuilder:
+        """A column of lists.
+
+        Args:
+            name: of the column.
+            separator: between the elements.
+            element_type: of the elements; None for texts.
+        """
+        checks.text(separator, "add_array_column", "separator")
+        element = VarCharType() if element_type is None else _data_type(element_type, "add_array_column")
+        _plain(element, f"add_array_column({name!r})")
+        return self._add("add_array_column", name, ArrayType(element), separator)
+
+    def add_column(self, name: str, data_type: DataType | TypeInformation[Any]) -> CsvSchemaBuilder:
+        """A column of any type that a text can show, also of days, times and bytes (in Base64). PyFlink has no such
+        method.
+
+        Args:
+            name: of the column.
+            data_type: one of ``DataTypes`` or ``Types``.
+        """
+        wanted = _data_type(data_type, "add_column")
+        _plain(wanted.element_type if isinstance(wanted, ArrayType) else wanted, f"add_column({name!r})")
+        return self._add("add_column", name, wanted)
+
+    def add_columns_from(self, schema: CsvSchema) -> CsvSchemaBuilder:
+        """All columns of another schema."""
+        checks.instance(schema, "add_columns_from", CsvSchema, "Give a CsvSchema, which build() returns.")
+        for column in schema.columns:
+            self._add("add_columns_from", column.name, column.data_type, column.separator)
+        return self
+
+    def clear_columns(self) -> CsvSchemaBuilder:
+        """No columns."""
+        return self._with(columns=())
+
+    def set_allow_comments(self, allow: bool = True) -> CsvSchemaBuilder:
+        """Whether lines that begin with # are left out."""
+        return self._with(comments=checks.boolean(allow, "set_allow_comments", "allow"))
+
+    def set_any_property_name(self, name: str) -> CsvSchemaBuilder:
+        """Lines may have more columns than the schema. They are left out, as in PyFlink.
+
+        Args:
+            name: without effect.
+        """
+        checks.text(name, "set_any_property_name", "name")
+        return self._with(rest=True)
+
+    def set_array_element_separator(self, separator: str) -> CsvSchemaBuilder:
+        """What separates the elements of arrays of columns that have no separator of their own. ``add_array_column``
+        gives each one."""
+        return self._with(array_separator=checks.text(separator, "set_array_element_separator", "separator"))
+
+    def disable_array_element_separator(self) -> CsvSchemaBuilder:
+        """Arrays of columns without a separator of their own have one element."""
+        return self._with(array_separator="")
+
+    def remove_array_element_separator(self, index: int) -> CsvSchemaBuilder:
+        """Let a column have no separator of its own.
+
+        Args:
+            index: of the column, from 0.
+        """
+        columns = list(self._schema.columns)
+        if not 0 <= checks.integer(index, "remove_array_element_separator", "index") < len(columns):
+            checks.illegal_argument(
+                f"remove_array_element_separator({index}): there are {len(columns)} columns. Give a number below that."
+            )
+        columns[index] = replace(columns[index], separator="")
+        return self._with(columns=tuple(columns))
+
+    def set_column_separator(self, char: str) -> CsvSchemaBuilder:
+        """The character between columns; a comma without this call."""
+        return self._with(separator=checks.character(char, "set_column_separator", "separator"))
+
+    def set_escape_char(self, char: str) -> CsvSchemaBuilder:
+        r"""The character before one that is meant as it is; before n, r, t and 0 a line end, a carriage return, a tab,
+        a zero. Without this call there is none."""
+        return self._with(escape=checks.character(char, "set_escape_char", "escape character"))
+
+    def disable_escape_char(self) -> CsvSchemaBuilder:
+        """No character is special before another."""
+        return self._with(escape="")
+
+    def set_quote_char(self, char: str) -> CsvSchemaBuilder:
+        """The character around texts; ``"`` without this call."""
+        return self._with(quote=checks.character(char, "set_quote_char", "quotation mark"))
+
+    def disable_quote_char(self) -> CsvSchemaBuilder:
+        """No character is special around texts."""
+        return self._with(quote="")
+
+    def set_line_separator(self, separator: str) -> CsvSchemaBuilder:
+        r"""What ends the lines that are written. All of ``\n``, ``\r\n`` and ``\r`` are read; others are refused, as
+        nobody could read them."""
+        if checks.text(separator, "set_line_separator", "separator") not in ("\n", "\r\n", "\r"):
+            raise UnsupportedError(
+                f"set_line_separator({separator!r}): a reader takes \\n, \\r\\n and \\r for the end of a line. Give "
+                "one of these."
+            )
+        return self._with(line_separator=separator)
+
+    def set_null_value(self, null_value: str) -> CsvSchemaBuilder:
+        """The text that stands for None, in quotes or not. Without this call none does when a file is read, and
+        nothing is written for None."""
+        return self._with(null=checks.text(null_value, "set_null_value", "null value"))
+
+    def set_skip_first_data_row(self, skip: bool = True) -> CsvSchemaBuilder:
+        """Whether the first line of data is left out."""
+        return self._with(skip=checks.boolean(skip, "set_skip_first_data_row", "skip"))
+
+    def set_use_header(self, use: bool = True) -> CsvSchemaBuilder:
+        """Whether the first line names the columns. Their order is that of the schema, whatever it says; see
+        :meth:`set_strict_headers`."""
+        return self._with(header=checks.boolean(use, "set_use_header", "use"))
+
+    def set_strict_headers(self, strict: bool = True) -> CsvSchemaBuilder:
+        """Whether a file with other names in its header is refused."""
+        return self._with(strict=checks.boolean(strict, "set_strict_headers", "strict"))
+
+    def size(self) -> int:
+        """Number of columns."""
+        return len(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
+
+
+def _data_type(value: Any, call: str) -> DataType:
+    if isinstance(value, TypeInformation):
+        return data_type_of(value)
+    return checks.instance(
+        value, call, DataType, "Give a type of column, such as DataTypes.INT().", ", which is not a type"
+    )
+
+
+def _plain(wanted: DataType, call: str) -> None:
+    if isinstance(wanted, ArrayType | MapType | RowType):
+        raise UnsupportedError(
+            f"{call} was given values of the type {wanted}, which a column of text cannot show. Use Parquet, Avro or "
+            "JSON lines, or give the fields columns of their own."
+        )

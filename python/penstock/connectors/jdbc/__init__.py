@@ -1,0 +1,1 @@
+"""The JDBC sink: databases through Python's drivers."""

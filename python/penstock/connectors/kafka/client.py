@@ -1,0 +1,261 @@
+"""Creates clients of confluent-kafka, which only this module loads, and errors that name brokers and topics.
+
+librdkafka's own log goes to the logger ``penstock.kafka``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from penstock.common.extras import library
+from penstock.connectors.kafka import properties as names
+from penstock.errors import ConfigurationError, PenstockError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, Producer
+
+T = TypeVar("T")
+
+LOGGER = logging.getLogger("penstock.kafka")
+LOGGER.addHandler(logging.NullHandler())
+
+MISSING = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException"
+TIMEOUT = "org.apache.kafka.common.errors.TimeoutException"
+_AGAIN = 0.2
+_LOOK = 5.0
+"""Seconds to wait for the list of topics after another request got no answer."""
+_TRANSIENT = frozenset(
+    {
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "FENCED_LEADER_EPOCH",
+        "LEADER_NOT_AVAILABLE",
+        "NOT_COORDINATOR",
+        "NOT_LEADER_FOR_PARTITION",
+        "REQUEST_TIMED_OUT",
+        "UNKNOWN_LEADER_EPOCH",
+        "_ALL_BROKERS_DOWN",
+        "_DESTROY_BROKER",
+        "_TIMED_OUT",
+        "_TRANSPORT",
+        "_WAIT_COORD",
+    }
+)
+"""Errors of a broker that is down or starting, or of a topic that was just created."""
+_BOOTSTRAP = {"metadata.recovery.rebootstrap.trigger.ms": 1_000}
+"""A broker that shuts down reports that there are no brokers, and the client forgets all it knows. With this setting it
+reconnects to its bootstrap servers at once, and not after the default of five minutes."""
+_BOOTSTRAPS = 0x020B0000
+"""The first version of librdkafka with that setting."""
+_NEW_TOPIC = 3.0
+"""Seconds to wait for a broker that creates topics automatically."""
+
+
+def kafka() -> Any:
+    """The module confluent_kafka, or a ConfigurationError if it is not installed."""
+    return library("confluent_kafka", "kafka", "Kafka")
+
+
+class Errors:
+    """The last error that a client reported outside its calls, such as a refused connection."""
+
+    def __init__(self) -> None:
+        self.last = ""
+
+    def __call__(self, error: Any) -> None:
+        if not self.last or "ALL_BROKERS_DOWN" not in error.name():
+            self.last = error.str()
+
+
+@contextlib.contextmanager
+def consumer(properties: Mapping[str, str], **more: str | int | bool) -> Iterator[Consumer]:
+    """A consumer that is closed at the end of the block. ``more`` are settings of librdkafka, with ``_`` for ``.``;
+    they override ``properties``."""
+    client = create("Consumer", properties, "consumer", more)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def producer(properties: Mapping[str, str], **more: str | int | bool) -> Producer:
+    """A producer; arguments as for :func:`consumer`."""
+    return create("Producer", properties, "producer", more)
+
+
+def create(kind: str, properties: Mapping[str, str], client: str, more: Mapping[str, Any]) -> Any:
+    """Create a client of the class ``kind``; arguments as for :func:`consumer`."""
+    module = kafka()
+    config = settings(properties, client)
+    config.update({key if callable(value) else key.replace("_", "."): value for key, value in more.items()})
+    try:
+        return getattr(module, kind)({"error_cb": Errors(), **config}, logger=LOGGER)
+    except (module.KafkaException, ValueError, TypeError) as error:
+        raise ConfigurationError(
+            f"Kafka's {client} cannot be created: {reason(error)}. Check the properties of the source or sink: names "
+            "are those of Kafka or librdkafka, and values are texts."
+        ) from error
+
+
+def settings(properties: Mapping[str, str], client: str) -> dict[str, Any]:
+    """The properties as settings that the installed librdkafka knows."""
+    rebootstrap = _BOOTSTRAP if kafka().libversion()[1] >= _BOOTSTRAPS else {}
+    return {**rebootstrap, **names.settings(properties, client)}
+
+
+def offsets_of(properties: Mapping[str, str], group: str) -> Callable[[float], Sequence[Any]]:
+    """A function that fetches all committed offsets of a group within a number of seconds. It waits for transactions
+    that are about to end."""
+    from confluent_kafka.admin import AdminClient
+
+    config: Any = {**settings(properties, "producer"), "logger": LOGGER, "error_cb": Errors()}
+    admin, request = AdminClient(config), kafka().ConsumerGroupTopicPartitions(group)
+
+    def fetch(seconds: float) -> Sequence[Any]:
+        answer = admin.list_consumer_group_offsets([request], require_stable=True, request_timeout=seconds)
+        return answer[group].result().topic_partitions or ()
+
+    return fetch
+
+
+def with_retries(call: Callable[[float], T], seconds: float) -> T:
+    """Call Kafka's client with the seconds it may take, and retry while the error may pass and time is left."""
+    until = time.monotonic() + seconds
+    while True:
+        left = until - time.monotonic()
+        try:
+            return call(max(left, _AGAIN))
+        except kafka().KafkaException as error:
+            if not is_transient(error.args[0]) or left < _AGAIN:
+                raise
+        time.sleep(_AGAIN)
+
+
+class StuckError(ConfigurationError):
+    """A call of Kafka's client did not return in time, and may never return."""
+
+
+def with_timeout(call: Callable[[], T], seconds: float, what: str) -> T:
+    """Run a call in a thread of its own, for clients that may ignore their timeout. After a StuckError the client must
+    not be used again."""
+    outcome: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="penstock-kafka-call", daemon=True).start()
+    try:
+        return outcome.result(seconds)
+    except FutureTimeoutError:
+        raise StuckError(
+            f"Kafka's client did not {what} within {seconds:g} s: the brokers went away meanwhile. The records are "
+            "kept; run the program again, which sends them first."
+        ) from None
+
+
+def is_transient(error: Any) -> bool:
+    """Whether a retry may succeed after this error."""
+    if error.fatal() or error.txn_requires_abort():
+        return False
+    return error.retriable() or error.name() in _TRANSIENT
+
+
+def reason(error: BaseException) -> str:
+    """The message of Kafka's client."""
+    inner: Any = error.args[0] if error.args else error
+    return str(inner.str() if hasattr(inner, "str") else inner)
+
+
+def unreachable(properties: Mapping[str, str], client: str, why: str) -> ConfigurationError:
+    """The error for brokers that do not answer."""
+    return ConfigurationError(
+        f"No Kafka broker has answered at {names.servers(properties)!r} within {names.seconds(properties, client):g} s "
+        f"({why}). Check that it runs there, and that set_bootstrap_servers() and the 'security.protocol' are "
+        f"right. The property {names.WAIT[client]!r} sets how many milliseconds to wait.",
+        flink_class=TIMEOUT,
+    )
+
+
+def topics(client: Any, properties: Mapping[str, str], kind: str, topic: str | None = None) -> Mapping[str, Any]:
+    """Metadata of the topics by name. Brokers that create topics automatically may create ``topic``."""
+    arguments = {} if topic is None else {"topic": topic}
+    try:
+        return with_retries(
+            lambda left: client.list_topics(timeout=left, **arguments).topics, names.seconds(properties, kind)
+        )
+    except kafka().KafkaException as error:
+        raise unreachable(properties, kind, reason(error)) from error
+
+
+def check_exists(client: Any, properties: Mapping[str, str], partitions: Mapping[str, Sequence[int]]) -> None:
+    """Check that topics and partitions exist, after a request about them got no answer. Nothing is checked if no broker
+    answers now."""
+    try:
+        known = client.list_topics(timeout=_LOOK).topics
+    except kafka().KafkaException:  # no broker answers
+        return
+    for topic, numbers in partitions.items():
+        metadata = known.get(topic)
+        if metadata is None or not metadata.partitions:
+            raise missing_topic(topic, properties, gone=True)
+        lost = sorted(set(numbers) - set(metadata.partitions))
+        if lost:
+            raise ConfigurationError(
+                f"The Kafka topic {topic!r} at {names.servers(properties)!r} has {len(metadata.partitions)} "
+                f"partitions, and partition {lost[0]} is gone: the topic was deleted and created again with fewer. "
+                "Give the source another uid() to read it from where the program says.",
+                flink_class=MISSING,
+            )
+
+
+def missing_topic(
+    topic: str, properties: Mapping[str, str], known: Sequence[str] = (), *, gone: bool = False
+) -> PenstockError:
+    """The error for a topic that does not exist, or, with ``gone``, does not exist any more."""
+    others = f" Existing topics: {', '.join(sorted(known)[:10])}." if known else ""
+    if gone:
+        return ConfigurationError(
+            f"The Kafka topic {topic!r} does not exist any more, at {names.servers(properties)!r}: it was deleted "
+            "while the job read it. Unread records are lost. Create it again, and give the source another uid(); or "
+            "remove the topic from the program.",
+            flink_class=MISSING,
+        )
+    return ConfigurationError(
+        f"The Kafka topic {topic!r} does not exist, at {names.servers(properties)!r}.{others} Create it, or correct "
+        "its name.",
+        flink_class=MISSING,
+    )
+
+
+def partitions_of(client: Any, properties: Mapping[str, str], topic: str) -> list[int]:
+    """The partitions of a topic to write to. Waits a moment for brokers that create topics automatically."""
+    until = time.monotonic() + min(_NEW_TOPIC, names.seconds(properties, "producer"))
+    while True:
+        metadata = topics(client, properties, "producer", topic).get(topic)
+        if metadata is not None and metadata.error is None and metadata.partitions:
+            return sorted(metadata.partitions)
+        if time.monotonic() > until:
+            raise (
+                missing_topic(topic, properties)
+                if metadata is None or metadata.error is None
+                else _refused(topic, properties, metadata.error)
+            )
+        time.sleep(_AGAIN)
+
+
+def _refused(topic: str, properties: Mapping[str, str], error: Any) -> PenstockError:
+    if error.name() in ("UNKNOWN_TOPIC_OR_PART", "LEADER_NOT_AVAILABLE", "_UNKNOWN_TOPIC"):
+        return missing_topic(topic, properties)
+    return ConfigurationError(
+        f"The Kafka topic {topic!r} at {names.servers(properties)!r} cannot be written: {error.str()}."
+    )

@@ -1,0 +1,251 @@
+"""Reads partitions of Kafka's topics as splits, whose offsets the driver fixes.
+
+A split has the offset of its first record and the one after its last. Offsets have gaps at transaction markers, aborted
+transactions and in compacted topics, so they cannot be counted. Reading stops at a record behind the end of the split,
+or when the broker reports the end of the partition.
+
+Source of the semantics: ``KafkaSourceEnumerator``, ``KafkaPartitionSplitReader`` (Flink's Kafka connector 3.3).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from penstock.connectors.kafka import client
+from penstock.connectors.kafka import properties as names
+from penstock.connectors.kafka.cluster import Cluster
+from penstock.connectors.kafka.consumers import Reader, open_reader
+from penstock.connectors.kafka.deserializer import KafkaRecord, KafkaRecordDeserializationSchema, ValueOnly
+from penstock.connectors.kafka.offsets import (
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaTopicPartition,
+    Subscription,
+    resolved,
+)
+from penstock.errors import ConfigurationError
+from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.usercode.failure import failure_of
+
+_RECORDS = 2_000
+_TICK = 0.5
+
+
+def splits(
+    properties: Mapping[str, str],
+    subscription: Subscription,
+    starting: KafkaOffsetsInitializer,
+    stopping: KafkaOffsetsInitializer,
+) -> list[Split]:
+    """The partitions with something to read. A few requests, whatever the number of partitions."""
+    with client.consumer(properties) as consumer:
+        cluster = Cluster(consumer, properties)
+        partitions = cluster.partitions(subscription)
+        last = cluster.ends(partitions)
+        starts, ends = first_offsets(cluster, partitions, starting, last), resolved(stopping, partitions, cluster)
+    unread: list[Split] = []
+    for partition in partitions:
+        start, end = starts[partition], _checked_end(ends[partition], partition, last[partition])
+        if start < end:
+            unread.append(Split(str(partition), start, end, end - start))
+    return unread
+
+
+def first_offsets(
+    cluster: Cluster,
+    partitions: Sequence[KafkaTopicPartition],
+    starting: KafkaOffsetsInitializer,
+    last: Mapping[KafkaTopicPartition, int],
+) -> dict[KafkaTopicPartition, int]:
+    """The starting offsets of partitions."""
+    first, starts = cluster.beginnings(partitions), resolved(starting, partitions, cluster)
+    return {
+        partition: _in_range(starts[partition], partition, first[partition], last[partition], starting.reset)
+        for partition in partitions
+    }
+
+
+def _in_range(
+    start: int, partition: KafkaTopicPartition, first: int, last: int, reset: KafkaOffsetResetStrategy
+) -> int:
+    if first <= start <= last:
+        return start
+    if reset is KafkaOffsetResetStrategy.NONE:
+        raise ConfigurationError(
+            f"Reading of {partition} should begin at the offset {start}, but its offsets are {first} to {last}. Give "
+            "another offset, or an offset reset strategy other than NONE.",
+            flink_class="org.apache.kafka.clients.consumer.OffsetOutOfRangeException",
+        )
+    return first if reset is KafkaOffsetResetStrategy.EARLIEST else last
+
+
+def _checked_end(end: int, partition: KafkaTopicPartition, last: int) -> int:
+    if end <= last:
+        return end
+    raise ConfigurationError(
+        f"Reading of {partition} should end at the offset {end}, but its records end at {last}. A bounded job does not "
+        "wait for more: use KafkaOffsetsInitializer.latest()."
+    )
+
+
+def partition_of(split_id: str) -> KafkaTopicPartition:
+    """The partition of a split."""
+    topic, _, number = split_id.rpartition("-")
+    return KafkaTopicPartition(topic, int(number))
+
+
+def read(
+    properties: Mapping[str, str], split: Split, schema: KafkaRecordDeserializationSchema[Any], keep: bool = False
+) -> Iterator[Records[Any]]:
+    """The records of a split in order, at most two thousand at a time, with Kafka's timestamps. The last position is
+    the end of the split, even if no record is right before it."""
+    position: int = split.start
+    if position >= split.end:
+        yield Records((), position, ())
+        return
+    make = _values if isinstance(schema, ValueOnly) else _records
+    reader = open_reader(properties, partition_of(split.id), position, keep)
+    range_ = _Range(reader, properties, split.end)
+    try:
+        for messages in range_.messages():
+            values, timestamps = make(messages, schema)
+            position = messages[-1].offset() + 1
+            yield Records(values, position, timestamps)
+    except GeneratorExit:  # the step takes no more; the next one continues here
+        if sys.is_finalizing():
+            reader.close()
+        else:
+            reader.done(range_.position, range_.rest)
+        raise
+    except BaseException:
+        reader.close()
+        raise
+    reader.done(range_.position, range_.rest)
+    if position < split.end:
+        yield Records((), split.end, ())
+
+
+class _Range:
+    """The messages of a consumer up to an offset."""
+
+    def __init__(self, reader: Reader, properties: Mapping[str, str], end: int) -> None:
+        assert reader.partition is not None
+        self._partition, self._consumer, self.rest = reader.partition, reader.consumer, reader.rest
+        self._properties, self._end = properties, end
+        self.position = reader.position
+
+    def messages(self) -> Iterator[list[Any]]:
+        """The messages in batches."""
+        seconds, heard = names.seconds(self._properties, "consumer"), time.monotonic()
+        while self.position < self._end:
+            messages = self._next()
+            if messages:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > seconds:
+                self._check_there()
+                where = f"reading {self._partition} at the offset {self.position}"
+                raise client.unreachable(self._properties, "consumer", where)
+            if messages and (messages[-1].offset() >= self._end or any(m.error() is not None for m in messages)):
+                messages = self._before_end(messages)
+            if messages:
+                self.position = max(self.position, messages[-1].offset() + 1)
+                yield messages
+        self.position = self._end
+
+    def _next(self) -> list[Any]:
+        """The next messages; empty after a timeout."""
+        if self.rest:
+            rest, self.rest = self.rest, []
+            return rest
+        first = self._consumer.poll(_TICK)
+        if first is None:
+            return []
+        more = min(_RECORDS, self._end - self.position) - 1
+        return [first, *self._consumer.consume(more, 0)] if more > 0 else [first]
+
+    def _before_end(self, received: list[Any]) -> list[Any]:
+        """The messages before the end. Events of the partition are handled; messages beyond the end are kept."""
+        ended, messages = client.kafka().KafkaError._PARTITION_EOF, []
+        for at, message in enumerate(received):
+            error, offset = message.error(), message.offset()
+            if error is None and offset < self._end:
+                messages.append(message)
+            elif error is None or (error.code() == ended and offset > self._end):
+                self.rest, self.position = received[at:], self._end
+                break
+            elif error.code() == ended:
+                self.position = max(self.position, offset)
+            elif not client.is_transient(error):
+                self._check_there()
+                raise self._unreadable(error)
+        return messages
+
+    def _check_there(self) -> None:
+        """Check that the partition exists, if a broker answers."""
+        client.check_exists(self._consumer, self._properties, {self._partition.topic: [self._partition.partition]})
+
+    def _unreadable(self, error: Any) -> ConfigurationError:
+        return ConfigurationError(
+            f"The Kafka topic {self._partition.topic!r}, partition {self._partition.partition}, cannot be read at the "
+            f"offset {self.position}, at {names.servers(self._properties)!r}: {error.str()}. Records may have been "
+            "removed before they were read, or the program may not read the topic. To continue with the first record "
+            "that exists, state set_starting_offsets(KafkaOffsetsInitializer.offsets({}, "
+            "KafkaOffsetResetStrategy.EARLIEST)) for one run."
+        )
+
+
+def _timestamps(messages: Sequence[Any]) -> list[int | None]:
+    return [timestamp if kind else None for kind, timestamp in [message.timestamp() for message in messages]]
+
+
+def _values(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int | None]]:
+    """Records made of values alone."""
+    deserialize = schema.schema.deserialize
+    try:
+        values: list[Any] = [deserialize(message.value()) for message in messages]
+    except Exception:
+        _find_unreadable(messages, schema.schema)
+        raise
+    timestamps = _timestamps(messages)
+    present = [value is not None for value in values]
+    if not all(present):  # the schema drops these records
+        timestamps = [timestamp for timestamp, keep in zip(timestamps, present, strict=True) if keep]
+        values = [value for value, keep in zip(values, present, strict=True) if keep]
+    return values, timestamps
+
+
+def _find_unreadable(messages: Sequence[Any], schema: Any) -> None:
+    """Name the record that a schema failed on."""
+    for message in messages:
+        try:
+            schema.deserialize(message.value())
+        except Exception as error:
+            raise _unreadable(message, schema, error) from error
+
+
+def _records(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int | None]]:
+    """Records that a schema makes of whole Kafka records."""
+    values: list[Any] = []
+    for message, timestamp in zip(messages, _timestamps(messages), strict=True):
+        record = KafkaRecord(
+            message.topic(), message.partition(), message.offset(), timestamp, message.key(), message.value(),
+            message.headers() or [],
+        )  # fmt: skip
+        try:
+            values += [(value, timestamp) for value in schema.deserialize(record)]
+        except Exception as error:
+            raise _unreadable(message, schema, error) from error
+    return [value for value, _ in values], [timestamp for _, timestamp in values]
+
+
+def _unreadable(message: Any, schema: Any, error: Exception) -> Exception:
+    without = ", a record without value" if message.value() is None else ""
+    return failure_of(
+        f"deserialization schema {type(schema).__name__}, given topic {message.topic()!r}, partition "
+        f"{message.partition()}, offset {message.offset()}{without}",
+        "in",
+        error,
+    )

@@ -1,0 +1,274 @@
+"""Writes to Kafka: at once, or through files that are sent when the job or step has succeeded.
+
+Sources of the semantics: ``KafkaWriter``, ``ExactlyOnceKafkaWriter`` (Flink's Kafka connector 3.3).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, ClassVar
+from urllib.parse import quote
+
+from penstock.connectors.kafka import client, records
+from penstock.connectors.kafka.producer import PooledProducer, produce, take_producer, undelivered
+from penstock.connectors.kafka.publisher import SENDERS, Sender, begin, check
+from penstock.connectors.kafka.records import Row
+from penstock.connectors.kafka.serializer import RecordSerializer
+from penstock.connectors.kafka.transactions import transactional
+from penstock.errors import ConfigurationError
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.config.tasks import PendingFile
+from penstock.runtime.io.pending_paths import attempt_file, waiting_place
+from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
+from penstock.storage.storage import local_path, naming
+
+FOLDER = "penstock.folder"
+"""Our only property of our own: the folder of the files that wait."""
+_ROOM = 200
+"""Records that are gathered for the writer."""
+_LONGEST_NAME = 100
+_BUFFER = 1 << 20
+_TICK = 0.5
+_IDLE = {"enable_idempotence": False}
+"""Settings of a producer that sends nothing. Otherwise it would first request a producer id, which takes half a
+second."""
+
+
+@dataclass(frozen=True, eq=False)
+class KafkaOutput(BuiltinSink):
+    """Sends records while the task runs. The task succeeds when the brokers have acknowledged all of them."""
+
+    properties: dict[str, str]
+    serializer: RecordSerializer
+    timestamps: bool = True
+    log_only: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The destination, for people."""
+        return _shown(self.serializer)
+
+    def prepare(self, parallelism: int) -> KafkaOutput:
+        """Check that brokers answer, and that the topic exists if all records have the same one."""
+        _check_topic(self.properties, self.serializer)
+        return self
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        return _SendingWriter(self, context)
+
+
+@dataclass(frozen=True, eq=False)
+class TransactionalKafkaOutput(PublishedSink):
+    """Keeps records in files until the job has succeeded; then the driver sends them in transactions."""
+
+    properties: dict[str, str]
+    serializer: RecordSerializer
+    prefix: str
+    timestamps: bool = True
+    adds: ClassVar[bool] = True
+    sends: ClassVar[bool] = True
+
+    @property
+    def shown(self) -> str:
+        """The destination, for people."""
+        return _shown(self.serializer)
+
+    def place(self) -> str:
+        """The real, absolute folder of the files that wait under this prefix, local or mounted."""
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        folder = self.properties.get(FOLDER)
+        root = local_path(folder) if folder else Path(state, "penstock", "kafka")
+        return os.path.realpath(Path(root, _folder_name(self.prefix)))
+
+    def prepare(self, parallelism: int) -> TransactionalKafkaOutput:
+        """Make the path absolute, as executors may have another working directory. Check that brokers answer, accept
+        transactions, and have the topic."""
+        transactional(self.properties, self.prefix)  # fails now if the properties are wrong
+        _check_topic(self.properties, self.serializer)
+        check(self.properties, self.prefix)
+        begin(self.prefix)
+        return replace(self, properties={**self.properties, FOLDER: str(self.target().parent)})
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        return _FileWriter(self, context)
+
+    def send(
+        self,
+        files: Sequence[str],
+        owner: str,
+        version: int,
+        before: int,
+        check: Callable[[], None] | None = None,
+        *,
+        last: bool = False,
+    ) -> None:
+        """See :class:`PublishedSink`. The process keeps the sender for the next checkpoint."""
+        key = (frozenset(self.properties.items()), self.prefix, owner)
+        sender = SENDERS.take(lambda pooled: pooled.key == key) or self.sender(owner)
+        sender.check = check
+        try:
+            sender.send(files, version, before)
+        finally:
+            if last:
+                sender.close()
+        if not last:
+            SENDERS.put(sender)
+
+    def sender(self, job_id: str) -> Sender:
+        """Sends the files of one checkpoint after the other."""
+        return Sender(self.properties, self.prefix, job_id)
+
+
+def _shown(serializer: RecordSerializer) -> str:
+    topic = serializer.fixed_topic
+    return "topics by a selector" if topic is None else repr(topic)
+
+
+def _folder_name(prefix: str) -> str:
+    quoted = quote(prefix, safe="")
+    if len(quoted) <= _LONGEST_NAME:
+        return f"sink-{quoted}"
+    return f"sink-{quoted[:_LONGEST_NAME]}-{hashlib.sha256(prefix.encode()).hexdigest()[:16]}"
+
+
+def _check_topic(properties: Mapping[str, str], serializer: RecordSerializer) -> None:
+    """Check that brokers answer, and that the topic exists."""
+    producer, topic = client.producer(properties, **_IDLE), serializer.fixed_topic
+    if topic is None:
+        client.topics(producer, properties, "producer")
+    else:
+        client.partitions_of(producer, properties, topic)
+
+
+class _Writer(SinkWriter):
+    """Serializes records as Kafka records; a subclass sends or stores them in ``take``."""
+
+    room = _ROOM
+
+    def __init__(self, output: KafkaOutput | TransactionalKafkaOutput, context: OperatorContext) -> None:
+        self._output = output
+        self._partitions: dict[str, list[int]] = {}
+        self.timed = output.timestamps
+        self._serialize = output.serializer.opened(context.subtask, self._partitions_of)
+
+    def write(self, value: Any) -> None:  # type: ignore[override]
+        self.write_all((value,))
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        self.take(self._serialize(values, self.timestamp))
+
+    def take(self, rows: list[Row]) -> None:
+        """Send or store records."""
+        raise NotImplementedError
+
+    def _partitions_of(self, topic: str) -> list[int]:
+        """The partitions of a topic, looked up once."""
+        if topic not in self._partitions:
+            properties = self._output.properties
+            producer = client.producer(properties, **_IDLE)
+            self._partitions[topic] = client.partitions_of(producer, properties, topic)
+        return self._partitions[topic]
+
+
+class _SendingWriter(_Writer):
+    """Sends each record, and waits for acknowledgements at the end of each step and of the task."""
+
+    def __init__(self, output: KafkaOutput, context: OperatorContext) -> None:
+        super().__init__(output, context)
+        self._log_only = output.log_only
+        self._pooled: PooledProducer | None = None
+        self._failure: ConfigurationError | None = None
+
+    def open(self) -> None:
+        self._pooled = take_producer(self._output.properties)
+        self._pooled.failed = self._failed
+
+    def take(self, rows: list[Row]) -> None:
+        assert self._pooled is not None
+        produce(self._pooled.producer, rows)
+        self._pooled.producer.poll(0)
+        self._check()
+
+    def _failed(self, error: Any, message: Any) -> None:
+        if self._failure is not None:
+            return
+        failure = undelivered(error, message, self._output.properties)
+        if self._log_only:
+            client.LOGGER.error(str(failure))
+        else:
+            self._failure = failure
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def finish(self) -> None:
+        assert self._pooled is not None
+        while self._pooled.producer.flush(_TICK):
+            self._check()
+        self._check()
+        self._pooled.put()
+        self._pooled = None
+
+    def discard(self) -> None:
+        if self._pooled is not None:
+            self._pooled.close()
+            self._pooled = None
+
+
+class _FileWriter(_Writer):
+    """Writes records to pending files, one for each step with records."""
+
+    def __init__(self, output: TransactionalKafkaOutput, context: OperatorContext) -> None:
+        super().__init__(output, context)
+        self._target, self._context = output.target(), context
+        self._folder = Path(waiting_place(str(self._target), context.job, adds=True))
+        self._rows: list[Row] = []
+        self._bytes = 0
+        self._names: PendingFile | None = None
+        self._file: IO[bytes] | None = None
+
+    def take(self, rows: list[Row]) -> None:
+        self._rows += rows
+        for _, _, _, key, value, _ in rows:
+            self._bytes += (len(value) if value else 0) + (len(key) if key else 0)
+        if len(self._rows) >= records.RECORDS or self._bytes >= records.BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        rows, self._rows, self._bytes = self._rows, [], 0
+        if self._file is None:
+            context, operator_id = self._context, self._context.config.operator_id
+            pending = str(attempt_file(self._folder, operator_id, context.subtask))
+            self._names = PendingFile(operator_id, pending, str(self._target / str(context.subtask)))
+            self._file = open(pending, "wb", _BUFFER)  # noqa: SIM115 - until finish or discard
+        with naming(self._file.name):
+            for start in range(0, len(rows), records.RECORDS):
+                self._file.write(records.packed(rows[start : start + records.RECORDS]))
+
+    def flush(self) -> None:
+        """The file grows until its records can be sent."""
+
+    def finish(self) -> None:
+        if self._rows:
+            self._write()
+        if self._file is None or self._names is None:
+            return
+        with naming(self._file.name):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+        self._context.files.append(self._names)
+        self._file = self._names = None
+
+    def discard(self) -> None:
+        if self._file is not None and self._names is not None:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(self._names.pending)

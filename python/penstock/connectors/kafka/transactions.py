@@ -1,0 +1,215 @@
+"""Transactions of records with a marker; see :mod:`penstock.connectors.kafka.publisher`."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from penstock.connectors.kafka import client
+from penstock.connectors.kafka import properties as names
+from penstock.connectors.kafka.producer import produce
+from penstock.connectors.kafka.records import Row, read_blocks
+from penstock.errors import ConfigurationError, ShutOutError
+
+TIMEOUT = "transaction.timeout.ms"
+LOST = "penstock.marker.lost"
+"""The property that says what to assume if the marker is gone."""
+_TIMEOUT = 60_000
+_REFRESH = 86_400.0
+"""Seconds after which the marker is written again though nothing was sent: brokers drop offsets after a week."""
+_MARKER, _GRACE = 5.0, 1.0
+"""Seconds after which a request to write the marker is repeated, and the extra seconds that it gets to answer."""
+_LOGIN = ("bootstrap.", "client.", "sasl.", "security.", "socket.", "ssl.")
+"""Prefixes of the properties for connection and login."""
+
+
+def timeout_of(properties: Mapping[str, str]) -> int:
+    """The timeout of a transaction in milliseconds."""
+    text = properties.get(TIMEOUT, str(_TIMEOUT))
+    if not text.strip().isdigit() or int(text) < 1_000:
+        raise ConfigurationError(
+            f"Kafka's property {TIMEOUT!r} is {text!r}; it takes milliseconds, at least 1000, and at most the "
+            "brokers' 'transaction.max.timeout.ms'. Give '60000', say."
+        )
+    return int(text)
+
+
+def transactional(properties: Mapping[str, str], prefix: str, number: str = "0") -> Any:
+    """A producer of transactions, which does not contact the brokers yet."""
+    ours = {"transactional_id": f"{prefix}-{number}", "transaction_timeout_ms": timeout_of(properties)}
+    return client.producer(properties, **ours)
+
+
+class Waiting:
+    """The files of a checkpoint that are to be sent. ``before`` counts the bytes of all earlier checkpoints."""
+
+    def __init__(self, files: Sequence[str], version: int, before: int) -> None:
+        self._files = [(path, os.path.getsize(path)) for path in files]
+        self.version, self.before = version, before
+        self.size = sum(size for _, size in self._files)
+
+    def after(self, position: int) -> Generator[tuple[list[Row], int], None, None]:
+        """Blocks of records behind a position, each with the position after it."""
+        start = self.before
+        for path, size in self._files:
+            if position < start + size:
+                with open(path, "rb") as file:
+                    file.seek(max(position - start, 0))
+                    for rows in read_blocks(file):
+                        yield rows, start + file.tell()
+            start += size
+
+
+class Transactions:
+    """Takes over the transactional id, reads the marker, and sends."""
+
+    def __init__(self, properties: Mapping[str, str], prefix: str, group: str) -> None:
+        self._properties, self._group, self._prefix = properties, group, prefix
+        self._waiting = names.seconds(properties, "producer")
+        self._seconds = timeout_of(properties) / 2000
+        self._since: float | None = None  # when the transaction began
+        self._producer: Any = transactional(properties, prefix)
+        self._login = {key: value for key, value in properties.items() if key.startswith(_LOGIN)}
+        more = {"group_id": group, "isolation_level": "read_committed"}
+        self._consumer: Any = client.create("Consumer", self._login, "consumer", more)
+        self._topic = ""
+        self._done: int | None = None
+        self._written = time.monotonic() - _REFRESH  # its age is unknown
+
+    def begin(self) -> None:
+        """Take over the transactional id, and read the marker."""
+        self._call(lambda seconds: self._producer.init_transactions(seconds), "take over the transactional id")
+        self._done = self._marker()
+
+    def close(self) -> None:
+        """Close the clients.
+
+        A producer ends with its last reference. While it lives it retries a call that timed out, and may take the
+        transactional id back from its successor.
+        """
+        self._consumer.close()
+        self._producer = None
+
+    def run(self, waiting: Waiting) -> None:
+        """Send the records of a checkpoint that have not been sent."""
+        end = waiting.before + waiting.size
+        done = self._known(waiting)
+        if not waiting.before <= done <= end:
+            raise self._out_of_turn(waiting, done)
+        if done < end:
+            blocks = waiting.after(done)
+            while self._transaction(blocks):
+                pass
+            self._done = end
+        elif self._topic and time.monotonic() > self._written + _REFRESH:
+            self._transaction(iter(()))
+
+    def _known(self, waiting: Waiting) -> int:
+        """The marker; an error if it is missing and must exist."""
+        if self._done is None:
+            lost = self._properties.get(LOST)
+            if waiting.before and lost not in ("sent", "unsent"):
+                raise ConfigurationError(
+                    f"Kafka at {names.servers(self._properties)!r} has lost the offset of the group {self._group!r}, "
+                    f"which records how much of version {waiting.version} has been sent: it was removed, or expired "
+                    "while the program did not run ('offsets.retention.minutes' of the brokers). Check whether the "
+                    f"records are in their topics, and set the property {LOST!r} of the sink to 'sent' or 'unsent' for "
+                    "one run."
+                )
+            self._done = waiting.before + (waiting.size if waiting.before and lost == "sent" else 0)
+        return self._done
+
+    def _out_of_turn(self, waiting: Waiting, done: int) -> ConfigurationError:
+        further = done > waiting.before
+        why = "another run of the job is ahead" if further else "an earlier version was not sent"
+        return ConfigurationError(
+            f"The records of version {waiting.version} for Kafka are the bytes {waiting.before} to "
+            f"{waiting.before + waiting.size} of the job, but {done} have been sent: {why}. Nothing is sent. "
+            "Start the program again: it resumes from the newest checkpoint in its checkpoint directory."
+        )
+
+    def _marker(self) -> int | None:
+        """How many bytes have been sent, None without a marker."""
+        fetch = client.offsets_of(self._login, self._group)
+        markers = [marker for marker in self._call(fetch, "read the marker") if marker.offset >= 0]
+        if not markers:
+            return None
+        newest = max(markers, key=lambda marker: marker.offset)
+        self._topic = newest.topic
+        return newest.offset
+
+    def _transaction(self, blocks: Iterator[tuple[list[Row], int]]) -> bool:
+        """Send some records with the marker behind them, in one transaction. Returns whether more may follow."""
+        producer, position = self._producer, self._done
+        self._since = time.monotonic()
+        until, more = self._since + self._seconds, False
+        self._call(lambda _: self._producer.begin_transaction(), "begin a transaction")
+        try:
+            for rows, position in blocks:  # noqa: B007 - of the last block
+                produce(producer, rows)
+                producer.poll(0)
+                self._topic = rows[0][0]
+                if time.monotonic() > until:
+                    more = True
+                    break
+            self._write_marker(position)
+            self._call(lambda seconds: self._producer.commit_transaction(seconds), "commit the transaction")
+        except BaseException as error:
+            shut_out = self._abort()
+            if shut_out is not None and not isinstance(error, ShutOutError):
+                raise shut_out from error
+            raise
+        self._done, self._written, self._since = position, time.monotonic(), None
+        return more
+
+    def _write_marker(self, position: int | None) -> None:
+        """Put the marker into the transaction. If a broker goes away meanwhile, Kafka's client may search forever for
+        another that knows the group, whatever its timeout."""
+        marker = client.kafka().TopicPartition(self._topic, 0, position)  # any topic will do
+        sent, what = ([marker], self._consumer.consumer_group_metadata()), "write the marker"
+
+        def write(left: float) -> None:
+            seconds = min(left, _MARKER)
+            send = functools.partial(self._producer.send_offsets_to_transaction, *sent, seconds)
+            client.with_timeout(send, seconds + _GRACE, what)
+
+        self._call(write, what)
+
+    def _call(self, call: Callable[[float], Any], what: str) -> Any:
+        """Call Kafka's client, with retries."""
+        try:
+            return client.with_retries(call, self._waiting)
+        except client.kafka().KafkaException as error:
+            raise self._failed(what, error) from error
+
+    def _failed(self, what: str, error: Any) -> ConfigurationError:
+        if error.args[0].name() in ("_FENCED", "INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"):
+            if self._since is not None and time.monotonic() >= self._since + 2 * self._seconds:
+                return ConfigurationError(  # brokers also fence a producer whose transaction expires
+                    f"A transaction with the id {self._prefix + '-0'!r} has taken longer than {TIMEOUT!r}, "
+                    f"{timeout_of(self._properties)}: brokers did not answer in time, or this process was paused. The "
+                    "records are kept; run the program again, which sends them first."
+                )
+            return ShutOutError(
+                f"Another process has taken over the transactional id {self._prefix + '-0'!r}, and this one stops "
+                "sending: a driver that has resumed this job, or another program with the same transactional id "
+                "prefix. Run only one of them."
+            )
+        return ConfigurationError(
+            f"Kafka at {names.servers(self._properties)!r} did not {what}: {client.reason(error)}. The records are "
+            "kept; run the program again, which sends them first."
+        )
+
+    def _abort(self) -> ShutOutError | None:
+        """Abort the transaction. Returns the error if this sender was fenced off."""
+        try:
+            self._producer.abort_transaction(self._waiting)
+        except client.kafka().KafkaException as error:  # it times out, or the next sender aborts it
+            failure = self._failed("abort a transaction", error)
+            if isinstance(failure, ShutOutError):
+                return failure
+            client.LOGGER.warning("a transaction could not be aborted: %s", client.reason(error))
+        return None

@@ -1,0 +1,1 @@
+"""DataFrames of Spark as sources and sinks."""

@@ -1,0 +1,290 @@
+"""Types of Spark's columns as types of columns here, and back. Spark's types are in the form of their ``jsonValue()``:
+plain data, which travels and can be read without pyspark.
+
+Source of the names: ``pyspark.sql.types``, ``StructType.json``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from penstock.common import column_types as ct
+from penstock.common.column_types import data_type_of
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+from penstock.errors import TypeInfoError, UnsupportedError
+
+SparkType = str | Mapping[str, Any]
+
+_TYPES: dict[str, ct.DataType] = {
+    "byte": ct.TinyIntType(),
+    "short": ct.SmallIntType(),
+    "integer": ct.IntType(),
+    "long": ct.BigIntType(),
+    "float": ct.FloatType(),
+    "double": ct.DoubleType(),
+    "string": ct.VarCharType(),
+    "boolean": ct.BooleanType(),
+    "binary": ct.VarBinaryType(),
+    "date": ct.DateType(),
+    "time": ct.TimeType(6),
+    "timestamp": ct.LocalZonedTimestampType(),
+    "timestamp_ntz": ct.TimestampType(),
+    "void": ct.NullType(),
+}
+"""Types of columns by the name of Spark's type, without its parameters."""
+_NAMES = {type(data_type): name for name, data_type in _TYPES.items()} | {
+    ct.CharType: "string",
+    ct.BinaryType: "binary",
+    ct.TimeType: "time(6)",
+}
+_INTEGERS = ["byte", "short", "integer", "long"]
+_WIDER: dict[str, list[str]] = {
+    "short": _INTEGERS[:2],
+    "integer": _INTEGERS[:3],
+    "long": _INTEGERS,
+    "decimal(38,0)": _INTEGERS,
+    "double": ["float", "double"],
+}
+"""Other types of columns that a declared type takes."""
+
+VALUE = "value"
+"""Name of the column of records without fields."""
+
+
+def name_of(spark: SparkType) -> str:
+    """The name of a type, without its parameters."""
+    return re.split(r"[( ]", spark if isinstance(spark, str) else spark["type"])[0]
+
+
+def digits(spark: str) -> tuple[int, int]:
+    """Precision and scale of a ``decimal(p,s)``."""
+    precision, scale = re.findall(r"\d+", spark)
+    return int(precision), int(scale)
+
+
+def shown(spark: SparkType) -> str:
+    """A type as Spark's DDL has it."""
+    name = name_of(spark)
+    if isinstance(spark, str):
+        return {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}.get(spark, spark)
+    if name == "array":
+        return f"array<{shown(spark['elementType'])}>"
+    if name == "map":
+        return f"map<{shown(spark['keyType'])},{shown(spark['valueType'])}>"
+    if name == "struct":
+        fields = (f"{each['name']}:{shown(each['type'])}" for each in spark["fields"])
+        return f"struct<{','.join(fields)}>"
+    return name
+
+
+def type_of(spark: SparkType) -> TypeInformation[Any]:
+    """The type of the values of a column, or of the rows of a schema; raises as :func:`data_type`."""
+    return data_type(spark).type_info
+
+
+def data_type(
+    spark: SparkType, declared: TypeInformation[Any] | None = None, instants: bool = True, column: str = ""
+) -> ct.DataType:
+    """Spark's type of a column, or a schema, as one of ours.
+
+    Args:
+        spark: the type, or the schema.
+        declared: type of its values in records, if the program declares it.
+        instants: whether the values of a ``timestamp`` are Instants, otherwise aware datetimes.
+        column: path of the column, for errors; empty for a schema.
+
+    Raises:
+        UnsupportedError: it has no counterpart, such as an interval.
+        TypeInfoError: two columns have the same name.
+    """
+    name = name_of(spark)
+    if not isinstance(spark, str):
+        if name == "array":
+            element = declared.element_type if isinstance(declared, ListTypeInfo | ArrayTypeInfo) else None
+            return ct.ArrayType(data_type(spark["elementType"], element, instants, f"{column}[]"))
+        if name == "map":
+            keys, values = (
+                (declared.key_type, declared.value_type) if isinstance(declared, MapTypeInfo) else (None, None)
+            )
+            return ct.MapType(
+                data_type(spark["keyType"], keys, instants, f"{column}.key"),
+                data_type(spark["valueType"], values, instants, f"{column}.value"),
+            )
+        if name == "struct":
+            return rows_in(spark, declared, instants, column)
+    elif name == "decimal":
+        return ct.DecimalType(*digits(spark), whole=declared == Types.BIG_INT())
+    elif name == "timestamp":
+        return ct.LocalZonedTimestampType(zoned=not instants)
+    elif name in ("char", "varchar"):
+        return _TYPES["string"]
+    elif name in _TYPES:
+        return _TYPES[name]
+    raise UnsupportedError(
+        f"The column {column!r} has Spark's type {shown(spark)}, which no type of records stands for. Convert it in "
+        f"Spark before, df.withColumn({column.partition('.')[0].removesuffix('[]')!r}, ….cast('string')) say, or leave "
+        "it out by select()."
+    )
+
+
+def rows_in(
+    schema: Mapping[str, Any],
+    declared: TypeInformation[Any] | None = None,
+    instants: bool = True,
+    column: str = "",
+) -> ct.RowType:
+    """:func:`data_type` of a schema, or of a struct."""
+    names = [field["name"] for field in schema["fields"]]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TypeInfoError(
+            f"{f'The column {column!r}' if column else 'The DataFrame'} has several fields named {twice}, and fields "
+            "of a row differ in their names. Rename them in Spark: df.toDF('a', 'b', …), or select() with aliases."
+        )
+    is_declared = isinstance(declared, RowTypeInfo | TupleTypeInfo)
+    types = declared.field_types if is_declared else [None] * len(names)
+    paths = [f"{column}.{name}" if column else name for name in names]
+    fields = [
+        ct.RowField(name, data_type(field["type"], each, instants, path))
+        for name, field, each, path in zip(names, schema["fields"], types, paths, strict=True)
+    ]
+    return ct.RowType(
+        tuple(fields),
+        form="tuple" if isinstance(declared, TupleTypeInfo) else "row",
+        record_names=declared.field_names if isinstance(declared, RowTypeInfo) else None,
+    )
+
+
+def check_declared(spark: SparkType, declared: TypeInformation[Any], column: str) -> None:
+    """Refuse a declared type that does not fit a column, whose path is named in the error.
+
+    Raises:
+        TypeInfoError: it does not fit.
+    """
+    if not _fits(spark, declared, column):
+        raise TypeInfoError(
+            f"from_spark() was given the type {declared} for the column {column!r}, whose type in Spark is "
+            f"{shown(spark)}. Leave type_info out, declare {type_of(spark)}, or convert the column in Spark: "
+            f"cast({shown(_column(declared)) if _has_column(declared) else '…'!r})."
+        )
+
+
+def _fits(spark: SparkType, declared: TypeInformation[Any], column: str) -> bool:
+    name = name_of(spark)
+    if isinstance(declared, PickledBytesTypeInfo):
+        return True
+    if name == "array" and isinstance(declared, ListTypeInfo | ArrayTypeInfo):
+        assert not isinstance(spark, str)
+        check_declared(spark["elementType"], declared.element_type, f"{column}[]")
+        return True
+    if name == "map" and isinstance(declared, MapTypeInfo):
+        assert not isinstance(spark, str)
+        check_declared(spark["keyType"], declared.key_type, f"{column}.key")
+        check_declared(spark["valueType"], declared.value_type, f"{column}.value")
+        return True
+    if name == "struct" and isinstance(declared, RowTypeInfo | TupleTypeInfo):
+        assert not isinstance(spark, str)
+        check_fields(spark["fields"], declared, column)
+        return True
+    if not isinstance(spark, str) or not _has_column(declared) or declared == Types.CHAR():
+        return False
+    wanted = _column(declared)
+    if name == "decimal" and declared == Types.BIG_INT():
+        return digits(spark)[1] == 0
+    return name == name_of(wanted) or name in _WIDER.get(str(wanted), []) or type_of(spark) == declared
+
+
+def check_fields(fields: list[Mapping[str, Any]], declared: RowTypeInfo | TupleTypeInfo, column: str = "") -> None:
+    """:func:`check_declared` for each field of a row or tuple, in order.
+
+    Raises:
+        TypeInfoError: there are more or fewer fields, or one does not fit.
+    """
+    if len(fields) != len(declared.field_types):
+        raise TypeInfoError(
+            f"from_spark() was given the type {declared} of {len(declared.field_types)} fields for "
+            f"{f'the column {column!r}' if column else 'a DataFrame'} of {len(fields)}: "
+            f"{[field['name'] for field in fields]}. Declare one type for each, or select() the ones you want."
+        )
+    for field, each in zip(fields, declared.field_types, strict=True):
+        check_declared(field["type"], each, f"{column}.{field['name']}" if column else field["name"])
+
+
+def _has_column(declared: TypeInformation[Any]) -> bool:
+    try:
+        _column(declared)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def schema_of(declared: TypeInformation[Any] | None) -> Mapping[str, Any] | None:
+    """The schema of a DataFrame of records: a column per field of a row or tuple, one named ``value`` for others. None
+    if the type of the records, or of a field, is not declared."""
+    if isinstance(declared, RowTypeInfo | TupleTypeInfo):
+        fields = list(zip(declared.field_names, declared.field_types, strict=True))
+    else:
+        fields = [] if declared is None else [(VALUE, declared)]
+    try:
+        return _struct([(name, _column(field)) for name, field in fields]) if fields else None
+    except UnsupportedError:
+        return None
+
+
+def undeclared(declared: TypeInformation[Any] | None) -> str:
+    """The declaration that is missing if :func:`schema_of` returns None."""
+    if not isinstance(declared, RowTypeInfo | TupleTypeInfo):
+        return "the type of the stream's records is not declared"
+    fields = zip(declared.field_names, declared.field_types, strict=True)
+    names = [name for name, each in fields if not _has_column(each)]
+    return f"the type of the fields {names} of {declared} is not declared" if names else "the records have no fields"
+
+
+def _struct(fields: Iterable[tuple[str, SparkType]]) -> Mapping[str, Any]:
+    columns = [{"name": name, "type": spark, "nullable": True, "metadata": {}} for name, spark in fields]
+    return {"type": "struct", "fields": columns}
+
+
+def _column(declared: TypeInformation[Any]) -> SparkType:
+    """Spark's type of a column of such values. Raises UnsupportedError if there is none."""
+    return _spark(data_type_of(declared))
+
+
+def _spark(wanted: ct.DataType) -> SparkType:
+    if isinstance(wanted, ct.DecimalType):
+        return f"decimal({wanted.precision},{wanted.scale})"
+    if isinstance(wanted, ct.ArrayType):
+        return {"type": "array", "elementType": _spark(wanted.element_type), "containsNull": True}
+    if isinstance(wanted, ct.MapType):
+        key, value = _spark(wanted.key_type), _spark(wanted.value_type)
+        return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
+    if isinstance(wanted, ct.RowType):
+        return _struct((field.name, _spark(field.data_type)) for field in wanted)
+    return _NAMES[type(wanted)]
+
+
+def nullable(spark: SparkType) -> SparkType:
+    """A type whose values and parts may all be null: the values that a task makes are not checked for nulls."""
+    if isinstance(spark, str):
+        return spark
+    name = name_of(spark)
+    if name == "array":
+        return {**spark, "elementType": nullable(spark["elementType"]), "containsNull": True}
+    if name == "map":
+        key, value = nullable(spark["keyType"]), nullable(spark["valueType"])
+        return {**spark, "keyType": key, "valueType": value, "valueContainsNull": True}
+    if name == "struct":
+        fields = [{**field, "type": nullable(field["type"]), "nullable": True} for field in spark["fields"]]
+        return {**spark, "fields": fields}
+    return spark

@@ -1,0 +1,136 @@
+"""Which operator of a program takes which state of a manifest. By the operator ID alone, never by name or place.
+
+State is kept under the ID that is generated: of the uid, or by the shape of the program. An operator that is pinned by
+a uid hash takes what there is under that ID, or else under its own; so nothing is lost when a pin comes or goes.
+
+Source of the semantics: ``StateAssignmentOperation`` (Flink 2.3; in 1.11 a pinned operator never finds its own state).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from penstock.errors import InvalidProgramError
+from penstock.job.folder.manifest import SourceState, StepManifest, TaskState
+from penstock.job.folder.positions import goes_on, pushed, read_as
+from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.config.tasks import OperatorConfig
+
+How = Literal["uid", "uid hash", "position"]
+
+
+class Taker(Protocol):
+    """An operator of a program, as it is planned or as it travels."""
+
+    @property
+    def operator_id(self) -> str:
+        """Generated, 32 hex digits."""
+        ...
+
+    @property
+    def pinned(self) -> str | None:
+        """The ID of a uid hash."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """As the user sees it."""
+        ...
+
+    @property
+    def uid(self) -> str | None:
+        """Given by the user."""
+        ...
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What an operator takes."""
+
+    state_id: str  # the operator ID under which it is in the manifest
+    by: How  # what has led there
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Who takes what. ``taken`` is by operator ID of the program, also for operators without state, if the manifest
+    knows them. ``twice`` are the operator IDs of the manifest whose state two operators would take, with the first and
+    the last of them."""
+
+    taken: Mapping[str, Taken]
+    left: tuple[str, ...]  # the operator IDs of the manifest whose state nobody takes, in its order
+    new: tuple[str, ...]  # the operator IDs of the program that the manifest does not know
+    twice: Mapping[str, tuple[Taker, Taker]] = field(default_factory=dict[str, tuple[Taker, Taker]])
+
+
+def match(manifest: StepManifest, operators: Iterable[Taker]) -> Matching:
+    """Which operator takes which state. O(operators), and O(rows in loops)."""
+    held = holders(manifest)
+    matching = matched(held, {*held, *manifest.counters}, operators)
+    for state_id, (first, second) in matching.twice.items():
+        raise _twice(first, second, state_id)
+    return matching
+
+
+def matched(held: Collection[str], known: Collection[str], operators: Iterable[Taker]) -> Matching:
+    """Which operator takes which state: :func:`match` of what is known of a manifest, or of a program that ran.
+    O(operators). ``held`` are the operator IDs under which there is something that must not be lost, in order."""
+    taken: dict[str, Taken] = {}
+    new: list[str] = []
+    owners: dict[str, Taker] = {}
+    twice: dict[str, tuple[Taker, Taker]] = {}
+    for operator in operators:
+        found = _found(operator, held) or _found(operator, known)
+        if found is None:
+            new.append(operator.operator_id)
+            continue
+        first = owners.setdefault(found.state_id, operator)
+        if first is not operator and found.state_id in held:
+            twice[found.state_id] = first, operator
+        taken[operator.operator_id] = found
+    return Matching(taken, tuple(each for each in held if each not in owners), tuple(new), twice)
+
+
+def _found(operator: Taker, there: Collection[str]) -> Taken | None:
+    if operator.pinned is not None and operator.pinned in there:
+        return Taken(operator.pinned, "uid hash")
+    if operator.operator_id in there:
+        return Taken(operator.operator_id, "position" if operator.uid is None else "uid")
+    return None
+
+
+def holders(manifest: StepManifest) -> dict[str, None]:
+    """The operator IDs under which a manifest has something that must not be lost: state, splits that have been read,
+    rows on their way in a loop. In its order. How far a source function has come is none, as Flink has no state there.
+    """
+    found = dict.fromkeys(manifest.operators)
+    found.update((each, None) for each, source in manifest.sources.items() if has_read(source))
+    found.update((key, None) for key, tasks in manifest.tasks.items() if any(map(rows_in, tasks)))
+    return found
+
+
+def has_read(source: SourceState) -> bool:
+    """Whether a source has read splits, or is one that counts its records."""
+    return bool(source.ended.count) or any(not pushed(name, at) for name, at in source.positions.items())
+
+
+def fits(source: SourceState, head: OperatorConfig) -> bool:
+    """Whether what is known of a source can be that of another one with its ID: of a function that pushes, of one
+    without splits, or of one with splits."""
+    _, *kind = head.hands_over.split("/")
+    return goes_on(read_as(source), kind[0] if kind else None)
+
+
+def rows_in(task: TaskState) -> list[Any]:
+    """The rows that wait for a task at the head of a loop."""
+    return decode_value(task.volatile)[1] if task.volatile else []
+
+
+def _twice(first: Taker, second: Taker, state_id: str) -> InvalidProgramError:
+    return InvalidProgramError(
+        f"The operators {first.name!r} and {second.name!r} would both take the state of the operator ID {state_id}. "
+        "Remove the uid hash of one of them, or change it.",
+        flink_class="java.lang.IllegalStateException",
+    )

@@ -1,0 +1,86 @@
+"""What is said before a job continues with a changed program, where Flink is silent: who takes which state, who
+none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+
+from penstock.job.folder.manifest import StepManifest
+from penstock.job.folder.positions import all_pushed
+from penstock.job.restore.matches import Matching, fits, holders, match
+from penstock.job.restore.refusals import name_of
+from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
+
+_MOST = 6
+"""Names in a line."""
+
+
+_INHERITED = "inherited by position"
+
+
+def describe(manifest: StepManifest, vertices: Sequence[VertexConfig], matching: Matching | None) -> str:
+    """A short table: a line for each thing that should be said; empty if there is nothing. ``matching`` is who takes
+    what; None where the plan has not changed: then there can only be other names."""
+    manifest = manifest.filled()
+    if matching is None:
+        matching = match(manifest, (operator for vertex in vertices for operator in vertex.operators))
+        if not dict(_said(manifest, vertices, matching))[_INHERITED]:
+            return ""
+    lines = [f"  {what:<27} {_names(names)}" for what, names in _said(manifest, vertices, matching) if names]
+    return "\n".join(["State of the checkpoint, and the operators of the program:", *lines])
+
+
+def _said(
+    manifest: StepManifest, vertices: Sequence[VertexConfig], matching: Matching
+) -> Iterator[tuple[str, list[str]]]:
+    operators = sorted((operator for vertex in vertices for operator in vertex.operators), key=attrgetter("node"))
+    held = holders(manifest)
+    with_state = [each for each in operators if _state_id(each, matching) in held]
+    for way in ("uid", "uid hash", "position"):
+        own = [each for each in with_state if matching.taken[each.operator_id].by == way]
+        yield f"restored by {way}", [repr(each.name) for each in own if not _other(each, manifest, matching)]
+    others = [(each, _other(each, manifest, matching)) for each in with_state]
+    yield _INHERITED, [f"{each.name!r} that of {other!r}" for each, other in others if other]
+    unread = (each for each in with_state if not each.keyed and _keys(manifest, _state_id(each, matching)))
+    yield "carried along unread", [repr(each.name) for each in unread]
+    yield "dropped, as allowed", [name_of(manifest, each) for each in matching.left]
+    yield "begins anew", list(_anew(manifest, vertices, matching))
+    new = set(matching.new)
+    yield "new, starts empty", [repr(each.name) for each in operators if each.operator_id in new and each.keeps_state]
+
+
+def _state_id(operator: OperatorConfig, matching: Matching) -> str | None:
+    taken = matching.taken.get(operator.operator_id)
+    return None if taken is None else taken.state_id
+
+
+def _other(operator: OperatorConfig, manifest: StepManifest, matching: Matching) -> str | None:
+    """The name of the operator whose state, or of the source whose positions, another one takes by its place alone."""
+    taken = matching.taken[operator.operator_id]
+    state = manifest.operators.get(taken.state_id) or manifest.sources.get(taken.state_id)
+    if state is None or taken.by != "position" or state.name in ("", operator.name):
+        return None
+    return state.name
+
+
+def _keys(manifest: StepManifest, state_id: str | None) -> int:
+    """How many keyed values and timers the files of an operator have."""
+    state = None if state_id is None else manifest.operators.get(state_id)
+    return 0 if state is None else sum(file.keys for chain in state.subtasks for file in chain)
+
+
+def _anew(manifest: StepManifest, vertices: Iterable[VertexConfig], matching: Matching) -> Iterator[str]:
+    for vertex in vertices:
+        head = vertex.operators[0]
+        state_id = _state_id(head, matching)
+        source = None if state_id is None or vertex.inputs else manifest.sources.get(state_id)
+        if source is not None and not fits(source, head):
+            yield f"{head.name!r}, which is a source of another kind now"
+        elif source and all_pushed(source.positions) and len(source.positions) != vertex.parallelism:
+            yield f"{head.name!r}, a function with another parallelism"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _MOST
+    return ", ".join(names[:_MOST]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,135 @@
+"""Whether state can continue with the key groups and the subtasks that a program gives it, and how many key groups a
+task gets that leaves them open. A run decides it here, and so does whoever says before what a run would do.
+
+As in Flink it is a matter of each task. Where Flink lets a chain that joins states of different max parallelism fail in
+its tasks, or look for keys in the wrong groups (FLINK-40113), it is refused.
+
+Cost: linear in operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from penstock.job.restore.matches import Matching
+
+Kind = Literal["mismatch", "too few", "mixed"]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An operator of a plan, a :class:`~penstock.job.restore.matches.Taker`."""
+
+    operator_id: str
+    name: str
+    uid: str | None
+    pinned: str | None
+    node: int  # of the stream graph
+    vertex: int  # index of its vertex
+    max_parallelism: int  # set for the operator itself; -1: it was not
+    keyed: bool = False  # whether it reads by key
+
+
+@dataclass(frozen=True)
+class Task:
+    """A vertex of a plan."""
+
+    name: str  # of the chain
+    parallelism: int  # number of subtasks
+    max_parallelism: int  # number of key groups
+    configured: bool  # whether the program says so
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """Why a state cannot continue. ``kind`` is ``mismatch``: the program sets another number of key groups; ``too
+    few``: for its subtasks; ``mixed``: the task has another number of them for its other operators. ``beside`` is the
+    operator of a mixed task that has the other number; None: the program sets it for the task."""
+
+    kind: Kind
+    operator: Planned  # takes the state
+    task: Task  # of the operator
+    state_id: str  # under which the state is
+    there: int  # number of key groups of the state
+    wanted: int  # number of key groups, or of subtasks, that the program gives it; of a mixed task that of the others
+    beside: Planned | None = None
+    beside_id: str = ""  # under which the state of that one is; "" without
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What becomes of numbers of key groups. ``mismatches`` are the states whose number is not the one that the program
+    sets, in the order of the states. ``misfits`` are the states that do not fit into their tasks, in the order of
+    these. ``wanted`` is the number of key groups by node, where the program leaves it open and would get another one.
+    """
+
+    mismatches: list[Unfit] = field(default_factory=list[Unfit])
+    misfits: list[Unfit] = field(default_factory=list[Unfit])
+    wanted: dict[int, int] = field(default_factory=dict[int, int])
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A state that an operator of a task takes."""
+
+    operator: Planned
+    state_id: str
+    there: int
+
+
+def sizes_of(
+    groups: Mapping[str, int],
+    matching: Matching,
+    operators: Sequence[Planned],
+    tasks: Mapping[int, Task],
+    stateless: Collection[str] = (),
+) -> Sizes:
+    """What becomes of the key groups of states that are taken. ``groups`` is how many each state has, by the operator
+    ID under which it is. ``stateless`` is those of the operator IDs that have key groups and no state, as savepoints of
+    Flink list them."""
+    sizes, chains = Sizes(), dict[int, list[Planned]]()
+    by_state = {taken.state_id: each for each in operators if (taken := matching.taken.get(each.operator_id))}
+    for state_id, there in groups.items():
+        operator = by_state.get(state_id)
+        if operator is not None:
+            sizes.mismatches.extend(_mismatch(operator, tasks[operator.vertex], state_id, there))
+    for each in operators:
+        chains.setdefault(each.vertex, []).append(each)
+    for index, chain in chains.items():
+        task = tasks[index]
+        taken = (
+            (each, matching.taken[each.operator_id].state_id) for each in chain if each.operator_id in matching.taken
+        )
+        held = [_Held(each, state_id, groups[state_id]) for each, state_id in taken if state_id in groups]
+        misfits = list(_misfits(task, held, stateless))
+        sizes.misfits.extend(misfits)
+        if held and not misfits and not task.configured and held[0].there != task.max_parallelism:
+            sizes.wanted.update((each.node, held[0].there) for each in chain if each.max_parallelism <= 0)
+    return sizes
+
+
+def _mismatch(operator: Planned, task: Task, state_id: str, there: int) -> Iterator[Unfit]:
+    own = operator.max_parallelism > 0
+    said = operator.max_parallelism if own else task.max_parallelism
+    if (own or task.configured) and said != there:
+        yield Unfit("mismatch", operator, task, state_id, there, said)
+
+
+def _misfits(task: Task, held: Sequence[_Held], stateless: Collection[str]) -> Iterator[Unfit]:
+    for each in held:
+        if each.there < task.parallelism:
+            yield Unfit("too few", each.operator, task, each.state_id, each.there, task.parallelism)
+    held = [each for each in held if each.state_id not in stateless]
+    if task.configured:  # records come to the subtasks by the groups of the task
+        for each in held:
+            if each.operator.keyed and each.operator.max_parallelism > 0 and each.there != task.max_parallelism:
+                yield Unfit("mixed", each.operator, task, each.state_id, each.there, task.max_parallelism)
+        return
+    for each in held[1:]:
+        first = held[0]
+        if each.there != first.there:
+            yield Unfit(
+                "mixed", each.operator, task, each.state_id, each.there, first.there, first.operator, first.state_id
+            )

@@ -1,0 +1,323 @@
+"""Writes savepoints, finds them, reads them, and brings them into checkpoint directories.
+
+A savepoint of a checkpoint whose outputs are not published yet is refused: it does not contain them, so a job that
+started from it would never publish them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from penstock.errors import JobFolderError, SavepointError
+from penstock.job.folder.files import Files
+from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.manifest import Output, StepManifest, unpickled
+from penstock.job.savepoint.checks import check_manifest
+from penstock.job.savepoint.format import (
+    NAME,
+    SAVEPOINT,
+    VERSION,
+    AboutSavepoint,
+    Savepoint,
+    bare,
+    damaged,
+    parsed,
+    written,
+)
+from penstock.job.savepoint.reference import Reference
+from penstock.job.savepoint.transfer import carry
+from penstock.storage.storage import Entry, Storage, is_local, join, real_place
+from penstock.storage.stores import storage_of
+
+
+def check_published(files: Files, manifest: StepManifest) -> None:
+    """No output of a checkpoint waits to be published. No request if it has none; else some, and one for each."""
+    if not manifest.outputs:
+        return
+    newest = files.newest(unpickle=False)
+    if newest is None or newest.made > manifest.made:  # a step follows when the one before has published
+        return
+    if files.owners.left_published(newest.epoch) or not any(map(_waits, manifest.outputs)):
+        return
+    older = [str(version) for version in newest.retained]
+    raise SavepointError(
+        f"Checkpoint {manifest.version} of {files.place!r} has outputs that are not published yet, because its job has "
+        "died or is about to publish them; a job that begins from this checkpoint would not have them. Start the job "
+        "once more with its checkpoint directory, which publishes them"
+        + (f", or use {files.place}@{older[-1]}, whose outputs are." if older else ".")
+    )
+
+
+def _waits(output: Output) -> bool:
+    """Whether an output waits; one that is sent or committed by a sink may have been."""
+    if output.sent or output.committable is not None:
+        return True
+    if is_local(output.pending):
+        return os.path.exists(output.pending)
+    return storage_of(output.pending).size(output.pending) is not None
+
+
+_AT = re.compile(r"(.+)@(\d+)")
+
+
+def new_place(folder: str | Path, job_id: str) -> str:
+    """A folder for a new savepoint, named as Flink names them; it is not made."""
+    return join(real_place(str(folder)), f"savepoint-{job_id[:6]}-{uuid.uuid4().hex[:12]}")
+
+
+def write_savepoint(
+    files: Files,
+    manifest: StepManifest,
+    place: str | Path,
+    kind: str = SAVEPOINT,
+    go_on: Callable[[], None] = lambda: None,
+    pin: Callable[[int, str], None] | None = None,
+) -> Savepoint:
+    """Make a savepoint of a checkpoint, which must stay there until this returns.
+
+    Cost: on one local file system a second name for each file, else a copy of each; by reference some requests.
+    ``pin``, for a savepoint by reference, keeps a checkpoint in the checkpoint directory for the savepoint with an id.
+    Returns the savepoint. It is there as a whole, or this raises."""
+    target = real_place(str(place))
+    about = _about(manifest, uuid.uuid4().hex, kind, time.time_ns() // 1_000_000)
+    savepoint = Savepoint(target, about, bare(manifest), None if pin is None else _reference(files, target))
+    storage, path = storage_of(target), join(target, NAME)
+    with _said(savepoint, files):
+        _check_free(files, target, storage)
+        if pin is None:
+            carry((files.storage, files.state), (storage, savepoint.state), manifest.files(), go_on)
+            _finish(savepoint, storage, path)
+        else:
+            _refer(savepoint, files, storage, path, pin)
+    return savepoint
+
+
+@contextlib.contextmanager
+def _said(savepoint: Savepoint, files: Files) -> Iterator[None]:
+    """Whatever comes of taking a savepoint is an error that says so."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise _gone(savepoint.place, savepoint.manifest, files, error) from error
+    except OSError as error:
+        raise SavepointError(
+            f"{savepoint.place!r} cannot be written: {error}. Give a folder where there is room, and where this "
+            "process may write."
+        ) from error
+
+
+def _refer(savepoint: Savepoint, files: Files, storage: Storage, path: str, pin: Callable[[int, str], None]) -> None:
+    """Have the checkpoint directory keep the state, and then the savepoint refer to it."""
+    if is_local(savepoint.place):
+        os.makedirs(savepoint.place, exist_ok=True)
+    pin(savepoint.about.version, savepoint.about.id)
+    try:
+        _finish(savepoint, storage, path)
+    except SavepointError:  # there is none; after another error there may be
+        files.pins.free(savepoint.about.version, savepoint.about.id)
+        raise
+
+
+def _finish(savepoint: Savepoint, storage: Storage, path: str) -> None:
+    """Make a folder a savepoint, as all of its files are there."""
+    check_sizes(savepoint, storage)
+    if not storage.create(path, written(savepoint)):
+        raise exists(path)
+
+
+def _reference(files: Files, target: str) -> Reference:
+    """Where the files of a checkpoint directory are, seen from a savepoint."""
+    about = files.about()
+    found = None if about is None else Reference.between(target, files.place, about.id)
+    if found is None:
+        raise SavepointError(
+            f"The savepoint {target!r} cannot refer to the state in {files.place!r}, which is on another storage. "
+            "Choose a folder on the same one, or take it with its files (without --reference, "
+            "penstock.savepoint.reference: false)."
+        )
+    return found
+
+
+def _about(manifest: StepManifest, savepoint_id: str, kind: str, time: int) -> AboutSavepoint:
+    said = manifest.job, manifest.job_id, time, manifest.version, kind, manifest.parallelism
+    return AboutSavepoint(savepoint_id, *said)
+
+
+def _check_free(files: Files, target: str, storage: Storage) -> None:
+    """There can be a savepoint."""
+    if target == files.place or target.startswith(f"{files.state}/"):
+        raise SavepointError(
+            f"The savepoint {target!r} would lie inside of what it is taken of. Give it a folder elsewhere."
+        )
+    path = join(target, NAME)
+    if storage.size(path) is not None:
+        raise exists(path)
+
+
+def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFoundError) -> SavepointError:
+    return SavepointError(
+        f"{target!r} could not be made: {error.filename or error!s} is missing, which checkpoint {manifest.version} of "
+        f"{files.place!r} needs. If the job has continued meanwhile, take one of the newest checkpoint."
+    )
+
+
+def exists(path: str) -> SavepointError:
+    """The error for a place where there is a savepoint already."""
+    return SavepointError(
+        f"There is a savepoint already: {path!r}. Savepoints are never replaced; choose another folder."
+    )
+
+
+def check_sizes(savepoint: Savepoint, storage: Storage) -> None:
+    """All files are there, and as long as they should be. One listing."""
+    there = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(savepoint.state)}
+    wanted: Mapping[str, int | None] = {
+        **dict.fromkeys(savepoint.manifest.files()),
+        **{file.name: file.bytes for file in savepoint.manifest.state_files()},
+    }
+    for name, size in wanted.items():
+        path = join(savepoint.state, name)
+        if name not in there:
+            raise damaged(savepoint.place, f"the file {path!r} is not there")
+        if size is not None and there[name] != size:
+            raise damaged(savepoint.place, f"the file {path!r} should have {size} bytes and has {there[name]}")
+
+
+def read_savepoint(place: str | Path) -> Savepoint:
+    """What a savepoint says. Nothing is unpickled, and its state files are not looked at. ``place`` is its folder
+    or the file ``savepoint.json`` in it, a path or URL; or a checkpoint directory, whose newest checkpoint is taken, or
+    ``JOB@VERSION``."""
+    given = str(place)
+    try:
+        found = _read_folder(given)
+        if found is None and (match := _AT.fullmatch(given)) is not None:
+            found = _read_folder(match[1], int(match[2]))
+    except SavepointError:
+        raise
+    except JobFolderError as error:
+        raise SavepointError(str(error)) from error
+    except (OSError, ValueError) as error:
+        raise SavepointError(
+            f"The savepoint {given!r} cannot be read: {error}. Check the path, and that you may read what is there."
+        ) from error
+    if found is None:
+        raise _no_savepoint(given)
+    return found
+
+
+def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
+    """The savepoint, or the checkpoint of a job, that lies somewhere; None if there is neither."""
+    folder = real_place(given)
+    if folder.endswith(f"/{NAME}"):
+        folder = folder.removesuffix(f"/{NAME}")
+    storage = storage_of(folder)
+    if version is None and (text := _text(storage, join(folder, NAME))) is not None:
+        return _at_home(parsed(text, folder), storage)
+    files = Files(folder, storage)
+    try:
+        about = files.about()
+    except NotADirectoryError:
+        return None
+    if about is None:
+        return None
+    job = JobFolder(folder)
+    manifest = job.newest(unpickle=False) if version is None else job.read(version, unpickle=False)
+    if manifest is None or manifest.is_nothing:
+        raise SavepointError(
+            f"The checkpoint directory {folder!r} has no checkpoint yet: its job has not finished a step. Start the "
+            "job, or give another directory."
+        )
+    state = bare(manifest)
+    try:
+        check_manifest(state)
+    except ValueError as error:
+        raise damaged(files.path(manifest.version), str(error)) from error
+    return Savepoint(folder, _about(manifest, f"{about.id}-{manifest.version}", VERSION, manifest.time), state)
+
+
+def _at_home(savepoint: Savepoint, storage: Storage) -> Savepoint:
+    """A savepoint by reference refers to the checkpoint directory that it was taken of. One request if it is such."""
+    home = savepoint.home
+    if savepoint.reference is None or home is None:
+        return savepoint
+    try:
+        about = Files(home, storage).about()
+    except (JobFolderError, OSError):
+        about = None
+    if about is None or about.id != savepoint.reference.job:
+        why = "there is no checkpoint directory" if about is None else "there is another job's folder"
+        raise SavepointError(
+            f"The savepoint {savepoint.place!r} has its state in the checkpoint directory {home!r}, and {why}. Bring "
+            "that back, or move both together. `penstock savepoint copy` makes a savepoint that can be moved alone, as "
+            "long as the checkpoint directory is there."
+        )
+    return savepoint
+
+
+def versions_of(savepoint: Savepoint) -> tuple[int, ...]:
+    """The versions that the checkpoint directory has of which a savepoint is one; none for any other savepoint."""
+    return JobFolder(savepoint.place).versions() if savepoint.about.kind == VERSION else ()
+
+
+def _text(storage: Storage, path: str) -> bytes | None:
+    try:
+        return storage.get(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _no_savepoint(given: str) -> SavepointError:
+    """The error for a place where there is none; it says what is there instead."""
+    folder = real_place(given.removesuffix(f"/{NAME}"))
+    there: list[Entry] = storage_of(folder).list(folder)
+    names = {entry.path.rpartition("/")[2] for entry in there}
+    if not there and is_local(folder) and not os.path.exists(folder):
+        why = "there is no such folder"
+    elif [entry.path for entry in there] == [folder]:
+        why = "it is a file"
+    elif "_metadata" in names:
+        return SavepointError(
+            f"A job cannot begin from {given!r}: its file _metadata is that of a savepoint of Apache Flink, which only "
+            "Flink can restore. `penstock savepoint check` says whether it would restore a program from it, and "
+            "`penstock savepoint show`, `verify` and `diff` what is in it."
+        )
+    elif names == {"state"}:
+        why = f"it has state, but no {NAME}: it was not finished, and can be removed"
+    else:
+        why = f"it has no {NAME}, nor is it a checkpoint directory"
+    return SavepointError(
+        f"There is no savepoint at {given!r}: {why}. Give the folder that was printed when it was taken, or JOB or "
+        "JOB@VERSION for a checkpoint directory."
+    )
+
+
+def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
+    """Put the state files of a savepoint into a checkpoint directory. They count for nothing until a manifest names
+    them.
+
+    Cost: as for :func:`write_savepoint`. Returns the manifest to commit there as version 1, with all positions made;
+    its origin is the savepoint's id."""
+    storage = storage_of(savepoint.place)
+    if savepoint.about.kind == VERSION:
+        job = Files(savepoint.place, storage)
+        check_published(job, job.load(savepoint.about.version, unpickle=False))
+    check_sizes(savepoint, storage)
+    try:
+        manifest = unpickled(savepoint.manifest)
+    except Exception as error:
+        raise SavepointError(
+            f"The savepoint {savepoint.place!r} has a position of a source that this program cannot read: {error!r}. "
+            "The class of the position has to be importable under the name that it had when the savepoint was taken."
+        ) from error
+    try:
+        carry((storage, savepoint.state), (files.storage, files.state), manifest.files(), lambda: None)
+    except FileNotFoundError as error:
+        raise _gone(files.place, manifest, Files(savepoint.place, storage), error) from error
+    return replace(manifest, version=1, origin=savepoint.about.id)

@@ -1,0 +1,291 @@
+"""What a step, or a whole job, leaves: its manifest in the checkpoint directory, and what that makes visible."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from penstock.common.jobs.job_control import JobControl
+from penstock.errors import ConfigurationError, PenstockError
+from penstock.job.commit.folders import COMMIT, MARKER, writable
+from penstock.job.deployment import Deployment
+from penstock.job.folder.ended import EndedSplits
+from penstock.job.folder.lease import JobFolder, Lease
+from penstock.job.folder.manifest import Output, StepManifest
+from penstock.job.folder.single import SingleCommit
+from penstock.job.restore.carried import begun
+from penstock.job.steps.outputs import Outputs, WriteTable
+from penstock.job.temporary import TemporaryFolder
+from penstock.runtime.config.tasks import TaskReport
+from penstock.storage.storage import join
+from penstock.storage.stores import storage_of
+
+_KEEP = 3600.0
+"""Seconds without a step after which sinks are asked to keep what they know."""
+
+
+class Commits:
+    """The checkpoint directory of a run and the outputs of its sinks, a context manager around its steps.
+
+    Attributes:
+        deployment: the job, with its checkpoint directory.
+        recovered: whether :meth:`recover` has come to its end.
+    """
+
+    recovered = False
+
+    def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
+        self.deployment, self._write_table = deployment, write_table
+        self._open = contextlib.ExitStack()
+        self._kept = time.monotonic()
+
+    def __enter__(self) -> Commits:
+        settings = self.deployment.job.settings
+        with self._open:
+            place = settings.checkpoint_directory
+            if place is None:
+                temporary = TemporaryFolder("penstock-job-")
+                self._open.callback(temporary.remove)
+                place = str(temporary.path)
+            folder = JobFolder(
+                place, durable=settings.checkpoint_directory is not None
+            )  # nobody resumes one of a single run
+            lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
+            self._lease: Lease = self._open.enter_context(lease)
+            self._begun = begun(self._lease, folder.files, settings)
+            self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
+            self._outputs = self._open.enter_context(self._outputs_opened())
+            self._open = self._open.pop_all()
+        return self
+
+    def _outputs_opened(self) -> Outputs:
+        newest = self.newest
+        resumed = newest is not None and not newest.is_nothing and newest.made > 0
+        return Outputs(self.deployment, resumed=resumed, write_table=self._write_table, check=self._lease.check)
+
+    def recover(self) -> None:
+        """Make visible what an earlier run has committed, and remove what it has left. To be called before the first
+        step. It can be repeated.
+
+        Raises:
+            FencedError: another driver has taken the checkpoint directory over.
+            JobExecutionError: a sink of the program's own could not commit.
+            ConfigurationError, OSError: the storage refuses.
+        """
+        newest = self.newest
+        if newest is None or newest.is_nothing:
+            self._outputs.recover((), 0)
+        else:
+            self._outputs.recover(newest.outputs, newest.made, published=self._lease.published)
+        self._lease.published = self.recovered = True
+        self._lease.clean()  # what a dead driver has left: there may be no step any more after which it goes
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
+
+    @property
+    def newest(self) -> StepManifest | None:
+        """The newest checkpoint, None at the beginning."""
+        return self._lease.newest()
+
+    @property
+    def lease(self) -> Lease:
+        """The checkpoint directory as this driver has it."""
+        return self._lease
+
+    @property
+    def place(self) -> str:
+        """The checkpoint directory."""
+        return self._lease.place
+
+    @property
+    def state(self) -> str:
+        """Where state lies."""
+        return self._lease.state
+
+    def found(self) -> str | None:
+        """A line for the user about what was found; None in a directory for this run alone."""
+        if self._begun is not None:
+            return self._begun
+        return None if self.deployment.job.settings.checkpoint_directory is None else self._lease.found()
+
+    def read_ended(self, ended: EndedSplits) -> set[str]:
+        """The splits that have been read to their end."""
+        return self._lease.read_ended(ended)
+
+    def with_ended(self, ended: EndedSplits, more: Sequence[str]) -> EndedSplits:
+        """The same with more of them."""
+        return self._lease.with_ended(ended, more)
+
+    def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
+        """What the sinks have written, which becomes visible with the step."""
+        return self._outputs.put_together(reports)
+
+    def commit(self, manifest: StepManifest) -> None:
+        """Write the manifest.
+
+        Raises:
+            FencedError: another driver has taken the checkpoint directory over.
+            ConfigurationError, OSError: the storage refuses.
+        """
+        self._lease.commit(manifest)
+
+    def publish(self, manifest: StepManifest, passed: Iterable[str] = ()) -> None:
+        """Make visible what the manifest names, and remove what is not needed any more, such as the state files that
+        steps since the checkpoint before have passed on. If the storage refuses, the next run does it."""
+        self._outputs.publish(manifest.outputs, manifest.version)
+        self._lease.published = True
+        self._kept = time.monotonic()
+        self._lease.clean(passed)
+
+    def clear_passed_on(self) -> None:
+        """Remove what tasks have passed on from step to step until this checkpoint, which is published."""
+        self._outputs.clear_passed_on()
+
+    def rest(self) -> None:
+        """There is nothing to do now. Every hour sinks see to it that what they have sent is not forgotten.
+
+        Raises:
+            FencedError: another driver has taken the checkpoint directory over, which is known some seconds later.
+            ConfigurationError: a sink cannot.
+        """
+        self.check_if_lost()
+        newest = self.newest
+        if newest is not None and time.monotonic() > self._kept + _KEEP:
+            self._outputs.keep(newest.version)
+            self._kept = time.monotonic()
+
+    def check(self) -> None:
+        """Check that this driver still has the checkpoint directory. One request.
+
+        Raises:
+            FencedError: another one has.
+            ConfigurationError, OSError: it cannot be said.
+        """
+        self._lease.check()
+
+    def check_if_lost(self) -> None:
+        """As :meth:`check`, but only if the lease has found another driver. No request otherwise. Between two
+        checkpoints nothing else would tell."""
+        if self._lease.lost:
+            self.check()
+
+    def failed(self) -> None:
+        """A step was given up: remove what it has left, and resume from the newest checkpoint.
+
+        Raises:
+            FencedError: another driver has taken the checkpoint directory over, and what there is to remove is its own.
+            ConfigurationError, OSError: the storage refuses.
+        """
+        self.check()
+        self._lease.failed()
+        self.recover()
+
+
+class SingleRun:
+    """The counterpart of :class:`Commits` for a job that commits once, when all its tasks have ended. Nobody resumes
+    such a job, since its state is in its tasks only. Its checkpoint directory is hidden in the first of its pending
+    folders and goes with them; there is none if the job has no files to publish.
+
+    Args:
+        deployment: the job.
+        control: of the run; None if nobody can cancel it.
+        write: writes what others commit, after the last point where the job can be cancelled. If it fails, no file
+            becomes visible.
+
+    Attributes:
+        begun: whether the commit has begun.
+    """
+
+    newest: StepManifest | None = None
+    state: str | None = None
+    begun = False
+    _published = False
+
+    def __init__(
+        self, deployment: Deployment, control: JobControl | None = None, write: Callable[[], None] = lambda: None
+    ) -> None:
+        self.deployment, self._control, self._write = deployment, control, write
+        self._outputs = Outputs(deployment)
+        self._folders = self._outputs.folders
+        job = deployment.job.name
+        self._commit = SingleCommit(join(self._folders[0], COMMIT), job) if self._folders else None
+
+    def __enter__(self) -> SingleRun:
+        try:
+            if self._commit is not None:  # before its folder has a marker, so nobody takes the driver for dead
+                with writable(self._folders[0]):
+                    self._commit.begin(self.deployment.job.settings.storage_options)
+            self._outputs.__enter__()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._commit is None:
+            return
+        with contextlib.closing(self._commit), contextlib.suppress(OSError, PenstockError):
+            if (self._published or not self._commit.committed()) and self._outputs.remove():
+                self._commit.remove()  # what stays is finished or removed by a later run
+                if not self._published:
+                    self._outputs.remove_made()
+
+    def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
+        """What the sinks have written, which becomes visible with the commit."""
+        return self._outputs.put_together(reports)
+
+    def commit(self, manifest: StepManifest) -> None:
+        """Write the manifest.
+
+        Raises:
+            JobCancelledError: the job is to be cancelled. After this it cannot be.
+            JobExecutionError: somebody has given the job up.
+            ConfigurationError, OSError: the storage refuses.
+        """
+        self.begun = True
+        if self._control is not None:
+            self._control.seal()
+        self._write()
+        if self._commit is not None:
+            for folder in self._folders:
+                storage_of(folder).settle([join(folder, MARKER)])
+            self._commit.commit(manifest)
+
+    def publish(self, manifest: StepManifest, passed: Iterable[str] = ()) -> None:
+        """Make visible what the manifest names, then have two-phase sinks commit.
+
+        Raises:
+            ConfigurationError: a file could not be published; it waits.
+            JobExecutionError: a sink of the program's own could not commit, which nobody repeats.
+        """
+        files = [output for output in manifest.outputs if output.committable is None]
+        prepared = [output for output in manifest.outputs if output.committable is not None]
+        try:
+            self._outputs.publish(files, 1)
+        except (OSError, PenstockError) as error:
+            raise ConfigurationError(
+                f"The job has succeeded, but not all its outputs could be published: {error} They wait in "
+                f"{self._folders}; remove the obstacle, and `penstock clean` publishes them."
+            ) from error
+        self._published = True
+        self._outputs.publish(prepared, 1)
+
+    def read_ended(self, ended: EndedSplits) -> set[str]:
+        """No split has ended before the job."""
+        return set()
+
+    def with_ended(self, ended: EndedSplits, more: Sequence[str]) -> EndedSplits:
+        """Nobody asks for them later."""
+        return ended
+
+    def found(self) -> str | None:
+        """Nothing was there."""
+        return None
+
+    def check(self) -> None:
+        """Nothing is lost before the commit, which says so itself."""
+
+    check_if_lost = rest = failed = clear_passed_on = check

@@ -1,0 +1,112 @@
+"""What interrupts a loop: signals, which stop it after the current step; failures, after which a step runs again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Generator
+from typing import Any
+
+from penstock.common.jobs.job_control import JobControl
+from penstock.common.settings.settings import Settings
+from penstock.errors import StepLostError
+
+LOST = 5
+"""Steps in a row that may fail by no fault of the program."""
+IN_PLACE = 5
+"""Failures in a row, without a checkpoint between them, after which a job gives up that would try for ever."""
+PAUSE = 1000
+"""Milliseconds between two tries of such a job."""
+
+
+class Restarts:
+    """Counts the failures of a job, and decides on each.
+
+    What is the program's fault is tried again as its restart strategy says. Where none is set, and checkpoints are
+    enabled, Flink tries for ever, a second apart. So does this, as long as there are new versions between the failures:
+    an error that comes whenever the same records are read would come for ever. ``patient`` is whether the job has
+    versions, from which it may be tried for ever."""
+
+    def __init__(self, settings: Settings, *, patient: bool = True) -> None:
+        self._strategy = settings.restart
+        self._patient = patient and settings.restart_strategy is None and settings.checkpoint_interval is not None
+        self._failures: list[float] = []
+        self._lost = self._in_place = 0  # in a row
+
+    @property
+    def count(self) -> int:
+        """Failures so far that were the program's fault."""
+        return len(self._failures)
+
+    def delay_after(self, error: Exception) -> int | None:
+        """A step has failed. Returns how long to wait before it is run again, in milliseconds; None: the job has
+        failed."""
+        if isinstance(error, StepLostError):
+            self._lost += 1
+            return 100 * self._lost if self._lost < LOST else None
+        self._failures.append(time.monotonic())
+        self._in_place += 1
+        if self._patient:
+            return PAUSE if self._in_place < IN_PLACE else None
+        return self._strategy.delay_after(self._failures)
+
+    def given_up(self, error: Exception) -> Exception:
+        """A step has failed for the last time. Returns what the job fails with."""
+        if not isinstance(error, StepLostError):
+            return error
+        return StepLostError(
+            f"{error} {LOST} steps in a row ended like this, and the job with them. Look into the logs of the "
+            "executors, for instance for a lack of memory. Started again, the job resumes if it has a checkpoint "
+            "directory."
+        )
+
+    def stepped(self) -> None:
+        """A step has been committed."""
+        self._lost = self._in_place = 0
+
+
+_TOLD = {
+    signal.SIGINT: "interrupt once more to end at once.",
+    signal.SIGTERM: "terminate once more to end at once.",
+}
+
+
+def _end(number: int, *_: Any) -> None:
+    """End at once, with the status that a shell gives a process which a signal has ended. The first process of a
+    container has to do so itself: the kernel drops the signals that it has no handler for."""
+    os._exit(128 + number)
+
+
+@contextlib.contextmanager
+def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
+    """Within the block, in the main thread, the first interrupt or SIGTERM stops the job; a second one does what it did
+    before. A signal that is ignored stays so, and a program that handles SIGTERM itself continues doing so."""
+    before = {each: signal.getsignal(each) for each in _TOLD}
+    if before[signal.SIGINT] in (signal.SIG_IGN, None):
+        del before[signal.SIGINT]
+    if before[signal.SIGTERM] is not signal.SIG_DFL:
+        del before[signal.SIGTERM]
+    if threading.current_thread() is not threading.main_thread():
+        before.clear()
+
+    def put_back() -> None:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+    def stop(number: int, *_: Any) -> None:
+        put_back()
+        if os.getpid() == 1 and signal.SIGTERM in before:
+            signal.signal(signal.SIGTERM, _end)
+        control.stop()
+        print(f"Stopping after the current step is committed; {_TOLD[signal.Signals(number)]}", file=sys.stderr)
+
+    for each in before:
+        signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        put_back()

@@ -1,0 +1,78 @@
+"""A run at the parallelism that is offered: at its start, when it begins again after a failure, and between two steps
+when there have been more or fewer cores for a while.
+
+Between, the job leaves its folder and comes back with other tasks, as if it had been stopped and run again. So it does
+only with a checkpoint directory of its own: each time all state is read, and written again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from penstock.common.settings.cores import cores
+from penstock.errors import ConfigurationError, InvalidProgramError, PlanError, UnsupportedError
+from penstock.job.deployment import Deployment
+
+LOG = logging.getLogger("penstock")
+REFUSALS = (ConfigurationError, InvalidProgramError, PlanError, UnsupportedError)
+"""By which a job cannot be at a parallelism; what else goes wrong is no matter of that."""
+LOOK = 10.0
+"""Seconds between two looks at the cores; an offer counts that is the same in two of them."""
+
+
+class Scaling:
+    """The parallelism of a run, as its executor offers it. ``deploy`` makes the job with so many subtasks, from its
+    newest checkpoint; it is told how often it did so before."""
+
+    def __init__(self, deploy: Callable[[int, int], Deployment]) -> None:
+        self._deploy = deploy
+        self._offer: Callable[[], int] = cores
+        self._times = self.width = 0
+        self._before: int | None = None  # the parallelism before, at which the job worked
+        self._refused: set[int] = set()
+        self._seen = 0  # in the last look
+        self._looked = time.monotonic()
+
+    def begin(self, offer: Callable[[], int]) -> Deployment:
+        """The job with as many subtasks as are offered now."""
+        self._offer = offer
+        return self._at(self._offer())
+
+    def outgrown(self, *, failed: bool = False) -> bool:
+        """Whether the job should continue at another parallelism: asked between two steps, and when it restarts after
+        a failure. Every few seconds it asks the executor."""
+        now = time.monotonic()
+        if now < self._looked + LOOK and not failed:
+            return False
+        self._looked, before = now, self._seen
+        self._seen = self._offer()
+        if self._seen == self.width or self._seen in self._refused:
+            return False
+        return failed or self._seen == before
+
+    def again(self) -> Deployment:
+        """The job as :meth:`outgrown` wants it; or as it is, if it cannot be so."""
+        self._before = self.width
+        LOG.info("There are cores for %d subtasks now, not %d: the job continues with these.", self._seen, self.width)
+        try:
+            return self._at(self._seen)
+        except REFUSALS as error:
+            back = self.taken_back(error)
+            assert back is not None
+            return back
+
+    def taken_back(self, error: Exception) -> Deployment | None:
+        """The job as it was before it failed to begin at another parallelism; None if it did not change."""
+        if self._before is None:
+            return None
+        width, self._before = self._before, None
+        self._refused.add(self._seen)
+        LOG.warning("The job stays at %d subtasks, as it cannot have %d: %s", width, self._seen, error)
+        return self._at(width)
+
+    def _at(self, width: int) -> Deployment:
+        self._times += 1
+        self.width = self._seen = width
+        return self._deploy(width, self._times)

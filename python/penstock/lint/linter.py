@@ -1,0 +1,147 @@
+"""From a program to its findings: rules, configuration, places, comments.
+
+Cost: O(operators + edges) for each rule, once over the user's functions, and once over each file with operators.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from penstock.lint.comments import Comments
+from penstock.lint.configuration import LintConfiguration, matches
+from penstock.lint.finding import Finding
+from penstock.lint.rule import Found, Rule
+from penstock.lint.rules import RULES
+from penstock.lint.rules.suppressions import unused_suppression
+from penstock.lint.subject import Known, Subject
+from penstock.plan import Pipeline
+
+_CALLED = re.compile(r"\(line (\d+) of (.+)\)")
+
+
+def lint(
+    pipeline: Pipeline,
+    configuration: LintConfiguration | None = None,
+    *,
+    known: Known | None = None,
+    file: str | None = None,
+) -> list[Finding]:
+    """The findings of the rules in a program, in order of files and lines.
+
+    Functions are inspected and not called, except for ``open`` of those that keep state. The files in which operators
+    are made are read for comments that suppress.
+
+    Args:
+        pipeline: the program, as an executor gets it.
+        configuration: which rules are selected; None for the default ones.
+        known: facts besides the program: uids of a second run, a lock file. Its ``long_running`` and ``large`` are
+            those of the configuration, if one is given.
+        file: of the program, whose comments count for findings without a place too; None if there is none.
+    """
+    return lint_jobs([(pipeline, known or Known())], configuration, file=file)
+
+
+def lint_jobs(
+    jobs: Iterable[tuple[Pipeline, Known]],
+    configuration: LintConfiguration | None = None,
+    *,
+    file: str | None = None,
+    whole: bool = True,
+) -> list[Finding]:
+    """The findings of the rules in several jobs of one program. A finding that repeats at the same place, as in a
+    function that makes several jobs, is reported once.
+
+    Args:
+        jobs: each with facts besides the program.
+        configuration: as of :func:`lint`.
+        file: as of :func:`lint`.
+        whole: whether these are all jobs of the program. Otherwise unused comments are not reported.
+    """
+    chosen = configuration or LintConfiguration()
+    file = None if file is None else _absolute(file)
+    found: list[Finding] = []
+    files: set[str] = set()
+    for pipeline, known in jobs:
+        if configuration is not None:
+            known = replace(known, long_running=chosen.long_running, large=chosen.large_capture)
+        subject = Subject(pipeline, known)
+        places, before = _Places(subject, file), {_visible_part(each) for each in found}
+        selected = [rule for code, rule in RULES.items() if chosen.selects(code)]
+        of_job = [places.finding(rule, each) for rule in selected for each in rule.find(subject)]
+        found += [each for each in of_job if _visible_part(each) not in before]
+        files.update(places.files())
+    comments = _read_comments([*(each.file for each in found), *sorted(files)])
+    kept = [each for each in found if not _is_suppressed(each, chosen, comments, file)]
+    for name, in_file in comments.items():
+        of_comments = (each for comment in in_file.all for each in comment.findings(name, chosen))
+        reported = (of_comment for of_comment in of_comments if whole or of_comment.code != unused_suppression.code)
+        kept += [each for each in reported if not _is_ignored(each, chosen)]
+    return sorted(kept, key=lambda finding: finding.place)
+
+
+def _visible_part(finding: Finding) -> tuple[object, ...]:
+    """The part of a finding that a reader sees."""
+    return finding.code, finding.file, finding.line, finding.message
+
+
+@dataclass
+class _Places:
+    """Adds places to what rules have found."""
+
+    subject: Subject
+    file: str | None
+
+    def finding(self, rule: Rule, found: Found) -> Finding:
+        site = self.subject.site(found.node)
+        name = None if found.node is None else self.subject.nodes[found.node].name
+        file, line, last = (self.file, None, None) if site is None else (_absolute(site.file), site.line, site.end_line)
+        called = _CALLED.search(found.call)
+        if called is not None and called[2] in self._by_name:
+            file, line, last = self._by_name[called[2]], int(called[1]), None
+        return Finding(rule.code, rule.name(), found.message, found.node, name, file, line, last)
+
+    def files(self) -> list[str]:
+        """All files of the program, as far as they are known."""
+        return sorted({*self._by_name.values(), *([] if self.file is None else [self.file])})
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        """The files in which operators are made, by their names without folders."""
+        files = {site.file for site in self.subject.pipeline.sites.values()}
+        return {os.path.basename(file): _absolute(file) for file in files}
+
+
+def _absolute(file: str) -> str:
+    """One name for a file, whatever folder it was named from; cells of notebooks have names in angles."""
+    return file if file.startswith("<") else os.path.abspath(file)
+
+
+def _read_comments(files: Iterable[str | None]) -> dict[str, Comments]:
+    """The comments of files that can be read; a notebook's cell has no file."""
+    found: dict[str, Comments] = {}
+    for file in files:
+        if file is not None and file not in found:
+            try:
+                found[file] = Comments(Path(file).read_text(encoding="utf-8"))
+            except (OSError, UnicodeDecodeError, ValueError):
+                found[file] = Comments("")
+    return found
+
+
+def _is_ignored(finding: Finding, configuration: LintConfiguration) -> bool:
+    return any(matches(finding.code, each) for each in configuration.ignored_in(finding.file))
+
+
+def _is_suppressed(
+    finding: Finding, configuration: LintConfiguration, comments: dict[str, Comments], program: str | None
+) -> bool:
+    """Whether a comment or the configuration suppresses a finding. Comments come first, so that their codes count as
+    used."""
+    file = finding.file or program
+    by_comment = file in comments and comments[file].suppress(finding.code, finding.line, finding.last_line)
+    return by_comment or _is_ignored(finding, configuration)

@@ -1,0 +1,254 @@
+"""PS108 and PS109: values that functions keep outside of state."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from penstock.lint.bodies import (
+    CONTAINERS,
+    MUTATORS,
+    Change,
+    assigned,
+    attribute_of_self,
+    changes,
+    function_called,
+    is_container,
+    method_called,
+    names_in,
+    own,
+)
+from penstock.lint.inspection import ONCE, attributes_of, class_of, is_of
+from penstock.lint.rule import bodies, keyed_bodies, rule
+from penstock.lint.sources import Source
+from penstock.lint.subject import Body, Subject
+
+
+def _first_value(body: Body, name: str) -> Any:
+    """The value of an attribute before the first record: the object, or the expression in ``open``."""
+    attributes = attributes_of(body.function)
+    for once in ("open", "__init__"):
+        for change in changes(body.methods[once].tree) if once in body.methods else ():
+            if change.name == name and not change.part:
+                return attributes[name] if once == "__init__" and name in attributes else change.value
+    return attributes.get(name, _in_class(body, name))
+
+
+def _in_class(body: Body, name: str) -> Any:
+    return next((vars(cls)[name] for cls in class_of(body.function).__mro__ if name in vars(cls)), None)
+
+
+def _is_mutable(value: Any) -> bool:
+    """Whether a first value is a dict, list or set."""
+    if isinstance(value, ast.AST):
+        return is_container(value)
+    return is_of(value, dict, list, set) or class_of(value).__name__ == "deque"
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, ast.Constant):
+        value = value.value
+    return is_of(value, int, float) and not is_of(value, bool)
+
+
+@rule("PS108", keyed_bodies)
+def state_in_attribute(subject: Subject, body: Body) -> str:
+    """A function of a keyed stream keeps data in an attribute, which is not state.
+
+    Each subtask has one object, so an attribute mixes all keys of the subtask, is in no checkpoint, and is lost after a
+    failure, a restart or a change of the parallelism. In BATCH mode it outlives its key. Use state, which is kept by
+    key: call `get_state`, `get_map_state` and so on in `open()`.
+
+    Caches whose values can be looked up again, and attributes that are reset for each record, are not reported.
+
+    Example::
+
+          class Count(KeyedProcessFunction):
+        -     def __init__(self):
+        -         self.counts = {}
+        +     def open(self, runtime_context):
+        +         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+              def process_element(self, value, ctx):
+        -         self.counts[value[0]] = self.counts.get(value[0], 0) + 1
+        -         yield value[0], self.counts[value[0]]
+        +         count = (self.count.value() or 0) + 1
+        +         self.count.update(count)
+        +         yield value[0], count
+
+          orders.key_by(lambda order: order[0]).process(Count()).print()
+    """
+    if not body.is_object or body.node.kind == "sink":
+        return ""
+    kept = sorted(name for name in _kept(body) if not _is_shared(body, name))
+    names = ", ".join(f"self.{name}" for name in kept)
+    return names and (
+        f"{body.title} keeps what it has seen in {names}: that is not state, belongs to no key, and is gone after a "
+        "restart. Ask for state in open(), such as get_state(…) or get_map_state(…)."
+    )
+
+
+def _kept(body: Body) -> set[str]:
+    """The attributes that outlive a record and are made of records."""
+    by_name: dict[str, list[tuple[str, Change]]] = {}
+    for method in body.at_run_time:
+        for change in changes(body.methods[method].tree):
+            by_name.setdefault(change.name, []).append((method, change))
+    return {name for name, changed in by_name.items() if _keeps(body, name, changed)}
+
+
+def _keeps(body: Body, name: str, changed: list[tuple[str, Change]]) -> bool:
+    before = _first_value(body, name)
+    if _is_reset(body, name):
+        return False
+    if _is_mutable(before):
+        parts = [(method, change) for method, change in changed if change.part and _adds(change)]
+        return any(not _is_cached(body.methods[method], change) for method, change in parts)
+    if _is_number(before) and any(change.adds for _, change in changed):
+        return _is_read(body, name)
+    return any(_is_of_record(body, method, name, change) for method, change in changed if not change.part)
+
+
+def _adds(change: Change) -> bool:
+    """Whether a change puts something in; removals do not count."""
+    called = method_called(change.node)
+    removing = ("clear", "discard", "pop", "popitem", "popleft", "remove", "sort")
+    return not isinstance(change.node, ast.Delete) and (called is None or called[1] not in removing)
+
+
+def _is_reset(body: Body, name: str) -> bool:
+    """Whether every method that is called with records begins by setting an attribute anew."""
+    used = False
+    for hook in body.hooks:
+        tree = body.methods[hook].tree
+        first = next((node for node in own(tree) if attribute_of_self(node) == name), None)
+        if first is None:
+            continue
+        used = True
+        inside = [change for change in changes(tree) if change.name == name]
+        anew = inside and not inside[0].part and not inside[0].adds and isinstance(first, ast.Attribute)
+        if not anew or not isinstance(first.ctx, ast.Store) or name in _attributes_read(inside[0].value):  # type: ignore[union-attr]
+            return False
+    return used
+
+
+def _attributes_read(node: ast.AST | None) -> set[str | None]:
+    return set() if node is None else {attribute_of_self(part) for part in ast.walk(node)}
+
+
+def _is_cached(source: Source, change: Change) -> bool:
+    """Whether a value is the result of a call that is made only if it is missing: a cache."""
+    value = change.value
+    if isinstance(value, ast.Name):
+        value = next((each for each in assigned(source.tree, value.id) if isinstance(each, ast.Call)), value)
+    if not isinstance(value, ast.Call) or change.adds or function_called(value) in CONTAINERS:
+        return False
+    for node in own(source.tree):
+        if isinstance(node, ast.If | ast.ExceptHandler) and any(part is change.node for part in ast.walk(node)):
+            if isinstance(node, ast.ExceptHandler):
+                return True
+            if any(isinstance(part, ast.NotIn | ast.Is | ast.Not | ast.Eq) for part in ast.walk(node.test)):
+                return True
+    return False
+
+
+def _is_read(body: Body, name: str) -> bool:
+    """Whether a number is read, other than to count further or to do something every so many records."""
+    for method in body.at_run_time:
+        tree = body.methods[method].tree
+        modulo = {
+            id(node.left) for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+        }
+        for node in own(tree):
+            read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+            if read and attribute_of_self(node) == name and id(node) not in modulo:
+                return True
+    return False
+
+
+def _is_of_record(body: Body, method: str, name: str, change: Change) -> bool:
+    """Whether an attribute is set to something of the record, and read before it is set again."""
+    source = body.methods[method]
+    if method not in body.hooks or change.value is None or is_container(change.value):
+        return False
+    if isinstance(change.value, ast.Call) and _is_cached(source, change):
+        return False
+    records = set(source.parameters) - {"ctx", "context", "window"}
+    for node in own(source.tree):  # one pass is enough for assignments in order
+        if isinstance(node, ast.Assign) and (names_in(node.value) & records or name in _attributes_read(node.value)):
+            records |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    if not (names_in(change.value) & records or name in _attributes_read(change.value)):
+        return False
+    return any(_is_read_first(body.methods[hook], name) for hook in body.hooks)
+
+
+def _is_read_first(source: Source, name: str) -> bool:
+    """Whether a method reads an attribute before it sets it."""
+    places = {
+        isinstance(node.ctx, ast.Load): (node.lineno, node.col_offset)
+        for node in reversed([*own(source.tree)])
+        if isinstance(node, ast.Attribute) and attribute_of_self(node) == name and node.attr == name
+    }
+    if True not in places:
+        return False
+    inside = [change for change in changes(source.tree) if change.name == name and not change.part]
+    in_own_value = bool(inside) and name in _attributes_read(inside[0].value)
+    return False not in places or places[True][0] < places[False][0] or in_own_value
+
+
+@rule("PS109", bodies)
+def state_in_class(subject: Subject, body: Body) -> Iterator[str]:
+    """A function changes a dict, list or set of its class, which all its objects share.
+
+    It is not state, and not of one operator: all operators and subtasks in one process share it, other processes have
+    their own, and it never shrinks. Make a cache in `open()`, and limit its size; keep data of records in state.
+
+    Example::
+
+          class Rates(MapFunction):
+        -     cache = {}
+        +     def open(self, runtime_context):
+        +         self.rates = {"EUR": 100, "USD": 93}
+
+              def map(self, value):
+        -         self.cache[value[0]] = value[1]
+        -         return len(self.cache)
+        +         return value[1] * self.rates["EUR"]
+
+          orders.map(Rates()).print()
+    """
+    for name in sorted(_class_changes(body)) if body.is_object else ():
+        yield (
+            f"{body.title} changes {name}, which belongs to the class: all objects in a process share it, and it is "
+            "not state. Make it in open(), or use state."
+        )
+
+
+def _is_shared(body: Body, name: str) -> bool:
+    """Whether an attribute is the class's, and a container."""
+    anew = any(
+        change.name == name and not change.part
+        for once in ONCE
+        if once in body.methods
+        for change in changes(body.methods[once].tree)
+    )
+    return name not in attributes_of(body.function) and not anew and _is_mutable(_in_class(body, name))
+
+
+def _class_changes(body: Body) -> set[str]:
+    found: set[str] = set()
+    names = {cls.__name__ for cls in class_of(body.function).__mro__}
+    for method in body.at_run_time:
+        tree = body.methods[method].tree
+        changed = (change for change in changes(tree) if change.part and _adds(change))
+        found |= {f"self.{change.name}" for change in changed if _is_shared(body, change.name)}
+        for node in own(tree):
+            called = method_called(node)
+            target = called[0] if called is not None and called[1] in MUTATORS else None
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+                target = node.value
+            owner = target.value if isinstance(target, ast.Attribute) else None
+            if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and owner.id in names:
+                found |= {f"{owner.id}.{target.attr}"} if _is_shared(body, target.attr) else set()
+    return found

@@ -1,0 +1,89 @@
+"""What stands behind PyFlink's names: a class or function of Penstock, or else a placeholder."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any
+
+from penstock.common import column_types, data_types
+from penstock.pyflink.names import BESIDE, Name, definitions, modules
+from penstock.pyflink.placeholders import placeholder
+from penstock.pyflink.variables import TYPE_VARIABLES
+
+ROOMS = (
+    "penstock.pyflink.deviating",
+    "penstock.common",
+    "penstock.common.async_retry",
+    "penstock.common.bulk_writer",
+    "penstock.common.serialization",
+    "penstock.common.serializer",
+    "penstock.common.typeinfo",
+    "penstock.datastream",
+    "penstock.datastream.functions",
+    "penstock.datastream.window",
+    "penstock.metrics",
+)
+"""The public modules of Penstock in which a name is looked up; the first that has it counts."""
+MORE_ROOMS = {
+    "pyflink.datastream.connectors": ("penstock.datastream.connectors", "penstock.pyflink.planned"),
+    "pyflink.datastream.formats": ("penstock.datastream.formats", "penstock.datastream.schemas"),
+    "pyflink.testing": ("penstock.pyflink.test_cases",),
+}
+"""Those for the names of one package of PyFlink's, which other programs need not load."""
+TABLES = "pyflink.table"
+COLUMN_TYPES = {
+    name: value
+    for module in (column_types, data_types)
+    for name, value in vars(module).items()
+    if isinstance(value, type) and value.__module__ == module.__name__
+}
+"""What there is of the Table API, by its name in PyFlink: ``DataTypes``, ``DataType``, ``RowType``, …"""
+
+
+def contents(module: str) -> dict[str, Any]:
+    """What a listed module holds, by name.
+
+    Args:
+        module: its full name.
+    """
+    names = {name: value(name, module) for name in (*modules().get(module, ()), *BESIDE.get(module, ()))}
+    variables = {variable.__name__: variable for variable in TYPE_VARIABLES.get(module, ())}
+    return dict(sorted({**names, **variables}.items()))
+
+
+def value(name: str, module: str) -> Any:
+    """What stands behind a name; wherever it is imported from it is the same.
+
+    Args:
+        name: a class, function or constant of PyFlink.
+        module: which has it: defined there, or imported from another one.
+    """
+    return _value(definitions().get(name) or Name("", module, name, "function", ""))
+
+
+@cache
+def _value(name: Name) -> Any:
+    more = (
+        room for package, rooms in MORE_ROOMS.items() if f"{name.module}.".startswith(f"{package}.") for room in rooms
+    )
+    for room in map(importlib.import_module, (*ROOMS, *more)):
+        if name.path in room.__all__:
+            return getattr(room, name.path)
+    if name.module.startswith("pyflink.datastream.connectors."):
+        from penstock.pyflink.planned import planned  # loads all connectors
+
+        return planned(name) or placeholder(name)
+    return placeholder(name)
+
+
+def absent_value(name: str, module: str) -> Any:
+    """What stands behind a name of an absent module: a type of columns, or a placeholder.
+
+    Args:
+        name: any.
+        module: its full name.
+    """
+    if f"{module}.".startswith(f"{TABLES}.") and name in COLUMN_TYPES:
+        return COLUMN_TYPES[name]
+    return placeholder(Name("", module, name, "class", ""))

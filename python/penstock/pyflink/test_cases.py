@@ -1,0 +1,96 @@
+"""Bases of test cases, ``pyflink.testing.test_case_utils``: each test has an environment of its own, of two subtasks.
+
+Which executor runs it is said as everywhere: by the environment variable PENSTOCK_EXECUTOR, ``local`` for tests
+that take milliseconds.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import unittest
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from penstock.common import RuntimeExecutionMode
+from penstock.pyflink.deviating import StreamExecutionEnvironment
+
+__all__ = [
+    "PyFlinkBatchTestCase",
+    "PyFlinkITTestCase",
+    "PyFlinkStreamingTestCase",
+    "PyFlinkTestCase",
+    "PyFlinkUTTestCase",
+]
+
+
+class PyFlinkTestCase(unittest.TestCase):
+    """A test case with a temporary folder.
+
+    Attributes:
+        tempdir: the folder, which is gone after the last test of the class.
+    """
+
+    tempdir: ClassVar[str]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Make the folder."""
+        cls.tempdir = tempfile.mkdtemp()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        """Remove the folder."""
+        shutil.rmtree(cls.tempdir, ignore_errors=True)
+
+    @classmethod
+    def assert_equals(cls, actual: Iterable[Any], expected: Iterable[Any]) -> None:
+        """Both hold the same, in any order."""
+        found, wanted = sorted(actual), sorted(expected)
+        assert found == wanted, f"{found} is not {wanted}"
+
+    @classmethod
+    def to_py_list(cls, actual: Iterable[Any]) -> list[Any]:
+        """A list of Java's as one of Python's."""
+        return list(actual)
+
+
+class PyFlinkITTestCase(PyFlinkTestCase):
+    """A test case with environments.
+
+    Attributes:
+        mode: in which they run.
+        env: that of the test.
+    """
+
+    mode: ClassVar[RuntimeExecutionMode] = RuntimeExecutionMode.STREAMING
+    env: StreamExecutionEnvironment
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """An environment for what the class sets up."""
+        super().setUpClass()
+        cls.env = cls._environment()
+
+    @classmethod
+    def _environment(cls) -> StreamExecutionEnvironment:
+        env = StreamExecutionEnvironment.get_execution_environment()
+        return env.set_runtime_mode(cls.mode).set_parallelism(2)
+
+    def setUp(self) -> None:
+        """An environment for the test."""
+        self.env = self._environment()
+
+
+class PyFlinkUTTestCase(PyFlinkITTestCase):
+    """As :class:`PyFlinkITTestCase`, in STREAMING mode."""
+
+
+class PyFlinkStreamingTestCase(PyFlinkITTestCase):
+    """As :class:`PyFlinkITTestCase`, in STREAMING mode."""
+
+
+class PyFlinkBatchTestCase(PyFlinkITTestCase):
+    """As :class:`PyFlinkITTestCase`, in BATCH mode."""
+
+    mode = RuntimeExecutionMode.BATCH

@@ -1,0 +1,100 @@
+"""Decides when a buffer is full: at a number of records, or at about a number of bytes, estimated from samples. The
+writers of the exchange and the sinks use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from penstock.runtime.buffers.codec import text_size
+
+TARGET_BYTES = 1 << 20
+"""Target size of buffers."""
+FIRST_RECORDS = 64
+"""Records of the first buffer, while the size of a record is unknown."""
+GATHERED = 512
+"""Most records that are gathered for a batch."""
+_LOOK = 128
+"""Records between two estimates."""
+EVERY = _LOOK // 4 - 1
+"""An estimate samples one record in so many."""
+
+Size = Callable[[list[Any]], int]
+"""Estimates the bytes of records."""
+
+
+def sizes(functions: ModuleType | None = None) -> Size:
+    """A function that estimates the bytes of some records."""
+    quick: Callable[[list[Any]], int | None] = getattr(functions, "text_size", lambda values: None)
+
+    def size(values: list[Any]) -> int:
+        native_size = quick(values)
+        return sum(map(text_size, values)) if native_size is None else native_size
+
+    return size
+
+
+def room(size: int, before: int) -> int:
+    """How many records to gather before they are handed over: about a mebibyte, growing slowly while records of their
+    kind are new."""
+    return max(1, min(GATHERED, 8 * before, TARGET_BYTES // (size + 1)))
+
+
+class Estimate:
+    """An estimate of the bytes of waiting records."""
+
+    __slots__ = ("bytes", "count", "mean", "size")
+
+    def __init__(self, size: Size) -> None:
+        self.size = size
+        self.count = self.bytes = self.mean = 0
+
+    def look(self, new: int, some: list[Any]) -> None:
+        """Estimate the records since the last look, from a sample."""
+        size = self.size(some)
+        self.mean = size // len(some)
+        self.count += new
+        self.bytes += size * new // len(some)
+
+    def forget(self) -> None:
+        """Start anew after the records were taken, keeping their mean size."""
+        self.count = self.bytes = 0
+
+
+class Filling(Estimate):
+    """A list of records that is filled until it is large enough::
+
+    filling.values.append(value)
+    if len(filling.values) >= filling.mark and filling.full():
+        …take the values and leave an empty list
+    """
+
+    __slots__ = ("_limit", "_most", "_most_bytes", "mark", "values")
+
+    def __init__(self, size: Size, most: int, most_bytes: int = TARGET_BYTES, first: int = FIRST_RECORDS) -> None:
+        super().__init__(size)
+        self.values: list[Any] = []
+        self.mark = 1
+        self._most, self._most_bytes = most, most_bytes
+        self._limit = min(first, most)
+
+    def full(self) -> bool:
+        """Whether there are enough records or bytes, estimated from the new records."""
+        count = len(self.values)
+        self.look(count - self.count, self.values[self.count :: EVERY])
+        large = self.bytes >= self._most_bytes
+        if not large and count < self._limit:
+            self.mark = min(2 * count, count + _LOOK, self._limit)
+            return False
+        self.adapt()
+        self.mark = 1 if large else min(_LOOK, self._limit)  # small records are probably followed by small ones
+        return True
+
+    def adapt(self) -> None:
+        """Set the length of the next list by the size of these records. It must not depend on encoded bytes, so that
+        buffers are the same with and without native functions."""
+        if self.count:
+            mean = max(self.bytes // self.count, 1)
+            self._limit = max(1, min(self._most, self._most_bytes // mean, self._limit * 8))
+        self.forget()

@@ -1,0 +1,161 @@
+"""What a format of files is, and the simplest: lines of text.
+
+Sources of the semantics: ``StreamFormat``, ``BulkFormat``, ``TextLineInputFormat`` (Flink 1.20).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import lzma
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from penstock.common import checks
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.errors import FileFormatError
+from penstock.runtime.io.file_paths import found_files
+from penstock.runtime.io.file_source import pieces_of, read_text
+from penstock.runtime.io.splits import Records, Split
+from penstock.storage.storage import Dated
+
+T = TypeVar("T", covariant=True)
+
+
+def path_of(split: Split) -> str:
+    """The file that a split is of, or is."""
+    return split.id if split.end is None else split.id.rpartition(":")[0]
+
+
+@contextlib.contextmanager
+def inflating(path: str) -> Iterator[None]:
+    """While what a file holds is read: names the file if its compression is damaged.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        FileFormatError: it is.
+    """
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise FileFormatError(
+            f"{path} cannot be read as the compressed file that its name says it is: {error}. Perhaps it has not been "
+            "written to its end."
+        ) from error
+
+
+class FileFormat(ABC, Generic[T]):
+    """How the records of a file follow from what is in it."""
+
+    @property
+    @abstractmethod
+    def produced_type(self) -> TypeInformation[Any]:
+        """Type of the records."""
+
+    def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
+        """What there is to read, each file or, where the format allows it, pieces of files.
+
+        Args:
+            paths: of files, folders, patterns.
+            splittable: whether files may be cut.
+
+        Raises:
+            ConfigurationError: a path stands for nothing.
+            UnsupportedError: it is on another file system.
+        """
+        return [piece for file in found_files(paths) for piece in self.pieces(file, splittable)]
+
+    def pieces(self, file: Dated, splittable: bool) -> list[Split]:
+        """A file as one split, or as several.
+
+        Args:
+            file: its path and size.
+            splittable: whether it may be cut.
+        """
+        return pieces_of(file, "UTF-8", False)
+
+    @abstractmethod
+    def read(self, split: Split) -> Iterator[Records[T]]:
+        """The records of a split, in order, some at a time.
+
+        Args:
+            split: one of :meth:`splits`, or what is left of one.
+
+        Raises:
+            FileFormatError: the file is not what the format says.
+            OSError: it cannot be read.
+        """
+
+
+class StreamFormat(FileFormat[T]):
+    """A format whose records are read one after the other, for ``FileSource.for_record_stream_format``."""
+
+    @staticmethod
+    def text_line_format(charset_name: str = "UTF-8") -> StreamFormat[str]:
+        r"""A record is a line, without its end, which is ``\n`` or ``\r\n``. Bytes that are no text in the charset
+        become U+FFFD, as in Java.
+
+        Args:
+            charset_name: encoding by its Python or IANA name.
+
+        Raises:
+            InvalidProgramError: Python does not know the charset.
+        """
+        return TextLines(checks.charset(charset_name, "text_line_format"))
+
+
+class BulkFormat(FileFormat[T]):
+    """A format whose records are read many at a time, for ``FileSource.for_bulk_file_format``."""
+
+
+@dataclass(frozen=True)
+class TextLines(StreamFormat[str]):
+    """Lines of text; see :meth:`StreamFormat.text_line_format`.
+
+    Attributes:
+        charset: encoding.
+    """
+
+    charset: str
+
+    @property
+    def produced_type(self) -> TypeInformation[Any]:
+        """``Types.STRING()``."""
+        return Types.STRING()
+
+    def pieces(self, file: Dated, splittable: bool) -> list[Split]:
+        """The file, or pieces of 32 MiB where it is not compressed and the encoding allows it."""
+        return pieces_of(file, self.charset, splittable)
+
+    def read(self, split: Split) -> Iterator[Records[str]]:
+        """The lines of a split."""
+        with inflating(path_of(split)):
+            yield from read_text(split, self.charset)
+
+
+class InputFormat(ABC, Generic[T]):
+    """An input format, for ``create_input``."""
+
+
+class FileInputFormat(InputFormat[T]):
+    """An input format over files.
+
+    Args:
+        file_path: what it reads.
+    """
+
+    def __init__(self, file_path: str) -> None:
+        self.file_path = file_path
+
+    def file_format(self) -> FileFormat[T] | None:
+        """The format of its files; None if they cannot be read, and programs can only be planned."""
+        return None
+
+    def get_produced_type(self) -> TypeInformation[T] | None:
+        """The type of its records, None for undeclared."""
+        return None

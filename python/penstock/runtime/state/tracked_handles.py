@@ -1,0 +1,112 @@
+"""Handles that record reads of mutable values: a value that a function has read and could change in place counts as
+changed.
+
+Each class of :mod:`.handles` and :mod:`.ttl` gets a tracking subclass here on first use, so those modules need no
+tracking code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from penstock.runtime.state.handles import (
+    MISSING,
+    AggregatingState,
+    ListState,
+    MapState,
+    ReducingState,
+    State,
+    ValueState,
+)
+from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.tracked_tables import frozen
+
+
+class _Read(State):
+    """The common part of tracking handles."""
+
+    __slots__ = ()
+
+    def _shown(self) -> None:
+        """Mark the current key's value as changed."""
+        table: Table | None = self._table
+        if table is None:
+            table = self._keyed.find(self.name, self._namespace)
+        if table is not None:
+            table.touch(self._keyed.slot)  # type: ignore[attr-defined] # a TrackedTable, or one beyond memory
+
+    def _whole(self, get: Callable[[], Any]) -> Any:
+        """Return ``get()``, and mark the value unless it is immutable."""
+        result = get()
+        stored = self._read()
+        if stored is not MISSING and not frozen(stored):
+            self._shown()
+        return result
+
+    def _parts(self, parts: list[Any]) -> list[Any]:
+        """Return elements of a list or map, and mark the value unless all are immutable."""
+        if not all(map(frozen, parts)):
+            self._shown()
+        return parts
+
+
+class _ReadValue(_Read, ValueState):
+    __slots__ = ()
+
+    def value(self) -> Any:
+        return self._whole(super().value)
+
+
+class _ReadReduction(_Read, ReducingState):
+    __slots__ = ()
+
+    def get(self) -> Any:
+        return self._whole(super().get)
+
+
+class _ReadAggregation(_Read, AggregatingState):
+    __slots__ = ()
+
+    def get(self) -> Any:
+        return self._whole(super().get)
+
+
+class _ReadList(_Read, ListState):
+    __slots__ = ()
+
+    def get(self) -> Iterator[Any]:
+        return iter(self._parts(list(super().get())))
+
+
+class _ReadMap(_Read, MapState):
+    __slots__ = ()
+
+    def get(self, key: Any) -> Any:
+        return self._parts([super().get(key)])[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._parts([super().__getitem__(key)])[0]
+
+    def values(self) -> Iterable[Any]:
+        return self._parts(list(super().values()))
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self._parts(list(super().items()))
+
+
+_READING: dict[type[State], type[_Read]] = {
+    ValueState: _ReadValue,
+    ReducingState: _ReadReduction,
+    AggregatingState: _ReadAggregation,
+    ListState: _ReadList,
+    MapState: _ReadMap,
+}
+
+
+@cache
+def tracked_class(cls: type[State]) -> type[State]:
+    """The tracking subclass of a class of handles."""
+    reading = next(reading for base, reading in _READING.items() if issubclass(cls, base))
+    return type(f"Tracked{cls.__name__}", (reading, cls), {"__slots__": (), "__module__": __name__})

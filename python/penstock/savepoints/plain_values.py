@@ -1,0 +1,189 @@
+"""The classes whose objects are created from a pickle without running code, and the function that creates each.
+
+No name is looked up, and nothing that a pickle brings is called. Arguments are checked first, so that a maker copies no
+more than it is given, and no object gets a state that its class would not give it.
+
+Cost: linear in the arguments.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from decimal import Decimal
+from pickle import UnpicklingError
+from typing import Any
+from uuid import UUID, SafeUUID
+
+from penstock.common.row import Row, RowKind
+from penstock.common.time import Instant
+from penstock.runtime.operators import interval_join
+from penstock.runtime.windows.evictors import TimestampedValue
+from penstock.runtime.windows.time_window import GLOBAL_WINDOW, CountWindow, TimeWindow
+
+Maker = Callable[..., Any]
+_BUFFER: Any = interval_join._Buffer  # pyright: ignore[reportPrivateUsage]
+_ITEMS = (list, tuple, set, frozenset)
+_UUID_BITS = 128
+
+
+class Unmade:
+    """An object that was not created, or the class or function that would create it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<not made: {self.name}>"
+
+
+class Known(Unmade):
+    """A class that has a maker. It is not a plain value itself."""
+
+    __slots__ = ("bare", "make")
+
+    def __init__(self, name: str, make: Maker) -> None:
+        super().__init__(name)
+        self.make, self.bare = make, isinstance(make, _Bare)
+
+
+def _wrong(what: str, argument: Any) -> UnpicklingError:
+    return UnpicklingError(f"{what} is made of {type(argument).__name__}, which Penstock never writes")
+
+
+def _checked(what: str, argument: Any, *kinds: type) -> Any:
+    if type(argument) not in kinds:
+        raise _wrong(what, argument)
+    return argument
+
+
+def _of_items(cls: Any) -> Maker:
+    return lambda items=(): cls(_checked(cls.__name__, items, *_ITEMS))
+
+
+def _of(cls: Any, *kinds: type) -> Maker:
+    """A maker whose arguments must have certain types."""
+
+    def make(*arguments: Any) -> Any:
+        for argument in arguments:
+            _checked(cls.__name__, argument, *kinds)
+        return cls(*arguments)
+
+    return make
+
+
+def _row(values: Any, names: Any = None, kind: Any = RowKind.INSERT) -> Row:
+    _checked("a row", values, list, tuple)
+    _checked("a row", kind, RowKind)
+    for item in () if names is None else _checked("a row", names, tuple):
+        _checked("a row", item, str)
+    return Row.of_values(values, names, kind)
+
+
+def _deque(items: Any = (), length: Any = None) -> deque[Any]:
+    return deque(_checked("deque", items, *_ITEMS), _checked("deque", length, int, type(None)))
+
+
+def _bytearray(data: Any = b"") -> bytearray:
+    return bytearray(_checked("bytearray", data, bytes))
+
+
+class _Bare:
+    """Creates an object whose state follows in the pickle."""
+
+    def __init__(self, cls: type) -> None:
+        self._cls = cls
+
+    def __call__(self) -> Any:
+        return object.__new__(self._cls)
+
+
+_INTEGER, _TEXT, _NONE = int, str, type(None)
+_MAKERS: dict[tuple[str, str], Maker] = {
+    ("builtins", "bytearray"): _bytearray,
+    ("builtins", "complex"): _of(complex, float, int),
+    ("builtins", "frozenset"): _of_items(frozenset),
+    ("builtins", "range"): _of(range, _INTEGER),
+    ("builtins", "set"): _of_items(set),
+    ("builtins", "slice"): slice,
+    ("collections", "Counter"): lambda found=None: Counter(_checked("Counter", found or {}, dict)),
+    ("collections", "OrderedDict"): _of(OrderedDict),
+    ("collections", "deque"): _deque,
+    ("datetime", "date"): _of(datetime.date, bytes, _INTEGER),
+    ("datetime", "datetime"): _of(datetime.datetime, bytes, _INTEGER, datetime.timezone, _NONE),
+    ("datetime", "time"): _of(datetime.time, bytes, _INTEGER, datetime.timezone, _NONE),
+    ("datetime", "timedelta"): _of(datetime.timedelta, _INTEGER),
+    ("datetime", "timezone"): _of(datetime.timezone, datetime.timedelta, _TEXT),
+    ("decimal", "Decimal"): _of(Decimal, _TEXT),
+    ("uuid", "UUID"): _Bare(UUID),
+    ("penstock.common.row", "Row"): lambda *values: _row(values),
+    ("penstock.common.row", "Row.of_values"): _row,
+    ("penstock.common.row", "RowKind"): _of(RowKind, _INTEGER),
+    ("penstock.common.row", "_row"): _row,
+    ("penstock.common.time", "Instant"): _Bare(Instant),
+    ("penstock.runtime.operators.interval_join", "_Buffer"): _Bare(_BUFFER),
+    ("penstock.runtime.windows.evictors", "TimestampedValue"): _Bare(TimestampedValue),
+    ("penstock.runtime.windows.time_window", "CountWindow"): _of(CountWindow, _INTEGER),
+    ("penstock.runtime.windows.time_window", "TimeWindow"): _of(TimeWindow, _INTEGER),
+}
+_ALONE = {("penstock.runtime.windows.time_window", "GLOBAL_WINDOW"): GLOBAL_WINDOW}
+"""Objects that are pickled by name."""
+
+
+def object_for_name(module: str, name: str) -> Any:
+    """The object for a name in a pickle."""
+    alone = _ALONE.get((module, name))
+    if alone is not None:
+        return alone
+    make = _MAKERS.get((module, name))
+    full = f"{module}.{name}"
+    return Unmade(full) if make is None else Known(full, make)
+
+
+def make_object(cls: Any, arguments: Any) -> Any:
+    """The result of calling a class or function of a pickle."""
+    if not isinstance(cls, Unmade):
+        raise UnpicklingError(f"it calls {type(cls).__name__}, which is not a class or function")
+    _checked("an object", arguments, tuple)
+    for argument in arguments:
+        if isinstance(argument, Unmade) and isinstance(cls, Known):
+            return Unmade(argument.name)
+    if not isinstance(cls, Known):
+        return Unmade(cls.name)
+    try:
+        return cls.make(*arguments)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise UnpicklingError(f"{cls.name} cannot be made from its arguments: {error}") from error
+
+
+def set_state(value: Any, state: Any) -> None:
+    """Set the state that follows an object in a pickle."""
+    kind = type(value)
+    if isinstance(value, Unmade):
+        return
+    if kind in (Instant, TimestampedValue):
+        names = tuple(kind.__slots__)
+        if type(state) is not list or len(state) != len(names):
+            raise _wrong(kind.__name__, state)
+        if kind is Instant and any(type(item) is not int for item in state):
+            raise _wrong(kind.__name__, state)
+        for name, item in zip(names, state, strict=True):
+            object.__setattr__(value, name, item)
+    elif kind is _BUFFER:  # one side of an interval join
+        fields = state[1] if type(state) is tuple and len(state) == 2 and state[0] is None else None
+        if type(fields) is not dict or set(fields) != {"buckets", "times"}:
+            raise _wrong("the state of a join", state)
+        value.buckets = _checked("the state of a join", fields["buckets"], int)
+        value.times = _checked("the state of a join", fields["times"], dict)
+    elif kind is UUID:
+        fields = state if type(state) is dict else {}
+        number, safe = fields.get("int"), fields.get("is_safe", SafeUUID.unknown.value)
+        if not set(fields) <= {"int", "is_safe"} or type(number) is not int or number >> _UUID_BITS:
+            raise _wrong("UUID", state)
+        object.__setattr__(value, "int", number)
+        object.__setattr__(value, "is_safe", SafeUUID(safe))
+    else:
+        raise UnpicklingError(f"an object of {kind.__name__} has attributes, so it is not a plain value")

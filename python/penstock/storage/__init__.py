@@ -1,0 +1,1 @@
+"""Local files and object stores behind one interface."""

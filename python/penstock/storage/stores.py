@@ -1,0 +1,300 @@
+"""Stores by fsspec: S3, Google Cloud Storage, Azure, HDFS, and memory for tests; which storage a path is on.
+
+A file that is written has its name when it is closed (S3, Google, Azure), or grows under it (HDFS, memory). So no
+output is written under its last name: :meth:`Store.give` has the store copy it there, as most stores rename nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import IO, Any
+
+from penstock.common.extras import lacking
+from penstock.errors import ConfigurationError
+from penstock.storage.storage import SCHEMES, Dated, Entry, LocalStorage, Storage, is_local, join
+
+PART_BYTES = 16 << 20
+"""What waits in memory of a file that is written, until it is sent: S3 takes ten thousand parts."""
+_READ_AHEAD = 4 << 20
+_TIMES = ("LastModified", "last_modified", "mtime", "updated", "created")
+
+_LOCAL = LocalStorage()
+
+
+class _Options(threading.local):
+    """Those of the job that this thread works for. A thread that has not been told has what the last one was told."""
+
+    last: Mapping[str, Mapping[str, Any]] = {}
+    own: Mapping[str, Mapping[str, Any]] | None = None
+
+
+_OPTIONS = _Options()
+
+
+def configure(options: Mapping[str, Mapping[str, Any]]) -> None:
+    """From now on this thread works for a job with these options."""
+    _OPTIONS.own = _Options.last = options
+
+
+def options_now() -> Mapping[str, Mapping[str, Any]]:
+    """The options that this thread works with, to be handed on to others."""
+    return _OPTIONS.last if _OPTIONS.own is None else _OPTIONS.own
+
+
+@dataclass
+class configured:
+    """A context manager: :func:`configure` within its block."""
+
+    options: Mapping[str, Mapping[str, Any]]
+
+    def __enter__(self) -> None:
+        self._before = _OPTIONS.own, _Options.last
+        configure(self.options)
+
+    def __exit__(self, *_: object) -> None:
+        _OPTIONS.own, _Options.last = self._before
+
+
+def storage_of(path: str) -> Storage:
+    """The storage that a path is on."""
+    return _LOCAL if is_local(path) else Store(path)
+
+
+class Store(Storage):
+    """A store, as fsspec has it."""
+
+    def __init__(self, path: str) -> None:
+        scheme = path.partition("://")[0]
+        given = options_now()
+        own = (options for name, options in given.items() if SCHEMES[name][0] == scheme)
+        options = {key: value for each in own for key, value in each.items()}
+        try:
+            from fsspec.core import url_to_fs
+
+            self._fs, place = url_to_fs(path, **options)
+        except ImportError as error:
+            raise lacking(f"{path!r} cannot be reached", SCHEMES[scheme][1], error) from error
+        except Exception as error:
+            raise _unreachable(path, error) from error
+        self._scheme = scheme
+        self.has_folders = scheme in ("hdfs", "memory")
+        self._root, self._cut = _root(path, place.strip("/"))
+
+    def _place(self, path: str) -> str:
+        return self._fs._strip_protocol(path)
+
+    def _path(self, place: str) -> str:
+        return self._root + place.strip("/")[self._cut :]
+
+    def read(self, path: str) -> IO[bytes]:
+        """See :class:`Storage`. What is read in order is fetched some MiB at a time."""
+        with _reaching(path):
+            return self._fs.open(self._place(path), "rb", block_size=_READ_AHEAD, cache_type="readahead")
+
+    def writing(self, path: str) -> IO[bytes]:
+        """See :class:`Storage`."""
+        with _reaching(path):
+            place = self._place(path)
+            if self.has_folders:
+                self._fs.makedirs(self._fs._parent(place), exist_ok=True)
+            return self._fs.open(place, "wb", block_size=PART_BYTES)
+
+    def create(self, path: str, data: bytes) -> bool:
+        """See :class:`Storage`. A conditional request, or on HDFS a rename, which fails if there is such a file."""
+        with _reaching(path):
+            try:
+                if self._scheme == "hdfs":
+                    return self._create_by_rename(path, data)
+                if self._scheme == "memory":
+                    self._fs.makedirs(self._fs._parent(self._place(path)), exist_ok=True)
+                self._fs.pipe_file(self._place(path), data, mode="create")
+            except FileExistsError:
+                return False
+        return True
+
+    def _create_by_rename(self, path: str, data: bytes) -> bool:
+        temporary = f"{path}.{uuid.uuid4().hex}.tmp"
+        self.put(temporary, data)
+        try:
+            self._fs.mv(self._place(temporary), self._place(path))
+        except OSError:
+            if self.size(path) is None:
+                raise
+            return False
+        finally:
+            self.delete([temporary])
+        return True
+
+    def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
+        """See :class:`Storage`. A request per thousand files."""
+        return [Entry(path, size) for path, size, _ in self.dated(folder, deep=deep)]
+
+    def dated(self, folder: str, *, deep: bool = False) -> list[Dated]:
+        """As :meth:`list`, with times."""
+        with _reaching(folder):
+            self._fs.invalidate_cache()
+            place = self._place(folder)
+            try:
+                found = self._fs.find(place, detail=True).values() if deep else self._fs.ls(place, detail=True)
+            except FileNotFoundError:
+                return []
+        sizes = ((e, int(e["size"] or 0) if e["type"] == "file" else -1) for e in found)
+        entries = (Dated(self._path(e["name"]), size, _modified(e)) for e, size in sizes)
+        return sorted(entry for entry in entries if entry.path != folder or entry.size >= 0)
+
+    def fitting(self, pattern: str) -> list[str]:
+        """The files and folders that fit a pattern with ``*``, ``?``, ``[…]`` or ``**``, in order."""
+        with _reaching(pattern):
+            self._fs.invalidate_cache()
+            return sorted(self._path(place) for place in self._fs.glob(self._place(pattern)))
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """See :class:`Storage`."""
+        for path in paths:
+            with _reaching(path), contextlib.suppress(FileNotFoundError):
+                self._fs.rm_file(self._place(path))
+
+    def size(self, path: str) -> int | None:
+        """See :class:`Storage`."""
+        found = self.file(path)
+        return None if found is None else found.size
+
+    def file(self, path: str) -> Dated | None:
+        """A file with its size and time; None if there is none, as for a folder."""
+        with _reaching(path):
+            self._fs.invalidate_cache()
+            try:
+                found = self._fs.info(self._place(path))
+            except FileNotFoundError:
+                return None
+        return Dated(path, int(found["size"]), _modified(found)) if found["type"] == "file" else None
+
+    def give(self, files: Sequence[tuple[str, str]]) -> None:
+        """Give files that wait their last names: copied by the store itself, several at a time; renamed on HDFS. What
+        has such a name is replaced."""
+        old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
+        with _reaching(files[0][1]):
+            if not self.has_folders:
+                self._copy(old, new)
+                return
+            for each, last in zip(old, new, strict=True):
+                self._fs.makedirs(self._fs._parent(last), exist_ok=True)
+                if self._scheme == "memory":
+                    self._fs.cp_file(each, last)
+                    continue
+                with contextlib.suppress(FileNotFoundError):  # a rename does not replace
+                    self._fs.rm_file(last)
+                self._fs.mv(each, last)
+
+    def _copy(self, old: list[str], new: list[str]) -> None:
+        self._fs.copy(old, new)
+        if self._scheme == "abfs":
+            _wait_for_azure(self._fs, new)
+
+    def copied(self, files: Sequence[tuple[str, str]]) -> bool:
+        """Have the store itself copy files, several at a time, within it. What has such a name is replaced. Returns
+        whether it did: HDFS copies nothing, and no store copies from another one."""
+        scheme = files[0][0].partition("://")[0]
+        roots = {path.split("/")[2] for path in files[0]}  # of Azure, container and account
+        if scheme != self._scheme or scheme == "hdfs" or (scheme == "abfs" and len(roots) > 1):
+            return False
+        old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
+        with _reaching(files[0][1]):
+            if scheme != "memory":
+                self._copy(old, new)
+                return True
+            for each, last in zip(old, new, strict=True):
+                self._fs.makedirs(self._fs._parent(last), exist_ok=True)
+                self._fs.cp_file(each, last)
+        return True
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder if it is empty, where there are folders."""
+        if self.has_folders and not self.list(path):  # HDFS would remove all that is in it
+            with _reaching(path), contextlib.suppress(FileNotFoundError):
+                self._fs.rmdir(self._place(path))
+
+    def modified(self, path: str) -> datetime:
+        """When a file was written, by the store's own clock."""
+        with _reaching(path):
+            self._fs.invalidate_cache()
+            found = self._fs.modified(self._place(path))
+            if found is None:  # as HDFS has it
+                raise FileNotFoundError(path)
+            return found
+
+    def now(self, folder: str) -> datetime:
+        """The store's own clock, by a file that is written and removed."""
+        probe = join(folder, f"clock-{uuid.uuid4().hex}")
+        self.put(probe, b"")
+        try:
+            return self.modified(probe)
+        finally:
+            self.delete([probe])
+
+
+def _modified(found: Mapping[str, Any]) -> int:
+    """When a file was written, in nanoseconds, as each of fsspec's stores calls it; 0 if none of them."""
+    given = next((found[key] for key in _TIMES if found.get(key) is not None), 0)
+    if isinstance(given, str):
+        given = datetime.fromisoformat(given.replace("Z", "+00:00"))
+    return int((given.timestamp() if isinstance(given, datetime) else given) * 1e9)
+
+
+def _root(path: str, place: str) -> tuple[str, int]:
+    """What fsspec leaves out in front of a path, such as the scheme and a host; how much of a place is in there, as the
+    container of ``abfs://container@account/folder``."""
+    end = place
+    while end and not path.endswith(f"/{end}"):
+        end = end.partition("/")[2]
+    return (path[: len(path) - len(end)], len(place) - len(end)) if end else (f"{path}/", len(place) + 1)
+
+
+def _wait_for_azure(fs: Any, places: Iterable[str]) -> None:
+    """Azure has only begun to copy when it answers, and would stop if what is copied were removed."""
+    from fsspec.asyn import sync
+
+    async def status(place: str) -> str:
+        container, blob, _ = fs.split_path(place)
+        async with fs.service_client.get_blob_client(container=container, blob=blob) as client:
+            return (await client.get_blob_properties()).copy.status
+
+    for place in places:
+        while (found := sync(fs.loop, status, place)) == "pending":
+            time.sleep(0.05)
+        if found != "success":
+            raise OSError(f"{place!r} was not copied to: {found}")
+
+
+def abandoned(file: IO[bytes]) -> None:
+    """Give up a file that is being written: it is not to get its name."""
+    with contextlib.suppress(Exception):
+        file.discard()  # type: ignore[attr-defined]
+        file.closed = True  # type: ignore[misc]
+    with contextlib.suppress(Exception):
+        file.close()
+
+
+@contextlib.contextmanager
+def _reaching(path: str) -> Iterator[None]:
+    """What libraries of stores raise, in the user's terms; missing and existing files stay what they are."""
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError, ConfigurationError):
+        raise
+    except Exception as error:
+        raise _unreachable(path, error) from error
+
+
+def _unreachable(path: str, error: Exception) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path!r} cannot be reached: {type(error).__name__}: {error}. Check the name, and how this machine is known "
+        "to the store: variables such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, on executors too, or the setting "
+        "penstock.storage.options."
+    )

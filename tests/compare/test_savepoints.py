@@ -1,0 +1,49 @@
+"""A savepoint as what a restore finds in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.compare.difference import LOST, ORPHANED, compare
+from penstock.compare.savepoints import model_of_saved
+from penstock.job.folder.manifest import OperatorState, StepManifest, TaskState
+from penstock.job.restore.matches import match
+from penstock.job.savepoint.format import AboutSavepoint, Savepoint
+from penstock.runtime.buffers.codec import dumps
+from penstock.runtime.buffers.row import Row
+from tests.compare.planned import planned
+from tests.compare.shop import PLAIN
+
+GONE, ALSO = "f" * 32, "e" * 32
+MODEL = planned(PLAIN)[0]
+
+
+def orphans(tmp_path, **parts) -> tuple[set[str], set[str]]:
+    """The IDs whose state is lost, as the comparison says it and as the run does."""
+    manifest = StepManifest(3, "job", "", 0, **parts)
+    about = AboutSavepoint("id", "job", "", 0, 3, "savepoint", 1)
+    found = compare(model_of_saved(Savepoint(str(tmp_path), about, manifest)), MODEL)
+    texts = [each.text for each in found.problems if (each.kind, each.severity) == (ORPHANED, LOST)]
+    left = match(manifest.filled(), MODEL.operators).left
+    return {each for each in (GONE, ALSO) if any(each in text for text in texts)}, set(left)
+
+
+def test_a_state_that_is_empty_is_nothing_to_lose(tmp_path) -> None:
+    states = {each: OperatorState("count", None, 1, 128, ((),), empty=each == ALSO) for each in (GONE, ALSO)}
+    assert orphans(tmp_path, operators=states) == ({GONE}, {GONE})
+
+
+def test_rows_that_wait_at_the_head_of_a_loop_are_something(tmp_path) -> None:
+    row = Row(0, 0, 0, 0, 0, b"data")
+    tasks = {GONE: (TaskState(dumps((b"", [tuple(row)]))),), ALSO: (TaskState(dumps((b"", []))),)}
+    assert orphans(tmp_path, tasks=tasks) == ({GONE}, {GONE})
+
+
+def test_a_pin_to_an_operator_without_state_leaves_its_own() -> None:
+    """What lies under the ID of a uid hash comes first only if there is something."""
+    count = next(each for each in MODEL.operators if each.name == "count")
+    pinned = next(each for each in MODEL.operators if each.stateful is False)
+    moved = replace(count, pinned=pinned.operator_id, user_hash=pinned.operator_id)
+    edited = replace(MODEL, operators=tuple(moved if each is count else each for each in MODEL.operators))
+    found = next(each for each in compare(MODEL, edited).operators if each.name == "count")
+    assert (found.state, found.takes) == ("restored", "")

@@ -1,0 +1,1 @@
+"""One generator of random programs, with profiles."""

@@ -1,0 +1,1 @@
+"""Runs PyFlink's own tests on Penstock."""
