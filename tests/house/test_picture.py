@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from tests.house.draw import PICTURE, SAYS, WITH_ROOMS, arrows, reduced, rooms
+from tests.house.draw import PICTURE, SAYS, arrows, reduced, rooms
 
 HOW = "draw it anew: python -m tests.house.draw (needs Graphviz)"
 
@@ -28,15 +28,8 @@ def test_every_room_is_told_about() -> None:
     assert {room for room, text in SAYS.items() if f">{text}<" not in svg} == set(), HOW
 
 
-def test_every_room_has_its_line_in_the_architecture() -> None:
-    page = (PICTURE.parent / "architecture.md").read_text()
-    assert "](house.svg)" in page
-    for part in WITH_ROOMS:
-        table = page.partition(f"### `penstock.{part}`\n")[2].partition("\n#")[0]
-        cells = " ".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))
-        assert set(re.findall(r"`(\w+)`", cells)) >= {
-            room.partition(".")[2] for room in rooms() if room.startswith(f"{part}.")
-        }
+def test_the_architecture_shows_it() -> None:
+    assert "](house.svg)" in (PICTURE.parent / "architecture.md").read_text()
 
 
 def test_what_follows_from_others_is_left_out() -> None:
