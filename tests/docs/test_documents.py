@@ -81,6 +81,12 @@ def test_commands_print_what_the_page_shows(page, block, workplace):
             assert run.returncode == 0, shown
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_code_has_left_its_block(page):
+    prose = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^(?:print\(|import |from \w+ import ).*", prose, re.MULTILINE) == []
+
+
 def test_there_is_something_to_run():
     """A guard against a pattern that no longer finds the blocks."""
     programs = [block for page in PAGES for block in blocks(page) if block.language == "python"]
