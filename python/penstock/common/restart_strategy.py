@@ -82,7 +82,7 @@ class FixedDelayRestart(RestartStrategyConfiguration):
 
 @dataclass(frozen=True)
 class FailureRateRestart(RestartStrategyConfiguration):
-    """As long as it does not fail too often.
+    """As long as it does not fail too often. Flink 1.11 tolerates one failure less; later versions count as here.
 
     Attributes:
         rate: failures that are tolerated in an interval.
