@@ -91,7 +91,7 @@ pictures: $(VENV)/.checks $(PACKAGES) ## draw the pictures of docs/viewer.md ane
 	cd viewer && npm run --silent pictures
 
 # 5: none was chosen, as by ARGS that name a test without Spark.
-test-python: $(VENV)/.checks ## the Python tests, those without Spark first; `make test-python ARGS='-k uid'` for some
+test-python: $(VENV)/.prepared ## the Python tests, those without Spark first; `make test-python ARGS='-k uid'` for some
 	$(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS) || [ $$? -eq 5 ]
 	$(BIN)/pytest --ignore=tests/docs -m spark $(SPARKS) $(ARGS) || [ $$? -eq 5 ]
 
@@ -113,7 +113,7 @@ edits: $(VENV)/.checks ## edit two thousand random programs between their runs: 
 soak: $(VENV)/.checks ## run a job at a constant rate for five minutes; nothing it takes may grow (ARGS='--executor spark --minutes 60')
 	$(BIN)/python -m tests.soak $(ARGS)
 
-docs: $(VENV)/.checks ## build the site in site/, warnings being errors, and run every example of README.md and docs/
+docs: $(VENV)/.prepared ## build the site in site/, warnings being errors, and run every example of README.md and docs/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
 	$(BIN)/pytest tests/docs $(SPARKS) $(ARGS)
 
@@ -195,6 +195,11 @@ $(VENV)/.developed: $(VENV)/.made $(NATIVE)
 $(VENV)/.checks: $(PACKAGE) pyproject.toml
 	@printf 'Installing what the checks need\n'
 	@$(PIP) install --group test --group lint --group bench --group docs
+	@touch $@
+
+# Each Spark that the tests start then starts in half the time; tests/conftest.py names the folder.
+$(VENV)/.prepared: pyproject.toml | $(VENV)/.checks
+	XDG_CACHE_HOME="$(abspath $(VENV))/cache" $(BIN)/penstock prepare
 	@touch $@
 
 # The types take as long as all the rest of the lint: only where something has changed that they are of.

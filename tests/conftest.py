@@ -66,6 +66,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ["SPARK_HOME"] = SPARK_HOME
 
 
+# The archive of Spark's classes that `make test` has prepared.
+if Path(sys.prefix, "cache", "penstock").is_dir():
+    os.environ["XDG_CACHE_HOME"] = str(Path(sys.prefix, "cache"))
 # Each JVM of Spark that tests start, also below processes of their own, is short-lived.
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)

@@ -10,6 +10,8 @@ import pytest
 
 from penstock.job.folder.lease import JobFolder
 
+pytestmark = pytest.mark.slow
+
 WRITES = """
 import os
 {death}

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 IMPORTS = """from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple

@@ -10,6 +10,8 @@ from tests.cli.conftest import PRELUDE
 
 from penstock.cli.further_jobs import other_jobs
 
+pytestmark = pytest.mark.slow
+
 BUILDING = "env.from_collection([1]).print()\n"
 RUN = ("run", "--local")
 

@@ -21,6 +21,8 @@ from penstock.job.deployment import deploy
 from penstock.job.steps.events import StepSummary
 from penstock.job.steps.progress import Progress
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 60
 SLOW = """
 def slow(n):

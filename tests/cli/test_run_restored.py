@@ -11,6 +11,8 @@ import pytest
 from penstock.common.settings import cores
 from penstock.job.folder.lease import JobFolder
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 env = StreamExecutionEnvironment.get_execution_environment()  # whose parallelism nobody has set
 numbers = env.from_collection(NUMBERS, type_info=Types.LONG()).uid("numbers")

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parents[1] / "golden" / "savepoints" / "format-1"
 ENDLESS = """
 from penstock.common import Configuration, WatermarkStrategy

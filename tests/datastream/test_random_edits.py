@@ -11,6 +11,8 @@ from hypothesis import settings
 from tests.datastream import feeding, typed_edits
 from tests.datastream.random_edits import EDITS, check
 
+pytestmark = pytest.mark.slow
+
 PART = 20
 
 

@@ -12,6 +12,8 @@ import pytest
 
 import penstock
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(penstock.__file__).parent
 
 MAY_IMPORT = {

@@ -22,6 +22,7 @@ def test_it_shows_every_room_and_every_arrow() -> None:
     assert pairs == arrows(), HOW
 
 
+@pytest.mark.slow
 def test_every_room_is_told_about() -> None:
     assert rooms() == SAYS.keys()
     svg = unescape(PICTURE.read_text())

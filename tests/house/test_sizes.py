@@ -9,6 +9,8 @@ import pytest
 
 import penstock
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(penstock.__file__).parent
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"python/penstock": PACKAGE, "tests": ROOT / "tests", "benches": ROOT / "benches"}

@@ -22,6 +22,8 @@ from tests.reference.regions import (
     regions_to_restart,
 )
 
+pytestmark = pytest.mark.slow
+
 Spec = dict[str, Any]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 

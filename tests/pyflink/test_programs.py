@@ -75,6 +75,7 @@ def test_so_it_does_on_spark(program: Path, spark: Any) -> None:
     assert shown(program, executors.get("spark", spark=spark)) == recorded(program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", BY_COMMAND, ids=lambda path: path.stem)
 def test_by_the_command_line(program: Path) -> None:
     assert sorted(printed(program, "--local")) == recorded(program)

@@ -22,6 +22,8 @@ import pytest
 
 import penstock
 
+pytestmark = pytest.mark.slow
+
 VIEWER = Path(__file__).parents[2] / "viewer"
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PROGRAM = """

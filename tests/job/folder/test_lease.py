@@ -23,6 +23,8 @@ from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 from tests.job.folder.examples import SUM, everything, reached, step
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=["disk", "memory", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:

@@ -147,6 +147,7 @@ def test_the_sender_waits_if_the_job_is_slow(sender, monkeypatch):
     source.close()
 
 
+@pytest.mark.slow
 def test_the_socket_is_closed_with_the_job_or_with_the_source(sender):
     source_of(sender).close()
     sender.line.settimeout(10)
