@@ -1,7 +1,4 @@
-"""Keyed state from a table: rows go through a function that stores them, as in an operator of a job.
-
-Cost: O(rows), and the state is in the memory of this process.
-"""
+"""Keyed state from a table: rows go through a function that stores them, in the memory of this process."""
 
 from __future__ import annotations
 
@@ -59,10 +56,7 @@ class BootstrapContext:
 
 
 class KeyedStateBootstrapFunction:
-    """Base class of functions that turn rows into keyed state and timers.
-
-    Source of the names: ``org.apache.flink.state.api.functions.KeyedStateBootstrapFunction``.
-    """
+    """Base class of functions that turn rows into keyed state and timers (Flink's State Processor API)."""
 
     def open(self, runtime_context: Any) -> None:
         """Called once, before the first row. ``runtime_context`` gives states by descriptor, as in a process
@@ -77,8 +71,6 @@ class KeyedStateBootstrapFunction:
 
 
 class _Columns(KeyedStateBootstrapFunction):
-    """Fills each state from a column."""
-
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
 
@@ -94,7 +86,6 @@ class _Columns(KeyedStateBootstrapFunction):
 
 
 def _filled(handle: Any, descriptor: StateDescriptor[Any]) -> Callable[[Any], Any]:
-    """A function that puts a value of a row into a state."""
     if isinstance(descriptor, ListStateDescriptor):
         element = descriptor.elem_type_info
         return lambda values: handle.add_all([shaped(item, element) for item in values or ()])
@@ -183,8 +174,7 @@ def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def shaped(value: Any, declared: TypeInformation[Any] | None) -> Any:
-    """A table's value as a program has it: where such types are declared, dictionaries become rows or tuples, pairs
-    become maps."""
+    """A table's value by its declared type: dictionaries become rows or tuples, pairs become maps."""
     if value is None or declared is None:
         return value
     if isinstance(declared, RowTypeInfo | TupleTypeInfo) and isinstance(value, dict):
@@ -202,7 +192,6 @@ def shaped(value: Any, declared: TypeInformation[Any] | None) -> Any:
 
 
 def _check(keyed: KeyedState) -> None:
-    """Check that all values have their declared types."""
     for name, namespaces in keyed.tables():
         info = keyed.infos.get(name)
         if info is None or not info.types:
@@ -216,8 +205,6 @@ def _check(keyed: KeyedState) -> None:
 
 
 def _parts(kind: str, stored: Any, alive: bool) -> Sequence[Iterable[Any]]:
-    """The values for each type of a state."""
-
     def bare(value: Any) -> Any:
         return value[0] if alive else value
 

@@ -48,8 +48,7 @@ def write_state(folder: str, about: AboutOperator, subtask: Subtask, version: in
 
 
 def _classes_of_places(subtask: Subtask) -> Mapping[str, ClassForm]:
-    """The classes for operator state, which is copied unchanged. Missing classes are left out if no value has objects
-    of them."""
+    """The classes for operator state, which is copied; missing ones are left out if no value has objects of them."""
     if not subtask.places:
         return {}
     lost = {f"{module}:{name}" for reading in subtask.readings for module, name in getattr(reading, "unmade", ())}
@@ -59,7 +58,6 @@ def _classes_of_places(subtask: Subtask) -> Mapping[str, ClassForm]:
 
 
 def _check(about: AboutOperator, subtask: Subtask) -> None:
-    """Check that nothing that will be written is a stand-in. O(state)."""
     keyed = subtask.keyed
     if keyed is None:
         return
@@ -94,10 +92,7 @@ def copy_readdressed(
 
 
 def distribute(parts: Iterable[KeyedState | None], parallelism: int) -> Iterator[KeyedState]:
-    """Distribute keyed state among subtasks, by key group.
-
-    Cost: O(state) of time and memory.
-    """
+    """Distribute keyed state among subtasks, by key group."""
     known_parts = [part for part in parts if part is not None]
     if not known_parts:
         return
@@ -122,7 +117,6 @@ def distribute(parts: Iterable[KeyedState | None], parallelism: int) -> Iterator
 
 
 def _describe(keyed: KeyedState, part: KeyedState) -> None:
-    """Copy the descriptions of a part's states."""
     for name, info in part.infos.items():
         known = keyed.infos.setdefault(name, info)
         if (known.kind, known.types, known.version) != (info.kind, info.types, info.version):

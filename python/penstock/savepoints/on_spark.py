@@ -1,12 +1,7 @@
 """State that Spark's executors make of a DataFrame, or read as one: no process holds all of it.
 
-**Writing.** Each row goes to the subtask that owns its key group. One task per subtask makes the state, writes its
-file, and returns the name; only returned names count. The rows of a key keep the order of the DataFrame's partitions
-and of the rows in them, however often a task is run.
-
-**Reading.** One task per subtask reads its files.
-
-pyspark is not imported here at import time: whoever has a DataFrame or session has imported it.
+To write, each row goes to the subtask that owns its key group; one task per subtask makes the state, writes its file
+and returns the name; only returned names count. The rows of a key keep their order, however often a task runs.
 """
 
 from __future__ import annotations
@@ -65,10 +60,7 @@ def usual_parallelism(frame: Any) -> int:
 def write_on_spark(
     filling: Filling, folder: str, operator_id: str, state: OperatorState, subtask: Subtask, version: int
 ) -> Any:
-    """Have executors write the files of an operator.
-
-    Cost: a shuffle of the rows; a subtask's state is in the memory of a task.
-    """
+    """Have executors write the files of an operator: a shuffle of the rows; a subtask's state fits a task's memory."""
     session = filling.frame.sparkSession
     _equip(session)
     sizes, sent = (state.parallelism, state.max_parallelism), replace(filling, frame=None)  # a DataFrame cannot be sent
@@ -88,14 +80,12 @@ def write_on_spark(
 
 
 def _equip(session: Any) -> None:
-    """Let executors import this package, as for a job."""
     from penstock.spark.shipped_code import equip
 
     equip(session, session, JobControl("savepoint"))
 
 
 def _rows_by_subtask(filling: Filling, sizes: tuple[int, int], index: int, rows: Iterable[Any]) -> Iterator[Any]:
-    """Rows with their subtask, partition and number."""
     parallelism, groups = sizes
     get, hashed = getter(filling.key), KeyHash(filling.key_type).hash
     for number, row in enumerate(rows):
@@ -118,7 +108,6 @@ def _write(
     index: int,
     rows: Iterable[tuple[Any, Any]],
 ) -> Iterator[tuple[int, tuple[StateFile, ...] | _Refused]]:
-    """Write the state of a subtask as a file."""
     taken, (operator_id, state, version) = _values(rows), target
     try:
         keyed = keyed_state(taken, filling.key, filling.key_type, filling.function, state.max_parallelism)
@@ -186,7 +175,6 @@ def _read(
     options: _Options,
     batches: Iterable[Any],
 ) -> Iterator[Any]:
-    """Read the subtasks whose numbers are in the batches."""
     import pyarrow as pa
 
     from penstock.connectors.formats.arrow import SPARK, arrow_type

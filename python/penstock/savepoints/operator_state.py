@@ -68,10 +68,7 @@ def find_operator_id(operators: Any, name: str, where: str) -> str:
 def subtasks(
     savepoint: StoredSavepoint, operator_id: str, *, unpickle: bool, groups: int | None = None, which: int | None = None
 ) -> Iterator[Subtask]:
-    """The states of an operator's subtasks, one after the other.
-
-    Cost: O(state of a subtask) of memory.
-    """
+    """The states of an operator's subtasks, one after the other."""
     state = savepoint.manifest.operators[operator_id]
     size, place = groups or state.max_parallelism, savepoint.place
     chains: list[list[Placed]] = [[] for _ in range(state.parallelism)]

@@ -1,10 +1,7 @@
 """Reads the pickles of a savepoint without running any code in them.
 
-A pickle names functions and classes, and reading it usually calls them. Here only plain values are created: rows,
-dates, decimals, windows. Every other name becomes an :class:`~.plain_values.Unmade` object, so that the rest can be
-read; a value that contains one is refused when it is asked for.
-
-Cost: about ten times that of Python's own unpickler, see :mod:`.plain_pickles`.
+Only plain values are created: rows, dates, decimals, windows. Every other name becomes an
+:class:`~.plain_values.Unmade` object; a value that contains one is refused when it is asked for.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from penstock.savepoints.plain_values import Unmade
 
 
 class PlainReading:
-    """Reads pickles without running code; replaces :class:`~penstock.runtime.state.class_changes.Reading`."""
+    """Reads pickles without running code, as :class:`~penstock.runtime.state.class_changes.Reading` does with it."""
 
     def __init__(self) -> None:
         self.changed: set[type] = set()
@@ -35,12 +32,11 @@ class PlainReading:
         self.unmade: dict[tuple[str, str], Unmade] = {}
 
     def loads(self, data: bytes) -> Any:
-        """Unpickle a value, with :class:`Unmade` objects in it."""
         return plain_pickles.loads(data, self.unmade)
 
 
 class TrustingReading(Reading):
-    """Reads pickles with objects of all classes. A missing class refuses only the values that have objects of it."""
+    """Reads pickles with objects of all classes; only values with objects of a missing class are refused."""
 
     def __init__(self, forms: Mapping[str, ClassForm]) -> None:
         self.unmade: dict[tuple[str, str], type[Lost]] = {}
@@ -78,7 +74,6 @@ def unmade_in(value: Any) -> str | None:
 
 
 def _parts(value: Any) -> list[Any]:
-    """The parts of a value."""
     if isinstance(value, dict):
         return [*value, *value.values()]
     if isinstance(value, list | tuple | set | frozenset | deque | Row):

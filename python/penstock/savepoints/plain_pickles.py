@@ -3,10 +3,7 @@
 Only the opcodes of protocol 5 are known. A name leads only to :func:`~.plain_values.object_for_name`, a length is
 checked before anything is allocated for it, an index of the memo must exist, and no attribute is ever set. So the
 result takes at most some hundred bytes per byte of the pickle. Hashable values that contain each other many times are
-limited too, because hashing a key visits all of it.
-
-Source: the opcodes, as ``pickletools`` of Python describes them. Cost: linear in the pickle; about a microsecond per
-opcode, ten times as much as Python's own unpickler.
+limited too, because hashing a key visits all of it. Source: ``pickletools`` of Python. Ten times slower than Python.
 """
 
 from __future__ import annotations
@@ -21,11 +18,9 @@ from penstock.common.row import Row
 from penstock.runtime.windows.evictors import TimestampedValue
 from penstock.savepoints.plain_values import Known, Unmade, make_object, object_for_name, set_state
 
-_DEEPEST = 100
-"""Depth of nested tuples. Hashing them is recursive in C, without any other limit."""
+_DEEPEST = 100  # depth of nested tuples. Hashing them is recursive in C, without any other limit.
 _LEAST = 1 << 16
-_SPREAD = 64
-"""Most parts of hashable values per byte of the pickle, counting repeated parts each time."""
+_SPREAD = 64  # most parts of hashable values per byte of the pickle, counting repeated parts each time
 _SIZED = (list, tuple, set, frozenset, dict, str, bytes, bytearray, Row)
 _HASHED = (tuple, frozenset, Row, TimestampedValue)
 _DOUBLE = struct.Struct(">d")
@@ -40,8 +35,6 @@ def loads(data: bytes, unmade: dict[tuple[str, str], Unmade]) -> Any:
 
 
 class _Machine:
-    """The interpreter of one pickle."""
-
     def __init__(self, data: bytes, unmade: dict[tuple[str, str], Unmade]) -> None:
         self.data, self.at, self.unmade = data, 0, unmade
         self.stack: list[Any] = []
@@ -82,7 +75,6 @@ class _Machine:
     # --- operations for the opcodes ---
 
     def take(self, count: int) -> bytes:
-        """The next bytes."""
         at, self.at = self.at, self.at + count
         if count < 0 or self.at > len(self.data):
             raise UnpicklingError(f"it says that it has {count} more bytes, and is {len(self.data)} bytes long")
@@ -294,7 +286,7 @@ def _new_with_names(machine: _Machine) -> None:
 
 
 _STOP = b"."[0]
-_STEPS: dict[int, Step] = {
+_STEPS: dict[int, Step] = {  # all opcodes of protocol 5, except those that refer outside the pickle
     opcode[0]: step
     for opcode, step in {
         b"\x80": _skip(1),  # PROTO
@@ -342,4 +334,3 @@ _STEPS: dict[int, Step] = {
         b"b": _Machine.build,  # BUILD
     }.items()
 }
-"""All opcodes of protocol 5, except those that refer outside the pickle."""

@@ -1,9 +1,7 @@
 """The classes whose objects are created from a pickle without running code, and the function that creates each.
 
-No name is looked up, and nothing that a pickle brings is called. Arguments are checked first, so that a maker copies no
-more than it is given, and no object gets a state that its class would not give it.
-
-Cost: linear in the arguments.
+Nothing that a pickle brings is called. Arguments are checked first, so that a maker copies no more than it is given,
+and no object gets a state that its class would not give it.
 """
 
 from __future__ import annotations
@@ -129,8 +127,7 @@ _MAKERS: dict[tuple[str, str], Maker] = {
     ("penstock.runtime.windows.time_window", "CountWindow"): _of(CountWindow, _INTEGER),
     ("penstock.runtime.windows.time_window", "TimeWindow"): _of(TimeWindow, _INTEGER),
 }
-_ALONE = {("penstock.runtime.windows.time_window", "GLOBAL_WINDOW"): GLOBAL_WINDOW}
-"""Objects that are pickled by name."""
+_ALONE = {("penstock.runtime.windows.time_window", "GLOBAL_WINDOW"): GLOBAL_WINDOW}  # objects that are pickled by name
 
 
 def object_for_name(module: str, name: str) -> Any:

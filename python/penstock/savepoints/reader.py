@@ -45,11 +45,9 @@ class Savepoint:
     Args:
         place: its folder, a path or URL; or a checkpoint directory for its newest checkpoint, or ``DIRECTORY@VERSION``.
         unpickle: whether to create objects of any class, which can run any code: only for places that you trust.
-            Without it strings, numbers, dates, rows, tuples, lists, maps and windows are read, and other objects are
-            refused.
+            Without it strings, numbers, dates, rows, tuples, lists, maps and windows are read, other objects refused.
 
-    Raises:
-        SavepointError: there is no savepoint, or it is damaged.
+    Raises SavepointError: there is no savepoint, or it is damaged.
     """
 
     def __init__(self, place: str | Path, *, unpickle: bool = False) -> None:
@@ -83,21 +81,18 @@ class Savepoint:
         return list(content_of(self._read).sources)
 
     def read(self, operator: str, state: str) -> StateTable:
-        """Read a state: keyed, a list, a union list or a broadcast state.
+        """Read a state: keyed, a list, a union list or a broadcast state. O(state of the operator).
 
         Args:
             operator: its uid or OperatorID.
-            state: the name of the state, as in :meth:`operators`.
+            state: its name, as in :meth:`operators`.
 
         Returns:
             For keyed state ``key``, ``namespace`` (if there are windows), ``value``, and ``last_access`` in
-            milliseconds if there is a time to live; for lists ``subtask`` and ``value``; for a broadcast state ``key``
-            and ``value``.
+                milliseconds if
+            there is a time to live; for lists ``subtask`` and ``value``; for a broadcast state ``key`` and ``value``.
 
-        Raises:
-            SavepointError: the state does not exist or is damaged, or it has objects and ``unpickle`` was not set.
-
-        Cost: O(state of the operator).
+        Raises SavepointError: the state is missing or damaged, or it has objects and ``unpickle`` was not set.
         """
         parts = list(self._subtasks(operator))
         try:
@@ -119,22 +114,14 @@ class Savepoint:
         return _keyed(parts, state)
 
     def to_spark(self, spark: Any, operator: str, state: str) -> Any:
-        """Keyed state as a DataFrame, which executors read lazily, one partition per subtask.
+        """Keyed state as a DataFrame with the columns of :meth:`read`, which executors read, one partition per subtask.
 
         Args:
             spark: a session.
             operator: its uid or OperatorID.
-            state: the name of the state. For windows, states without declared types, lists and broadcast state, use
-                ``read(operator, state).to_spark(spark)``.
+            state: its name. For windows, undeclared types, lists and broadcast state, use ``read(…).to_spark(spark)``.
 
-        Returns:
-            Columns as in :meth:`read`.
-
-        Raises:
-            SavepointError: the state does not exist, or has no declared types. Damage is reported when the DataFrame is
-                computed.
-
-        Cost: a request per file here; a subtask's state is in the memory of a task.
+        Raises SavepointError: the state does not exist, or has no declared types; damage shows when it is computed.
         """
         operator_id, types = operator_id_of(self._read, operator), self._types(operator, state)
         columns = list(types.items())
@@ -142,7 +129,6 @@ class Savepoint:
         return frame_of(spark, columns, self._read.manifest.operators[operator_id].parallelism, part)
 
     def _types(self, operator: str, state: str) -> dict[str, TypeInformation[Any]]:
-        """The columns of keyed state, from headers."""
         operator_id = operator_id_of(self._read, operator)
         [content] = [item for item in self.operators() if item.operator_id == operator_id]
         declared = {item.name: item for item in content.states}.get(state)
@@ -166,16 +152,10 @@ class Savepoint:
         return found_types
 
     def timers(self, operator: str) -> StateTable:
-        """The timers of an operator.
+        """The timers of an operator, by its uid or OperatorID.
 
-        Args:
-            operator: its uid or OperatorID.
-
-        Returns:
-            ``domain`` (event or processing), ``time`` in milliseconds, ``key``, and ``namespace`` if there are windows.
-
-        Raises:
-            SavepointError: as for :meth:`read`.
+        Returns ``domain`` (event or processing), ``time`` in milliseconds, ``key``, and for windows ``namespace``.
+        Raises SavepointError: as for :meth:`read`.
         """
         rows: list[tuple[Any, ...]] = []
         keys: Type = None
@@ -190,16 +170,10 @@ class Savepoint:
         return self._checked(_spaced(*columns, rows, 3), operator, parts)
 
     def positions(self, source: str) -> StateTable:
-        """How far a source has been read.
+        """How far a source has been read, by its uid or OperatorID.
 
-        Args:
-            source: its uid or OperatorID.
-
-        Returns:
-            ``split``, ``subtask`` and ``position`` of splits that were started and not read to their end.
-
-        Raises:
-            SavepointError: there is no such source; or a position is an object, and ``unpickle`` was not set.
+        Returns ``split``, ``subtask`` and ``position`` of splits that were started and not read to their end.
+        Raises SavepointError: there is no such source; or a position is an object, and ``unpickle`` was not set.
         """
         sources = self._read.manifest.sources
         state = sources[find_operator_id(sources, source, f"The savepoint {self.place!r}")]
@@ -216,7 +190,6 @@ class Savepoint:
         return subtasks(self._read, operator_id_of(self._read, operator), unpickle=self._unpickle)
 
     def _checked(self, table: StateTable, operator: str, parts: list[Subtask]) -> StateTable:
-        """Refuse a table that contains stand-ins."""
         if any(part.unmade for part in parts):
             for row in table.rows:
                 if (name := unmade_in(row)) is not None:
@@ -237,7 +210,6 @@ class Savepoint:
 def _part(
     place: StoredSavepoint, operator_id: str, state: str, unpickle: bool, columns: tuple[str, ...], subtask: int
 ) -> StateTable:
-    """The rows of a subtask; runs on executors."""
     parts = list(subtasks(place, operator_id, unpickle=unpickle, which=subtask))
     with_state = [part for part in parts if part.keyed is not None and _has(part, state)]
     table = _keyed(with_state, state) if with_state else StateTable(columns, (None,) * len(columns), ())

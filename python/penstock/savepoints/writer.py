@@ -108,7 +108,6 @@ def _parts(operator: Pending) -> list[Subtask]:
 
 
 def _drop(parts: list[Subtask], state: str, who: str) -> None:
-    """Remove a state from all subtasks."""
     existed = False
     for part in parts:
         for kind, name in [place for place in part.places if place[1] == state]:
@@ -125,8 +124,7 @@ MAX_GROUPS = 1 << 15
 
 
 class SavepointWriter:
-    """Makes a new savepoint, from an existing one or from nothing. Methods describe its content, :meth:`write` writes
-    it.
+    """Makes a new savepoint, from an existing one or from nothing: methods describe it, :meth:`write` writes it.
 
     If something was changed, a restore forgets watermarks, as with a changed program.
 
@@ -160,14 +158,10 @@ class SavepointWriter:
         """Remove an operator, or one of its states.
 
         Args:
-            operator: its uid or OperatorID; an operator with state, or a source, which then starts anew.
-            state: the name of the state; None for all of the operator, including timers and records waiting in its
-                loop.
+            operator: uid or OperatorID of an operator with state, or of a source, which then starts anew.
+            state: its name; None for the whole operator, with timers and records waiting in its loop.
 
-        Returns: this writer.
-
-        Raises:
-            SavepointError: there is no such operator.
+        Raises SavepointError: there is no such operator.
         """
         if state is not None:
             self._of(operator).dropped.add(state)
@@ -180,18 +174,13 @@ class SavepointWriter:
         return self
 
     def rename_uid(self, old: str, new: str) -> SavepointWriter:
-        """Move the state of an operator to another uid.
+        """Move the state of an operator to another uid; nothing is unpickled.
 
         Args:
             old: uid or OperatorID of the operator that has the state.
             new: uid of the operator that takes it.
 
-        Returns: this writer.
-
-        Raises:
-            SavepointError: ``old`` does not exist, or ``new`` has state already.
-
-        Cost: when it is written, a copy of the operator's state; nothing is unpickled.
+        Raises SavepointError: ``old`` does not exist, or ``new`` has state already.
         """
         from penstock.plan import operator_id
 
@@ -219,20 +208,13 @@ class SavepointWriter:
         return self
 
     def set_max_parallelism(self, operator: str, groups: int) -> SavepointWriter:
-        """Change the number of key groups of an operator; the key group of each key is computed anew.
-
-        Operators that are chained need the same number.
+        """Change the number of key groups of an operator; operators that are chained need the same number.
 
         Args:
             operator: its uid or OperatorID.
             groups: from the parallelism of the state to 32768.
 
-        Returns: this writer.
-
-        Raises:
-            SavepointError: there is no such operator, or the number is not possible.
-
-        Cost: when it is written, O(state of the operator), in memory.
+        Raises SavepointError: there is no such operator, or the number is not possible. O(its state) when written.
         """
         pending = self._of(operator)
         least = pending.state.parallelism
@@ -247,15 +229,9 @@ class SavepointWriter:
         return self
 
     def merge(self, other: Savepoint | str | Path) -> SavepointWriter:
-        """Add everything from another savepoint. The name and time stay those of this one.
+        """Add everything from another savepoint, or its place. The name and time stay those of this one.
 
-        Args:
-            other: the savepoint, or its place.
-
-        Returns: this writer.
-
-        Raises:
-            SavepointError: the place has no savepoint; or an operator has state, or a source was read, in both.
+        Raises SavepointError: the place has no savepoint; or an operator has state, or a source was read, in both.
         """
         other = _opened(other)
         manifest = place_of(other).manifest
@@ -295,8 +271,8 @@ class SavepointWriter:
         Args:
             uid: uid of the operator that will use it.
             data: a DataFrame of pandas or polars, an Arrow table or batches, which give dictionaries, or any iterable
-                of rows: read immediately, in this process. Or a Spark DataFrame, which executors read when the
-                savepoint is written.
+                of rows: read now, in this process. Or a Spark DataFrame, which executors read when the savepoint is
+                written.
             key: the name of the key column, or a function of a row.
             key_type: as in the program's ``key_by``.
             states: for each descriptor the column, or a function of a row: a value state is set to it, a list gets its
@@ -306,10 +282,8 @@ class SavepointWriter:
                 DataFrame as many as run at a time.
             max_parallelism: that of the operator, if the program sets one.
 
-        Returns: this writer. Raises SavepointError: the uid has state already, or a value or key is not of the declared
-        type.
-
-        Cost: O(rows), and the state is in memory until it is written; for a Spark DataFrame, a subtask's in a task's.
+        Raises SavepointError: the uid has state already, or a value or key is not of the declared type. Cost: O(rows),
+        in memory until it is written; for a Spark DataFrame, a subtask's in a task's.
         """
         usual = usual_parallelism(data) if is_distributed(data) else 1
         new = self._new(uid, name, min(usual, max_parallelism) if parallelism is None else parallelism, max_parallelism)
@@ -330,17 +304,8 @@ class SavepointWriter:
     ) -> SavepointWriter:
         """Fill a broadcast state. An operator can have several, and keyed state: call this after the others.
 
-        Args:
-            uid: uid of the operator that will have it.
-            descriptor: the state's descriptor.
-            entries: the entries of the map, or pairs.
-            name: the operator's name for display; the uid if None.
-            max_parallelism: that of the operator, if the program sets one.
-
-        Returns: this writer.
-
-        Raises:
-            SavepointError: the operator's state is from another savepoint, or an entry is not of the declared types.
+        ``entries`` is a map or pairs; ``uid``, ``name`` and ``max_parallelism`` as in :meth:`with_keyed_state`.
+        Raises SavepointError: the operator's state is from another savepoint, or an entry is not of the declared types.
         """
         new = self._made(uid, name, max_parallelism)
         new.broadcast.append((broadcast_form(descriptor), broadcast_entries(descriptor, entries)))
@@ -358,25 +323,14 @@ class SavepointWriter:
     ) -> SavepointWriter:
         """Fill a list that belongs to no key. An operator can have several: call this after the others.
 
-        Args:
-            uid: uid of the operator that will have it.
-            descriptor: the state's descriptor.
-            elements: the elements, in order.
-            union: whether each subtask gets all elements; else they are split.
-            name: the operator's name for display; the uid if None.
-            max_parallelism: that of the operator, if the program sets one.
-
-        Returns: this writer.
-
-        Raises:
-            SavepointError: the operator's state is from another savepoint, or an element is not of the declared type.
+        Each subtask gets all ``elements`` if ``union``, else they are split; the rest as in :meth:`with_keyed_state`.
+        Raises SavepointError: the operator's state is from another savepoint, or an element is of another type.
         """
         place = (UNION if union else SPLIT, descriptor.name)
         self._made(uid, name, max_parallelism).lists[place] = list_elements(descriptor, elements)
         return self
 
     def _made(self, uid: str, name: str | None, groups: int) -> Pending:
-        """An operator that is new in this savepoint, created if missing."""
         from penstock.plan import operator_id
 
         known = self._operators.get(operator_id(uid))
@@ -398,18 +352,10 @@ class SavepointWriter:
         return new
 
     def write(self, place: str | Path) -> Savepoint:
-        """Write the savepoint. Its origins do not change; unchanged files are hard-linked on one local file system, and
-        copied otherwise.
+        """Write the savepoint to its own folder, a path or URL, and return it. It exists as a whole, or this raises.
 
-        Args:
-            place: its own folder, a path or URL, which has no savepoint yet.
-
-        Returns:
-            The savepoint. It exists as a whole, or this raises.
-
-        Raises:
-            SavepointError: the place has a savepoint; or a part of the savepoint is damaged, or cannot be read without
-                unpickling objects; or it cannot be written.
+        Its origins do not change; unchanged files are hard-linked on one local file system, and copied otherwise.
+        Raises SavepointError: the place has a savepoint; or a part is damaged, needs unpickling, or cannot be written.
         """
         target = real_place(str(place))
         storage, path = storage_of(target), join(target, NAME)

@@ -1,14 +1,9 @@
-"""Values as they are behind a border between Python and Java in PyFlink, where ``penstock.pyflink`` is on.
+"""Values behind a border between Python and Java in PyFlink, where ``penstock.pyflink`` is on: a FLOAT has 32 bits, a
+row the names of its type, and every other value is converted to its declared type or refused (:mod:`.conversions`).
 
-A FLOAT has 32 bits there, a value of a row type is a row with the names of its type, in their order, and every other
-value is converted to its declared type, or refused (:mod:`.conversions`).
-
-Borders are sources of collections, exchanges between tasks, outputs of an operator that several others read, prints,
-and collected results. Functions that are chained one after the other pass values on as they are.
-
-A map has the order of a ``java.util.HashMap``. Java allocates it for the announced number of entries: its table has the
-next power of two from a third more on. A collection is read into a table that grows, from its end. Which tables there
-are was measured with PyFlink 2.3.0. O(n log n) for n entries.
+Borders are sources of collections, exchanges between tasks, outputs that several operators read, prints and collected
+results. A map has the order of a ``java.util.HashMap``, whose table has the next power of two from a third more than
+its entries; a collection is read into a growing table, from its end. Measured with PyFlink 2.3.0.
 """
 
 from __future__ import annotations
@@ -43,8 +38,7 @@ _HASHES: dict[Any, Callable[[Any], int]] = {
     BasicType.INT: int,
     BasicType.LONG: lambda value: value ^ (value >> 32),
 }
-_FIRST = 16
-"""Initial buckets of a Java map."""
+_FIRST = 16  # initial buckets of a Java map
 
 
 def ordering(key_type: TypeInformation[Any], read: bool) -> Callable[[list[tuple[Any, Any]]], Entries] | None:
@@ -75,13 +69,7 @@ EDGE, SOURCE, COLLECT = "edge", "source", "collect"
 
 
 def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str = EDGE) -> Convert | None:
-    """What a border does to records of a type; None if that is nothing. O(the type), and O(the record) per record.
-
-    Args:
-        type_info: of the records, None for undeclared.
-        settings: of the program.
-        place: which border.
-    """
+    """What a border does to records of a type (None: undeclared); None if that is nothing."""
     if not settings.pyflink:
         return None
     cross, plain = _crossing(type_info, place, ""), glance(type_info)
@@ -91,7 +79,6 @@ def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: 
 
 
 def _changing(type_info: TypeInformation[Any] | None) -> bool:
-    """Whether the conversion may change values that fit their type."""
     if isinstance(type_info, TupleTypeInfo):
         return any(map(_changing, type_info.field_types))
     return kind_of(type_info) in CHANGING
@@ -161,8 +148,6 @@ def _crossed(fields: Sequence[Convert | None], values: Iterable[Any]) -> list[An
 def _tuple(
     type_info: TupleTypeInfo, fields: Sequence[Convert | None], field: str, classes: type | tuple[type, ...]
 ) -> Convert:
-    """Convert values to tuples, or refuse them."""
-
     def cross(value: Any) -> Any:
         if not isinstance(value, classes):
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not a tuple")
@@ -174,7 +159,6 @@ def _tuple(
 
 
 def _row(type_info: RowTypeInfo, fields: Sequence[Convert | None], field: str, strict: bool) -> Convert:
-    """Convert rows, which get the names of their type."""
     names, known, changes = type_info.field_names, set(type_info.field_names), any(fields)
 
     def cross(value: Any) -> Any:

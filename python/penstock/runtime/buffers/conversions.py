@@ -1,8 +1,7 @@
-"""Converts single values as PyFlink's coders do, by declared type. A value that does not fit raises
-:class:`~penstock.errors.TypeInfoError`.
+"""Converts single values as PyFlink's coders do (measured with 2.3.0), by declared type, or raises TypeInfoError.
 
 Whole numbers lose their fraction, and wrap around where a collection is read; dates lose their time; times and
-timestamps lose what is shorter than a millisecond, and their zone. Measured with PyFlink 2.3.0. Cost: O(1) per value.
+timestamps lose what is shorter than a millisecond, and their zone.
 """
 
 from __future__ import annotations
@@ -87,7 +86,6 @@ def _change(kind: Kind | None, read: bool, collected: bool) -> Convert:
 
 
 def _milliseconds(value: Any) -> Instant:
-    """A moment in Java's precision."""
     return Instant.of_epoch_milli(instant_of_value(value).to_epoch_milli())
 
 

@@ -1,8 +1,4 @@
-"""Rows that wait: a number of bytes in memory, and the rest in a temporary file.
-
-It holds rows for :mod:`penstock.runtime.task.outbox`, the input of a task (:mod:`penstock.runtime.exchange.gate`), the
-rows between tasks of the local executor, and the rows for the driver.
-"""
+"""Rows that wait: a number of bytes in memory, and the rest in a temporary file."""
 
 from __future__ import annotations
 
@@ -13,11 +9,9 @@ from typing import IO, Any
 
 from penstock.runtime.buffers.row import Row
 
-MEMORY = 64 << 20
-"""Bytes that are kept in memory."""
+MEMORY = 64 << 20  # bytes that are kept in memory
 
-Slip = Any
-"""A ticket for stored bytes: the bytes themselves, or (offset, length) in the file."""
+Slip = Any  # a ticket for stored bytes: the bytes themselves, or (offset, length) in the file
 
 
 @dataclass(slots=True)
@@ -70,7 +64,6 @@ class Store:
         return data
 
     def close(self) -> None:
-        """Drop everything."""
         self._close_file()
         self._memory.left += self.held
         self.held = self.spilled = 0
@@ -94,14 +87,12 @@ class Rows:
         return len(self._rows)
 
     def append(self, row: Row) -> None:
-        """Add a row."""
         self._rows.append(row._replace(data=self._store.put(row.data)))
 
     def take(
         self, key: Callable[[Row], Any] | None = None, where: Callable[[Row], bool] | None = None
     ) -> Iterator[Row]:
-        """Remove and return the rows so far, lazily; rows that are added meanwhile are kept for the next call. O(n log
-        n), or O(n) without a key."""
+        """Remove and return the rows so far, lazily; rows that are added meanwhile are kept for the next call."""
         rows, self._rows = self._rows, []
         if where is not None:
             self._rows = [row for row in rows if not where(row)]
@@ -112,7 +103,6 @@ class Rows:
         return self._give(rows)
 
     def close(self) -> None:
-        """Drop everything in the store."""
         self._rows = []
         self._store.close()
 

@@ -2,9 +2,6 @@
 
 A wider Python number passes (an int for a DOUBLE), and so does a subclass. What Java cannot hold does not: another
 class, a number out of range, a tuple of another length, None for a number.
-
-Sources of the semantics: Flink's serializers, which refuse the same values, each with its own message. Cost:
-:func:`look` is an expression of about 30 ns per field; a value that fails it is checked field by field.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ Kind = BasicType | SqlTimeType
 
 BITS: dict[Kind | None, int] = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 """Bits of whole-number types."""
-CLASSES: dict[Kind | None, tuple[type, ...]] = {
+CLASSES: dict[Kind | None, tuple[type, ...]] = {  # Python classes for each type of single values, the usual class first
     BasicType.STRING: (str,),
     BasicType.CHAR: (str,),
     BasicType.BOOLEAN: (bool,),
@@ -51,7 +48,6 @@ CLASSES: dict[Kind | None, tuple[type, ...]] = {
     SqlTimeType.TIME: (time,),
     SqlTimeType.TIMESTAMP: (datetime,),
 }
-"""Python classes for each type of single values, the usual class first."""
 PRIMITIVES = frozenset({*BITS, BasicType.BOOLEAN, BasicType.CHAR, BasicType.FLOAT, BasicType.DOUBLE})
 """Types without null."""
 
@@ -64,8 +60,7 @@ def kind_of(type_info: TypeInformation[Any] | None) -> Kind | None:
 
 
 def look(type_info: TypeInformation[Any] | None, value: str = "value") -> tuple[str, dict[str, type]] | None:
-    """An expression that is true only for values that fit a type, and the names in it; None if there is no such
-    expression, as for rows."""
+    """An expression that is true only for values that fit a type, and its names; None if there is none, as for rows."""
     kind = kind_of(type_info)
     if kind is not None and kind is not BasicType.CHAR:
         usual, bits = CLASSES[kind][0], BITS.get(kind)
@@ -102,7 +97,7 @@ def misfit(value: Any, type_info: TypeInformation[Any], field: str, because: str
 
 
 def checked_all(type_info: TypeInformation[Any] | None, nulls: bool = False) -> Callable[[Iterable[Any]], None] | None:
-    """A function that raises TypeInfoError for the first record that does not fit a type; None if every value fits."""
+    """A function that raises TypeInfoError for the first record that does not fit; None if every value fits."""
     check, plain = checker(type_info, nulls), glance(type_info)
     if check is None:
         return None

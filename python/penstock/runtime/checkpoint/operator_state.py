@@ -1,7 +1,7 @@
-"""Saves and restores the state of an operator's subtask, as a chain of state files: a snapshot, and logs after it.
+"""Saves and restores the state of an operator's subtask as a chain of state files: a snapshot, and logs after it.
 
 A step writes a log of its changes, or a snapshot when the logs have become as long as the last one. A log may replace
-some earlier logs; then it has the current values of all that they mention.
+earlier logs; then it has the current values of all that they mention.
 """
 
 from __future__ import annotations
@@ -31,23 +31,19 @@ from penstock.runtime.state.type_changes import Refusal
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 
-Chain = tuple[StateFile, ...]
-"""A snapshot and the logs after it; empty without state."""
+Chain = tuple[StateFile, ...]  # a snapshot and the logs after it; empty without state
 
-MOST_LOGS = 64
-"""Above this number some logs are merged, because a restore opens each."""
+MOST_LOGS = 64  # above this number some logs are merged, because a restore opens each
 
 
-_HEADER_BYTES = 1_000
-"""An estimate of the length of a log's header."""
+_HEADER_BYTES = 1_000  # an estimate of the length of a log's header
 
 NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
 _Places = dict[tuple[str, str], bytes]
 
 
 def merged_from(chain: Chain, coming: int) -> int:
-    """The index of the first file that the next log replaces; the chain's length for none. A file is replaced if it is
-    no longer than all files after it together, so that no byte is rewritten often."""
+    """The index of the first file that the next log replaces: no file longer than all after it is rewritten."""
     start = len(chain)
     if start <= MOST_LOGS:
         return start
@@ -81,7 +77,7 @@ def open_state_file(folder: str, file: StateFile, about: AboutOperator, *, whole
 
 
 def read_earlier(folder: str, logs: Chain, keyed: KeyedState | None, about: AboutOperator) -> Earlier:
-    """The entries that some logs mention. O(entries)."""
+    """The entries that some logs mention."""
     earlier = Earlier()
     for file in logs:
         with open_state_file(folder, file, about, whole=True) as reader:
@@ -104,11 +100,7 @@ def save(
     version: int,
     whole: bool = False,
 ) -> Chain:
-    """Write the changes since the last file of a chain. Returns the chain that the state is in now, which is the same
-    if nothing has changed.
-
-    Cost: O(changed entries), or O(state) for a snapshot; operator state is pickled in any case.
-    """
+    """Write the changes since the last file of a chain. Returns the chain that the state is in now."""
     state = operator_state or OperatorState()
     anew = (_is_other(keyed, state) and bool(chain)) or whole
     chain, changed = () if anew else chain, state.changed()
@@ -163,7 +155,6 @@ def _log(
 
 
 def _size_of_log(chain: Chain, keyed: KeyedState | None, more: int) -> int:
-    """An estimate of a log's length, from the size of the snapshot's entries."""
     entries = 0 if keyed is None else keyed.changed_entries()
     return _HEADER_BYTES + more + entries * chain[0].bytes // max(1, chain[0].keys)
 
@@ -197,7 +188,7 @@ def write_file(
 
 
 def put_file(folder: str, header: Header, sections: Sequence[Section], operator_state: bytes | None) -> StateFile:
-    """Write a state file with a given header, see :func:`write_file`."""
+    """Write a state file with a given header under a unique name."""
     about = header.about
     name = f"{about.operator_id}-{about.subtask}-{header.version}-{uuid.uuid4().hex[:8]}"
     data, checksum = pack(header, sections, operator_state)
@@ -216,11 +207,7 @@ def load(
     drops: bool = False,
     place: str = "",
 ) -> None:
-    """Restore the state of a subtask from the chains of all old subtasks: its key groups, and its part of operator
-    state.
-
-    Cost: of keyed state only sections with key groups of this subtask are read.
-    """
+    """Restore a subtask from the chains of all old subtasks: its key groups, and its part of operator state."""
     snapshots: list[_Places] = []
     for chain in chains:
         check_order(folder, chain, about)
@@ -304,8 +291,7 @@ def _apply(
 
 
 def _dropping(reader: StateReader, about: AboutOperator, place: str) -> str:
-    """The commands that make a savepoint without the states of a file that have objects of missing classes; "" if
-    unknown. O(the file)."""
+    """The commands that make a savepoint without the states that have objects of missing classes; "" if unknown."""
     header, names = reader.header, dict[str, None]()
     try:
         reading = Reading(header.classes, drops=True)

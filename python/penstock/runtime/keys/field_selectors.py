@@ -1,8 +1,6 @@
-"""Recognises key selectors that take one field: ``lambda pair: pair[0]``.
+"""Recognises key selectors that take one field, ``lambda pair: pair[0]``, to call ``itemgetter(0)`` instead.
 
-Most key selectors do only that, and ``map(itemgetter(0), records)`` then gives the same keys without a Python call per
-record. A function is recognised by its compiled code: it must equal, byte for byte and constant for constant, what this
-interpreter compiles ``lambda x: x[0]`` to, so it cannot do anything else.
+The compiled code must equal, byte for byte and constant for constant, that of ``lambda x: x[0]``.
 """
 
 from __future__ import annotations
@@ -14,8 +12,7 @@ from operator import itemgetter, or_
 from types import FunctionType
 from typing import Any
 
-_FIELDS = 16
-"""Positions that are recognised."""
+_FIELDS = 16  # positions that are recognised
 _FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 """Flags of ``from __future__ import …`` in code objects; none of them changes ``x[0]``."""
 
@@ -26,10 +23,7 @@ def field_of(selector: Callable[[Any], Any]) -> int | None:
 
 
 def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A cheaper selector with the same results, or the selector itself.
-
-    Its exceptions lack the user's line; to show that, call the selector itself.
-    """
+    """A cheaper selector with the same results, or the selector itself; its exceptions lack the user's line."""
     position = field_of(selector)
     return selector if position is None else itemgetter(position)
 

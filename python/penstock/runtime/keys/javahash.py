@@ -1,20 +1,14 @@
 """Java's ``hashCode`` of the values that may be keys, and the form in which Python may compare them.
 
-Flink places a key by its Java hash code, so the hash must be Java's to the bit, for the Java class that the key's
-declared type names. Undeclared Python values hash as: str String, bool Boolean, int Long (BigInteger outside 64 bits),
-float Double, Decimal BigDecimal, tuple a Flink tuple, list ArrayList, Row Row, date, time and datetime those of
-java.sql, :class:`~penstock.common.Instant` and timedelta an Instant and a Duration of java.time, UUID UUID, a frozen
-dataclass a record of Java. **An undeclared int therefore hashes as a Long**: for a negative number that differs from an
-Integer, so declare ``Types.INT()`` where Flink has an Integer. Two have no stable hash in Java, so we choose one: bytes
-hash as the byte array of a row, a member of an enumeration as its name.
+Flink places a key by the Java hash code of its declared type. Undeclared values hash as the classes that `_UNDECLARED`
+names: an int as a Long (BigInteger outside 64 bits), a tuple as a Flink tuple, a list as an ArrayList, a frozen
+dataclass as a record, bytes as the byte array of a row, an enum member as its name. An undeclared negative int so
+differs from an Integer: declare ``Types.INT()`` where Flink has one.
 
-Python's ``==`` is not Java's ``equals``: in Python ``1 == 1.0 == True`` and ``0.0 == -0.0``, in Java all of them
-differ. So keyed state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's
-keys are equal. :mod:`.key_types` has declared types and :class:`~.key_types.KeyHash`.
+In Python ``1 == 1.0 == True`` and ``0.0 == -0.0``, in Java all of them differ. So state and caches use the *canonical
+form* of a key: a hashable value that is equal exactly when Java's keys are equal.
 
-Sources of the semantics: ``hashCode`` of java.lang, java.math, java.sql, java.time, java.util; Flink's Tuple classes
-and Row (1.11).
-Cost: linear in the size of the key.
+Sources: ``hashCode`` of java.lang, java.math, java.sql, java.time, java.util; Flink's Tuple classes and Row (1.11).
 """
 
 from __future__ import annotations
@@ -62,14 +56,14 @@ def _hash_bits(value: int) -> int:
 
 
 def hash_long(value: int) -> int:
-    """``Long.hashCode``. Raises TypeInfoError for a number of more than 64 bits."""
+    """``Long.hashCode``."""
     if not -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
         raise TypeInfoError(f"The key {value} does not fit a LONG (64 bits). Declare the key as Types.BIG_INT().")
     return _hash_bits(value)
 
 
 def integer_hash(bits: int, name: str) -> Hash:
-    """``hashCode`` of Byte, Short and Integer. Raises TypeInfoError for a number that does not fit ``bits``."""
+    """``hashCode`` of Byte, Short and Integer."""
     bound = 1 << (bits - 1)
 
     def hash_code(value: int) -> int:
@@ -121,7 +115,7 @@ def hash_big_integer(value: int) -> int:
 
 
 def unscaled_value(value: Decimal) -> tuple[int, int]:
-    """The unscaled value and scale of a BigDecimal. Raises TypeInfoError for NaN and the infinities."""
+    """The unscaled value and scale of a BigDecimal."""
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise TypeInfoError(
@@ -181,8 +175,7 @@ def hash_uuid(value: UUID) -> int:
 
 
 def name_of_member(value: Enum) -> tuple[type, Any]:
-    """The identity of an enum member, whichever copy of its class it has: its name, or its value for a combination of
-    flags without a name. O(1)."""
+    """The identity of an enum member, whichever copy of its class it has; flags without a name go by value."""
     return Enum, (type(value).__qualname__, value.name if value.name is not None else value.value)
 
 
@@ -244,7 +237,7 @@ def fold(h: int, hashes: Any) -> int:
 
 
 def hash_undeclared(value: Any) -> int:
-    """The hash by Python type. Raises TypeInfoError for a value without a stable one."""
+    """The hash by Python type."""
     if value is None:
         return 0
     hash_code = _UNDECLARED.get(type(value)) or next((h for t, h in _UNDECLARED.items() if isinstance(value, t)), None)
@@ -326,10 +319,7 @@ _SIMPLE = frozenset({str, int, type(None), datetime, *_OWN_FORM})
 
 
 def canonical_undeclared(value: Any) -> Any:
-    """The canonical form of an undeclared value.
-
-    Types tag values that Python takes for equal. No key contains a type, so a tagged form never equals a real tuple.
-    """
+    """The canonical form of an undeclared value. Types tag what Python takes for equal: no key contains a type."""
     kind = type(value)
     if kind in _SIMPLE:
         return value

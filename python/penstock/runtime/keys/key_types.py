@@ -1,10 +1,4 @@
-"""The types of keys, compiled to the Java hash and the canonical form of their values.
-
-A declared type names the Java class, and with it the hash code; :mod:`.javahash` has the hash codes themselves.
-
-Sources of the semantics: as for :mod:`.javahash`.
-Cost: compiling is linear in the size of the type.
-"""
+"""The types of keys, compiled to the Java hash (:mod:`.javahash`) and the canonical form of their values."""
 
 from __future__ import annotations
 
@@ -41,7 +35,7 @@ _NEVER: Look = "False", {}
 
 
 class KeyHash:
-    """A key type, compiled: Java hash and canonical form of its values."""
+    """A key type, compiled."""
 
     __slots__ = ("canonical", "checked", "hash", "identity", "key_type", "nullable", "plain")
 
@@ -61,7 +55,7 @@ class KeyHash:
 
 
 def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
-    """A key type as the native functions read it (``rust/runtime/src/key_type.rs``); None where they do not know it."""
+    """A key type as ``rust/runtime/src/key_type.rs`` reads it; None where it does not know the type."""
     if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
         return b"u"
     if isinstance(key_type, BasicTypeInfo):
@@ -100,7 +94,6 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
 
 
 def _basic(key_type: TypeInformation[Any] | None) -> Basic | None:
-    """What is known of a type of single values; None of others."""
     if isinstance(key_type, BasicTypeInfo):
         return BASIC[key_type.basic_type]
     return SQL_TIME[key_type.sql_type] if isinstance(key_type, SqlTimeTypeInfo) else None
@@ -150,8 +143,7 @@ def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: Ty
 
 
 def _checked_form(key_hash: KeyHash) -> Canonical:
-    """The canonical form behind a look at the exact type, or types of fields; what looks odd is hashed, which refuses
-    it if it must."""
+    """The canonical form after a look at the exact types; what looks odd is hashed, which may refuse it."""
     key_type, hash_code, canonical = key_hash.key_type, key_hash.hash, key_hash.canonical
     if isinstance(key_type, InRow):
         key_type = key_type.key_type
@@ -181,7 +173,7 @@ def _plain(key_type: TypeInformation[Any] | None, canonical: Canonical | None) -
 
 
 def _looks(key_type: TupleTypeInfo | RowTypeInfo) -> Look | None:
-    """A look at the exact types of a value and of all its fields; None if some need more than that."""
+    """A look at the exact types of a value and all its fields; None if some need more than that."""
     kinds = [_exact(field) for field in key_type.field_types]
     if None in kinds:
         return None
@@ -192,8 +184,7 @@ def _looks(key_type: TupleTypeInfo | RowTypeInfo) -> Look | None:
 
 
 def _checked_fields(key_type: TupleTypeInfo | RowTypeInfo, canonical: Canonical, odd: Canonical) -> Canonical:
-    """The look at the fields of a tuple or Row written out, which takes a third of the time of a loop over them; what
-    looks odd goes to ``odd``."""
+    """That look as code, which takes a third of the time of a loop over the fields."""
     look = _looks(key_type)
     if look is None:
         return odd

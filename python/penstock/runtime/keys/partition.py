@@ -33,11 +33,9 @@ class KeyPartition:
         return select if cross is None else _crossed(select, cross)
 
     def functions(self) -> list[tuple[Any, str]]:
-        """The user's functions with their names in messages."""
         return [(self.key_selector, f"key selector of {self.call}")]
 
     def failure(self, error: Exception, place: str = "before") -> Exception:
-        """The failure for an exception of the selector, or for an unusable key."""
         return failure_of(f"key selector of {self.call}", place, error)
 
 
@@ -58,5 +56,4 @@ class CustomPartition:
     call: str = field(default="partition_custom()", compare=False)
 
     def functions(self) -> list[tuple[Any, str]]:
-        """The user's functions with their names in messages."""
         return [(self.key_selector, f"key selector of {self.call}"), (self.partitioner, f"partitioner of {self.call}")]

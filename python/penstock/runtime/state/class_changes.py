@@ -1,9 +1,6 @@
 """Reads objects whose class has changed since they were written: fields added, removed or reordered, or another name.
 
-The unpickler is given a stand-in for each changed class. The stand-in takes what the pickle has of an object, and makes
-an object of today's class.
-
-Cost: comparing is linear in the fields of the classes; where no class has changed, pickles are read as always.
+The unpickler is given a stand-in for each changed class, which makes an object of today's class.
 """
 
 from __future__ import annotations
@@ -23,8 +20,7 @@ from penstock.runtime.state.lost_classes import lost_class
 from penstock.runtime.state.type_changes import Refusal
 
 StandIn = Callable[..., Any]
-_UNKNOWN = ("object", "other")
-"""Kinds of classes without known fields, or that restore themselves."""
+_UNKNOWN = ("object", "other")  # kinds of classes without known fields, or that restore themselves
 _MAKER = classes.__name__, classes.program_class.__name__
 
 
@@ -95,7 +91,6 @@ def _other_python(python: str) -> str:
 
 
 def _holds(new: ClassForm, old: ClassForm) -> bool:
-    """Whether objects of a class come back unchanged."""
     if not {new["kind"], old["kind"]}.isdisjoint(_UNKNOWN):
         return True
     if new["kind"] == old["kind"] == "enum":
@@ -178,7 +173,7 @@ def _dataclass(cls: Any, name: str, old: list[str]) -> StandIn:
 
 
 def _is_missing(default: Any) -> bool:
-    """Whether a field has no default. A class that was pickled by value may carry a copy of ``dataclasses.MISSING``."""
+    """Whether a field has no default; a class that was pickled by value has a copy of ``dataclasses.MISSING``."""
     return isinstance(default, type(MISSING))
 
 
@@ -187,8 +182,7 @@ def _same(value: Any) -> Any:
 
 
 def _values(state: Any, old: list[str]) -> dict[str, Any]:
-    """The fields of an object by name, from any state that pickle writes: a dict, slots, both, or a list for frozen
-    slots."""
+    """The fields of an object by name, from a dict, slots, both, or a list for frozen slots."""
     if isinstance(state, list):
         return dict(zip(old, state, strict=True))
     if isinstance(state, tuple):
@@ -197,7 +191,6 @@ def _values(state: Any, old: list[str]) -> dict[str, Any]:
 
 
 def _members(form: ClassForm) -> dict[str, Any]:
-    """What identifies the members of an enum, by their names."""
     members: dict[str, Any] = {name: (type(value), value) for name, value in form["members"]}
     return members | {name: (tuple, text) for name, text in form.get("texts", ())}
 
@@ -237,7 +230,6 @@ class _Flags:
             self._bits |= flag.value
 
     def now(self, value: int) -> Any:
-        """Today's combination for an old value."""
         result, rest = self._cls(0), value
         for member, bits in self._old:
             if bits & value == bits and bits & rest:

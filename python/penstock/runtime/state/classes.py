@@ -1,9 +1,7 @@
 """The classes of the objects in state: their fields when they were written, and their fields now.
 
-A pickle has only the name of a class and the fields of the object. So a state file also records the fields of each
-class, and a reader can find out that a class has changed before it makes any object.
-
-Classes are recorded while pickling, through pickle's dispatch table. Cost: one call per class, nothing per object.
+A pickle has only the name of a class, so a state file also records its fields. Classes are recorded while pickling,
+through pickle's dispatch table: one call per class, nothing per object.
 """
 
 from __future__ import annotations
@@ -34,8 +32,7 @@ PYTHON = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.
 
 _PROTOCOL = 5
 _REDUCE = methodcaller("__reduce_ex__", _PROTOCOL)
-PLAIN = (str, int, float, bool, type(None))
-"""Types of enum values that JSON can hold."""
+PLAIN = (str, int, float, bool, type(None))  # types of enum values that JSON can hold
 _FAILURES = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 _POSITIONAL = "_dataclass_setstate"
 """The ``__setstate__`` that Python adds to a frozen dataclass with slots; it does not count as the class's own."""
@@ -117,8 +114,7 @@ class Noted(dict[type, Any]):
         return reduce
 
     def note(self, cls: type) -> None:
-        """Record the class of an object. A class that cannot be found by its name is skipped, because no pickle names
-        it."""
+        """Record the class of an object, if it can be found by its name."""
         if cls in self._seen:
             return
         self._seen.add(cls)
@@ -126,7 +122,6 @@ class Noted(dict[type, Any]):
             self.forms[name_of(cls)] = form_of(cls)
 
     def dumps(self, value: Any, *, fast: bool = True) -> bytes:
-        """Pickle a value."""
         target = io.BytesIO()
         pickler = pickle.Pickler(target, _PROTOCOL)
         pickler.fast, pickler.dispatch_table = fast, self
@@ -138,8 +133,7 @@ class Noted(dict[type, Any]):
 
 
 def _by_name(value: Any, noted: Noted) -> bytes:
-    """Pickle a value that pickle cannot, with cloudpickle. In a worker the program's own classes belong to no module;
-    they are written by name too, not by their current code."""
+    """Pickle with cloudpickle. A worker's copies of the program's own classes are written by name too."""
     import cloudpickle  # not needed by most jobs, and slow to import
 
     class ByName(cloudpickle.Pickler):  # type: ignore[misc]
@@ -202,8 +196,7 @@ def _travelled(module: str, name: str) -> Iterator[type]:
 
 
 def _made_with_slots(first: type, second: type) -> bool:
-    """Whether ``dataclass(slots=True)`` created ``second`` from ``first``. Methods of a frozen dataclass refer to the
-    first class, so it travels too, though no object has it."""
+    """Whether ``dataclass(slots=True)`` created ``second`` from ``first``, which no object has."""
     if first is second or "__slots__" not in vars(second):
         return False
     methods = [value for value in vars(second).values() if isinstance(value, FunctionType)]

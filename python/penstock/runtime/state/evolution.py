@@ -1,11 +1,8 @@
 """Converts restored state to the form that the program asks for today.
 
-A state is checked when it is first asked for: the description in its file is compared with the descriptor. If they are
-equal nothing happens. Otherwise each value is converted once, and the step ends with a snapshot of the operator's
-state; or the state is refused, with the reason.
-
-Source of the refusals: ``StateSerializerProvider``, ``RegisteredKeyValueStateBackendMetaInfo`` (Flink 1.20), which
-refuse more. Cost: O(values of the state) where something has changed.
+When a state is first asked for, the description in its file is compared with the descriptor. If they differ, each value
+is converted once and the step ends with a snapshot; or the state is refused, with the reason. Source of the refusals:
+``StateSerializerProvider`` (Flink 1.20), which refuses more.
 """
 
 from __future__ import annotations
@@ -60,8 +57,7 @@ def settle(
 
 
 def never_closed(old: StateInfo, form: StateInfo) -> str:
-    """The warning that open windows never close because the operator has another kind of windows now; "" if they close
-    or their kind is unknown."""
+    """The warning that open windows never close as the operator has other windows now; "" if they do or may."""
     if not old.windows or not form.windows or old.windows == form.windows:
         return ""
     merged = old.windows.replace("sessions", "windows") == form.windows  # a session that never merged is a valid window
@@ -103,8 +99,7 @@ def conversion_of(
     defaults: Mapping[str, Any] = _EMPTY,
     doubts: list[str] | None = None,
 ) -> Convert | None:
-    """The function that converts all a key has of a state; None if nothing changes. Restores call this, and so do
-    checks before a restore, which read ``doubts``."""
+    """The function that converts all a key has of a state; None if nothing changes. ``doubts`` are for checks."""
     doubts = [] if doubts is None else doubts
     if old.kind == TABLE:  # an old Penstock, which did not record types of operators' tables
         doubts.append("its types are not recorded in the state")
@@ -164,7 +159,6 @@ def _refused(old: StateInfo, form: StateInfo, reason: str) -> InvalidProgramErro
 
 
 def _rename(keyed: KeyedState, old: str, new: str) -> None:
-    """Give a restored state its new name."""
     if old not in keyed.forms or next(iter(keyed.places(old)), None) is None:
         return
     if next(iter(keyed.places(new)), None) is not None:
@@ -181,16 +175,12 @@ def _rename(keyed: KeyedState, old: str, new: str) -> None:
 
 
 class _Failed(Exception):
-    """A migration function has raised an exception."""
-
     def __init__(self, version: int, error: Exception) -> None:
         super().__init__(version, error)
         self.version, self.error = version, error
 
 
 class _Change:
-    """The conversion from one form of a state to another."""
-
     def __init__(
         self,
         descriptor: StateDescriptor[Any] | None,
@@ -210,7 +200,6 @@ class _Change:
         self._now = now
 
     def convert(self) -> Convert | None:
-        """The function from a stored value to its new form; None if nothing changes."""
         old, form = self._found, self._form
         if old.version > form.version:
             raise Refusal(f"its values are of version {old.version}, and the program has no migration to that")
@@ -234,7 +223,6 @@ class _Change:
         return lambda stored: None if (converted := part(stored)) is _GONE else converted
 
     def _conversions(self) -> list[Convert | None]:
-        """The conversions of map keys, and of values."""
         try:
             old = list(map(type_of, self._found.types))
         except ValueError as error:

@@ -1,9 +1,5 @@
-"""The format of state files: the state of one operator's subtask as bytes.
-
-A file is a preamble, a JSON header that is read without unpickling, and sections. ``docs/state-files.md`` describes
-every byte. The preamble has a checksum of itself and the header, and the header has the checksum of each section and
-the file's length. So a damaged file is always noticed, as a :class:`~penstock.errors.StateError`.
-"""
+"""The format of state files: a preamble, a JSON header that is read without unpickling, and sections, all with
+checksums. ``docs/state-files.md`` describes every byte."""
 
 from __future__ import annotations
 
@@ -21,8 +17,7 @@ from penstock.runtime.state.keyed import StateInfo
 from penstock.runtime.state.sections import Section, TimersInfo
 
 MAGIC = b"PENSTATE"
-FORMAT = 1
-"""Version of the format that is written; every version up to it is read."""
+FORMAT = 1  # version of the format that is written; every version up to it is read
 
 _PREAMBLE = struct.Struct(">8sHHI16s")
 _DIGEST_BYTES = 16
@@ -43,7 +38,6 @@ class AboutOperator:
 
     @property
     def groups(self) -> range:
-        """The key groups of the subtask."""
         first = -(-self.subtask * self.max_parallelism // self.parallelism)
         return range(first, -(-(self.subtask + 1) * self.max_parallelism // self.parallelism))
 
@@ -66,8 +60,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a state file. ``follows`` is the name of the previous file of the chain, ``offset`` the start of
-    the first section."""
+    """The header of a state file; ``follows`` names the previous file of the chain, ``offset`` the first section."""
 
     kind: str
     about: AboutOperator
@@ -158,7 +151,6 @@ class StateReader:
                 yield Section(part.first, part.last, self._read(part, f"key groups {part.first} to {part.last}"))
 
     def operator_state(self) -> bytes | None:
-        """The bytes of operator state, if any."""
         part = self.header.operator_state
         return None if part is None else self._read(part, "operator state")
 
@@ -172,7 +164,6 @@ class StateReader:
         return data
 
     def error(self, problem: str, advice: str = "") -> StateError:
-        """The error for this file."""
         return state_error(self._path, self._about, problem, advice)
 
 

@@ -1,10 +1,7 @@
 """The state objects that functions use: a value, a list, a map, a running reduction, a running aggregation per key.
 
-A handle shows the state of the current key, in one namespace: none, or a window. As in Flink, handles of one name are
-one object per operator: a function that asks for the same name in two namespaces gets one handle, which shows the
-namespace asked for last.
-
-Names are PyFlink's; source of the semantics: the ``Heap*State`` classes of Flink 1.11. Access is O(1).
+A handle shows the state of the current key in one namespace: none, or a window. As in Flink, handles of one name are
+one object per operator, which shows the namespace asked for last. Names are PyFlink's.
 """
 
 from __future__ import annotations
@@ -46,7 +43,6 @@ class State(api.State):
         self.in_namespace(VOID)
 
     def in_namespace(self, namespace: Any) -> None:
-        """Show another namespace from now on."""
         self._namespace = namespace
         self._table = self._keyed.table(self.name) if namespace is VOID else None
 
@@ -100,19 +96,17 @@ class MergingState(State):
     __slots__ = ()
 
     def merge(self, first: Any, second: Any) -> Any:
-        """Combine two values; ``one`` was there first."""
+        """Combine two values, in the order in which they were there."""
         raise NotImplementedError
 
     def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
-        """Move the current key's values from the sources into the target, in order."""
         merge_tables(self._keyed, self.name, target, sources, self.merge)
 
 
 def merge_tables(
     keyed: KeyedState, name: str, target: Any, sources: Iterable[Any], merge: Callable[[Any, Any], Any]
 ) -> None:
-    """Move the current key's values from the namespaces ``sources`` into ``target``. The sources are merged with each
-    other first, in order, and then with the target's value."""
+    """Move the current key's values into ``target``: sources are merged in order, then with the target's value."""
     slot, merged = keyed.slot, MISSING
     for source in sources:
         value = (keyed.find(name, source) or _EMPTY).get(slot, MISSING)

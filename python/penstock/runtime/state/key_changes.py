@@ -1,9 +1,6 @@
 """Checks keys whose declared type has changed: they keep their places, or the restore is refused.
 
-The hash of a key decides its key group, and so its subtask. A new type is accepted if the existing keys have the same
-hashes under it; with any other type their state would not be found.
-
-Cost: nothing where the type is the same, else one hash by each type for each key.
+A new type is accepted if the existing keys have the same hashes under it; else their state would not be found.
 """
 
 from __future__ import annotations
@@ -19,8 +16,7 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.type_changes import Refusal, is_undeclared
 from penstock.runtime.state.type_texts import type_of
 
-_IN_ROW = "InRow("
-"""The prefix of key types where ``penstock.pyflink`` is on."""
+_IN_ROW = "InRow("  # the prefix of key types where `penstock.pyflink` is on
 
 Check = Callable[[Iterable[Any]], None]
 

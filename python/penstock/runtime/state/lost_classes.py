@@ -1,11 +1,5 @@
-"""Objects of classes that the program no longer has, in state that may be dropped.
-
-Such objects are read without their class, and never written. A state that contains one is not restored: asking for it
-is an error, and if no one has asked for it when all functions are open, it is dropped. This happens only in jobs that
-allow non-restored state.
-
-Cost: files that name such a class are pickled once more while they are read.
-"""
+"""Objects of classes that the program no longer has, in state that may be dropped: they are read without their class,
+and never written. A state that contains one is dropped, unless the program asks for it, which is an error."""
 
 from __future__ import annotations
 
@@ -30,8 +24,7 @@ class LostObjectError(Exception):
 class Lost:
     """An object of a missing class. It accepts everything a pickle does to an object, and cannot be pickled again."""
 
-    full = ""
-    """The class's module and name."""
+    full = ""  # the class's module and name
 
     def __new__(cls, *_: Any, **__: Any) -> Lost:
         return object.__new__(cls)

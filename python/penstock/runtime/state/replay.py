@@ -1,8 +1,5 @@
-"""Applies state files to keyed state: a snapshot, and the logs after it.
-
-Cost: O(bytes read). Whole sections go into their tables without a look at each key, where keys are their own canonical
-forms.
-"""
+"""Applies state files to keyed state: a snapshot, and the logs after it. Whole sections go into their tables without a
+look at each key, where keys are their own canonical forms."""
 
 from __future__ import annotations
 
@@ -21,10 +18,8 @@ from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.state.type_changes import Refusal, is_undeclared
 
-_SAMPLE = 100
-"""Keys per table and section whose Python types are recorded."""
-_FEW = 1_000
-"""Up to so many timers or moves are replayed in memory, in order, even for state beyond memory."""
+_SAMPLE = 100  # keys per table and section whose Python types are recorded
+_FEW = 1_000  # up to so many timers or moves are replayed in memory, in order, even for state beyond memory
 
 
 class Replay:
@@ -58,7 +53,6 @@ class Replay:
         reading: Reading,
         check: Check | None,
     ) -> None:
-        """Apply the next file."""
         moves_by_domain: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
         streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in timers]
         for queue, info, many in zip(self._queues, timers, streamed, strict=True):
@@ -95,7 +89,6 @@ class Replay:
             )
 
     def _own(self, all_ours: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
-        """The rows of our own key groups."""
         if all_ours:
             return keys, *columns
         keyed = self._keyed
@@ -191,7 +184,6 @@ def note_touched(
 
 
 def _read(data: bytes, check: Check | None, reading: Reading) -> tuple[Any, ...]:
-    """The namespaces, tables and timers of a section."""
     namespaces, tables, rows = reading.loads(data)
     names = reading.loads(namespaces)
     if reading.drops:

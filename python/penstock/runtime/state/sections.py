@@ -1,10 +1,5 @@
-"""Writes keyed state as the sections of a state file: all of it, or what has changed.
-
-A section holds neighbouring key groups: about :data:`SECTION_BYTES`, at least one key group; a small file has one
-section. ``docs/state-files.md`` describes their content.
-
-Cost: O(state) for a snapshot, O(changed entries) for a log.
-"""
+"""Writes keyed state as the sections of a state file: all of it, or what has changed. A section holds neighbouring key
+groups, at least one; ``docs/state-files.md`` describes their content."""
 
 from __future__ import annotations
 
@@ -33,12 +28,10 @@ Piece = tuple[Any, ...]
 """A key group's part of a table: (its number, keys, values); of timers: (-1 - domain, keys, moves); of several small
 tables: (:data:`_MIXED`, keys, numbers of their tables, values)."""
 
-_Timers = tuple[bool, list[Any]]
-"""Whether the list has all timers or their moves, and the list."""
+_Timers = tuple[bool, list[Any]]  # whether the list has all timers or their moves, and the list
 
 _MIXED = -1 - len(DOMAINS)
-_MANY = 500
-"""Tables with fewer values are sorted together, because each call of the router costs."""
+_MANY = 500  # tables with fewer values are sorted together, because each call of the router costs
 
 
 class TimersInfo(NamedTuple):
@@ -67,7 +60,7 @@ class Content(NamedTuple):
 
 
 def snapshot_of(keyed: KeyedState) -> Content:
-    """A snapshot of a keyed state. O(state)."""
+    """A snapshot of a keyed state."""
     keyed.settle()
     if not keyed.holds_dicts:
         return _disk_snapshot(keyed)
@@ -86,7 +79,7 @@ class Earlier:
 
 
 def log_of(keyed: KeyedState, earlier: Earlier | None = None) -> Content:
-    """The changes of a keyed state since the last file. O(changed entries)."""
+    """The changes of a keyed state since the last file."""
     keyed.settle()
     assert keyed.changes is not None
     earlier = earlier or Earlier()
@@ -211,7 +204,6 @@ class _Sorting:
         self.entries = 0
 
     def add_values(self, number: int, place: Place, slots: Collection[Any]) -> None:
-        """Add the values of some keys of a table."""
         keyed, table = self._keyed, self._keyed.find(*place) or {}
         kept = keyed.filters.get(place[0])
         self.entries += len(slots)
@@ -230,7 +222,6 @@ class _Sorting:
         values += (table.get(slot, _GONE) for slot in slots) if kept is None else _live(table, slots, kept)
 
     def add_timers(self, domain: int, whole: bool, rows: list[Any]) -> TimersInfo:
-        """Add all timers of a domain, or their moves."""
         timers: list[Timer] = rows if whole else [timer for _, timer in rows]
         # Sections lose the order of moves of different keys, so each move gets its index; timers have one in the heap.
         rows = rows if whole else [(index, *move) for index, move in enumerate(rows)]
@@ -242,7 +233,6 @@ class _Sorting:
         return TimersInfo(whole, len(timers))
 
     def _add_sample(self, keys: list[Any], values: list[Any]) -> None:
-        """Add a sample for the estimate of the entries' size."""
         step = max(1, min(len(keys), len(values)) // _SAMPLE)
         self._sample += zip(keys[::step], values[::step], strict=False)
 
@@ -257,7 +247,6 @@ class _Sorting:
             self._pieces.setdefault(group, []).append((number, *(part[group] for part in parts)))
 
     def sections(self) -> Iterator[Section]:
-        """The sections, in the order of key groups."""
         numbers, keys, values = self._mixed
         if keys:
             self._add_sample(keys, values)
@@ -297,8 +286,7 @@ def _by_group(groups: list[int], column: list[Any]) -> dict[int, list[Any]]:
 
 
 def _pack(pieces: list[Piece], places: list[tuple[int, Any]], noted: Noted) -> bytes:
-    """The bytes of a section: namespaces, (state, namespace, keys, values, removed keys) per table, and (indices,
-    times, keys, namespaces, added) per domain of timers."""
+    """The bytes of a section: namespaces, (state, namespace, keys, values, removed keys) per table, and timers."""
     columns: dict[int, tuple[list[Any], list[Any], list[Any]]] = {}
     moves: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
     for number, keys, *rest in pieces:

@@ -1,10 +1,7 @@
 """The timers of one operator: a queue ordered by time, and the service that fires them.
 
-A timer is (time, key, namespace); registering it twice has no effect. Timers of equal time fire in the order of Flink's
-binary heap, which is neither the order of keys nor of registration, so the heap repeats Flink's moves exactly.
-
-Sources of the semantics: ``HeapPriorityQueueSet``, ``InternalTimerServiceImpl`` (Flink 1.11). Cost: O(log n) to
-register, to delete, and to fire.
+Timers of equal time fire in the order of Flink's binary heap, so the heap repeats Flink's moves exactly. Sources:
+``HeapPriorityQueueSet``, ``InternalTimerServiceImpl`` (Flink 1.11).
 """
 
 from __future__ import annotations
@@ -31,11 +28,9 @@ class Timer:
     index: int = 0
 
 
-Move = tuple[bool, Timer]
-"""A timer that was added (True) or removed."""
+Move = tuple[bool, Timer]  # a timer that was added (True) or removed
 
-_FEW_MOVES = 100
-"""Moves that are always recorded one by one."""
+_FEW_MOVES = 100  # moves that are always recorded one by one
 
 
 class TimerQueue:
@@ -56,7 +51,6 @@ class TimerQueue:
         return iter(self._heap[1:])
 
     def first(self) -> Timer | None:
-        """The timer to fire next."""
         return self._heap[1] if len(self._heap) > 1 else None
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
@@ -72,13 +66,11 @@ class TimerQueue:
         return True
 
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
-        """Remove a timer, if it exists."""
         timer = self._known.pop((time, slot, namespace), None)
         if timer is not None:
             self._take_out(timer)
 
     def poll(self) -> Timer:
-        """Remove and return the first timer."""
         timer = self._heap[1]
         del self._known[timer.time, timer.slot, timer.namespace]
         self._take_out(timer)
@@ -121,7 +113,6 @@ class TimerQueue:
     # --- changes for state files -------------------------------------------------------------------------------------
 
     def track(self) -> None:
-        """Record added and removed timers from now on."""
         self.noted = []
 
     def _note(self, added: bool, timer: Timer) -> None:
@@ -149,12 +140,10 @@ class TimerQueue:
             self.noted.clear()
 
     def by_group(self) -> Iterator[tuple[int, Timer]]:
-        """Key group and timer, in the order of key groups, for a queue beyond memory. Sorted by index the timers are a
-        heap."""
+        """Key group and timer by key group, for a queue beyond memory. Sorted by index they are a heap."""
         raise NotImplementedError
 
     def another(self) -> TimerQueue:
-        """An empty queue of the same kind."""
         return TimerQueue()
 
     def fill(self, timers: Iterable[Timer]) -> None:
@@ -171,8 +160,7 @@ def _wall_clock() -> int:
 
 
 class Clock:
-    """The processing time of a task. Processing-time timers fire between two records; those that are not due at the end
-    of the input never fire, as in Flink."""
+    """The processing time of a task. Its timers fire between two records; what is not due at the end never fires."""
 
     __slots__ = ("_waiting", "now")
 
@@ -192,7 +180,6 @@ class Clock:
         )
 
     def fire(self) -> None:
-        """Fire the timers that are due. Costs nothing while no operator has one."""
         if self._waiting:
             now = self.now()
             for operator in self._waiting:
@@ -222,7 +209,6 @@ class OperatorTime:
             self._fire(self._state.event_timers, watermark, self._on_event_time)
 
     def reach(self, now: int) -> None:
-        """Fire the processing-time timers up to ``now``."""
         self._fire(self._state.processing_timers, now, self._on_processing_time)
 
     def next_due(self) -> int | None:
@@ -243,12 +229,10 @@ class OperatorTime:
             fire(timer)
 
     def register_event_time(self, time: int, namespace: Any = None) -> None:
-        """Register an event-time timer of the current key."""
         state = self._state
         state.event_timers.add(time, state.slot, state.current_key, namespace)
 
     def register_processing_time(self, time: int, namespace: Any = None) -> None:
-        """Register a processing-time timer of the current key."""
         state = self._state
         state.processing_timers.add(time, state.slot, state.current_key, namespace)
         self.clock.add(self)
@@ -263,17 +247,13 @@ class OperatorTime:
 class BatchTime(OperatorTime):
     """Time in BATCH mode, where an operator sees one key after the other.
 
-    While the records of a key arrive, the watermark is the smallest possible, so nothing is late. At the end of the key
-    its event-time timers fire, in order, then its processing-time timers. Timers that they register are ignored, so
-    that a timer that always registers another one ends.
-
-    Source of the semantics: ``BatchExecutionInternalTimeService`` (Flink 1.20).
+    While the records of a key arrive the watermark is the smallest; then its timers fire, event time first. Timers that
+    they register are ignored. Source: ``BatchExecutionInternalTimeService`` (Flink 1.20).
     """
 
     __slots__ = ("_warned",)
 
     def end_key(self) -> None:
-        """Fire all timers of the current key, whose records have all arrived."""
         if self._state is None:
             return
         self.watermark: int = MAX_WATERMARK

@@ -1,9 +1,4 @@
-"""Handles that record reads of mutable values: a value that a function has read and could change in place counts as
-changed.
-
-Each class of :mod:`.handles` and :mod:`.ttl` gets a tracking subclass here on first use, so those modules need no
-tracking code.
-"""
+"""Handles that record reads of mutable values, which a function could change in place: subclasses made on first use."""
 
 from __future__ import annotations
 
@@ -38,7 +33,6 @@ class _Read(State):
             table.touch(self._keyed.slot)  # type: ignore[attr-defined] # a TrackedTable, or one beyond memory
 
     def _whole(self, get: Callable[[], Any]) -> Any:
-        """Return ``get()``, and mark the value unless it is immutable."""
         result = get()
         stored = self._read()
         if stored is not MISSING and not frozen(stored):
@@ -46,7 +40,6 @@ class _Read(State):
         return result
 
     def _parts(self, parts: list[Any]) -> list[Any]:
-        """Return elements of a list or map, and mark the value unless all are immutable."""
         if not all(map(frozen, parts)):
             self._shown()
         return parts

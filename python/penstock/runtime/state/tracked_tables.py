@@ -1,10 +1,7 @@
 """Records which keyed state has changed since the last file: by state, namespace and key.
 
-:meth:`~penstock.runtime.state.keyed.KeyedState.track` switches it on. From then on tables are :class:`TrackedTable`,
-which record every key that is set or removed. A value that is changed in place must be set again, or *touched*. Handles
-do that when they change a list or map, and when they return a value that its reader could change (:func:`frozen`).
-
-Cost: O(1) per change, and memory for the changed keys.
+From :meth:`~penstock.runtime.state.keyed.KeyedState.track` on, tables record every key that is set or removed. A value
+that is changed in place must be set again, or *touched*, as handles do.
 """
 
 from __future__ import annotations
@@ -15,11 +12,9 @@ from decimal import Decimal
 from typing import Any
 
 _ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None), Decimal, date, time, timedelta})
-_DEEPEST = 4
-"""Depth to which nested tuples are checked."""
+_DEEPEST = 4  # depth to which nested tuples are checked
 
-Place = tuple[str, Any]
-"""State name and namespace."""
+Place = tuple[str, Any]  # state name and namespace
 
 
 def frozen(value: Any) -> bool:
@@ -99,7 +94,6 @@ class Changes:
         return sum(len(table.changed) for table in self.dirty.values())
 
     def __iter__(self) -> Iterator[tuple[Place, set[Any]]]:
-        """The places, with the canonical forms of the keys that have changed there."""
         return ((place, table.changed) for place, table in self.dirty.items())
 
     def table(self, place: Place) -> TrackedTable:

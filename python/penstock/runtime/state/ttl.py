@@ -1,12 +1,8 @@
 """State with a time to live: handles whose values expire by the clock.
 
-A value is stored with the time of its last access, as ``(value, milliseconds)``: the whole of a value, reduction or
-aggregation, each element of a list, each entry of a map. A value that is read after its time to live is removed. Each
-access also looks at a few other values (:meth:`Lifetime.sweep`), so that values of keys that never return are removed
-too.
-
-Source of the semantics: ``org.apache.flink.runtime.state.ttl`` (Flink 1.20). Cost: amortised O(1) more per access, and
-O(length) for reading a whole list or map, which is O(length) anyway.
+A value is stored as ``(value, milliseconds of its last access)``: the whole of a value, reduction or aggregation, each
+element of a list, each entry of a map. Each access also looks at a few other values, so that those of keys that never
+return are removed too. Source: ``org.apache.flink.runtime.state.ttl`` (Flink 1.20).
 """
 
 from __future__ import annotations
@@ -82,9 +78,7 @@ class Lifetime:
         return stored[0]
 
     def sweep(self) -> None:
-        """Look at the next few values of the state, of any key, and remove expired ones. A list or map counts by its
-        length: after a long one the next accesses look at nothing, so that the cost of an access stays the same on
-        average."""
+        """Look at the next few values, of any key. A list counts by its length: after a long one there is a pause."""
         self._credit = min(self._credit, 0) + self._size
         if self._credit <= 0:
             return
@@ -117,7 +111,7 @@ class Lifetime:
         return value
 
     def merged(self, first_stored: Stamped, second_stored: Stamped, merge: Callable[[Any, Any], Any]) -> Stamped:
-        """Combine two stored values; ``one`` was there first."""
+        """Combine two stored values, in the order in which they were there."""
         first, second = self.usable(first_stored), self.usable(second_stored)
         if first is MISSING:
             return first_stored if second is MISSING else (second, self.now())
@@ -143,8 +137,6 @@ def _live_entries(stored: dict[Any, Stamped], over: int) -> dict[Any, Stamped] |
 
 
 class _Mortal:
-    """The common part of handles with a time to live."""
-
     __slots__ = ()
     kind: ClassVar[str]
     name: str

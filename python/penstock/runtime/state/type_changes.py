@@ -1,10 +1,4 @@
-"""Converts values of one declared type to another, where no information is lost.
-
-Often both types have the same Python values: an int is an INT and a LONG. Then no conversion is needed. Otherwise there
-is a function for each value, or a reason for refusing.
-
-Cost: compiling is linear in the sizes of the types, converting in those of the values.
-"""
+"""Converts values of one declared type to another, where no information is lost, or gives a reason for refusing."""
 
 from __future__ import annotations
 
@@ -47,8 +41,7 @@ def is_undeclared(type_info: Type) -> bool:
 def conversion(
     old: Type, new: Type, defaults: Mapping[str, Any] | None = None, path: str = "", doubts: list[str] | None = None
 ) -> Convert | None:
-    """The function from old values to new ones; None if nothing changes. ``doubts`` collects what only values can
-    decide."""
+    """The function from old values to new ones; None if nothing changes. ``doubts``: what only values can decide."""
     doubts = [] if doubts is None else doubts
     if is_undeclared(new) or old == new:
         if new is None or is_undeclared(new) or mentions_undeclared(new):
@@ -91,7 +84,6 @@ def _below(path: str, name: str) -> str:
 
 
 def _checked(new: TypeInformation[Any]) -> Convert | None:
-    """Check values whose old type was not declared."""
     check = checker(new, nulls=True)
     if check is None:
         return None
@@ -168,8 +160,7 @@ def entries(keys: Convert | None, items: Convert | None) -> Convert | None:
     return convert
 
 
-_Field = tuple[int, Any, Convert | None]
-"""A new field: its old position or -1, its default, its conversion."""
+_Field = tuple[int, Any, Convert | None]  # a new field: its old position or -1, its default, its conversion
 
 
 def _record(

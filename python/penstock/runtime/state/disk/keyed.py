@@ -1,7 +1,6 @@
 """Keyed state beyond memory: the tables of an operator in a file, behind the interface of :class:`KeyedState`.
 
-A state with namespaces is one :class:`DiskTable` for all of them, because there may be as many namespaces as keys, as
-with session windows; a :class:`Window` shows one namespace of it.
+A state with namespaces is one :class:`DiskTable`, because there may be as many namespaces as keys.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _UNSET: Any = object()
 
 
 class Window(MutableMapping[Any, Any]):
-    """One namespace of a table. It holds nothing itself, and is created on request."""
+    """One namespace of a table, created on request. Going through it is O(state of the operator)."""
 
     __slots__ = ("_namespace", "_table")
 
@@ -53,25 +52,21 @@ class Window(MutableMapping[Any, Any]):
         return self._table.setdefault((self._namespace, slot), default)
 
     def touch(self, slot: Any) -> None:
-        """Record that the value of a key may have changed in place, if it has one."""
         self._table.touch((self._namespace, slot))
 
     def mark(self, slots: Iterable[Any]) -> None:
-        """Record that these keys have changed."""
         self._table.mark((self._namespace, slot) for slot in slots)
 
     def __iter__(self) -> Iterator[Any]:
         return (slot for slot, _ in self.items())
 
     def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """Keys and values; O(state of the operator)."""
         return ((slot, value) for (namespace, slot), value in self._table.items() if namespace == self._namespace)
 
     def values(self) -> Iterator[Any]:  # type: ignore[override]
         return (value for _, value in self.items())
 
     def __len__(self) -> int:
-        """O(state of the operator)."""
         return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
@@ -79,10 +74,8 @@ class Window(MutableMapping[Any, Any]):
         return True
 
 
-LEAST_TIMERS = 1_000
-"""Timers that are always kept in memory."""
-_PAGES = 4
-"""One part in so many of the memory is for pages of the file, another for timers."""
+LEAST_TIMERS = 1_000  # timers that are always kept in memory
+_PAGES = 4  # one part in so many of the memory is for pages of the file, another for timers
 
 
 class DiskKeyedState(KeyedState):
@@ -181,7 +174,6 @@ class DiskKeyedState(KeyedState):
         self.current_key = self.slot = None
 
     def places(self, name: str) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """(namespace, canonical form of the key) of every value of a state, lazily."""
         if name in self._plain:
             yield from ((VOID, slot) for slot in self._plain[name])
         yield from self._spaced.get(name, ())
@@ -202,7 +194,6 @@ class DiskKeyedState(KeyedState):
             self._places[table.number] = new, tables is self._spaced
 
     def keys(self, name: str) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """(key, canonical form) of every key with a value of a state without namespace, lazily."""
         return ((self._key(slot), slot) for slot in self._plain.get(name, ()))
 
     def _remember(self, slot: Any, key: Any) -> None:
@@ -239,8 +230,6 @@ class DiskKeyedState(KeyedState):
 
 
 class _DiskChanges(Changes):
-    """The changes in tables beyond memory."""
-
     def __init__(self, tables: list[DiskTable], places: list[tuple[str, bool]]) -> None:
         super().__init__()
         self._tables, self._names = tables, places

@@ -1,10 +1,8 @@
 """Tables with cold entries in a file, with the interface of a dict from key to value.
 
-Recently used entries are in memory, in two generations. A read looks in the young generation, then the old one, then
-the file, and makes the entry young. When the young entries take half of the memory, changed old entries are written in
-one batch, and the young generation becomes the old one. So a hit costs as much as in a dict, entries in use stay in
-memory, and a mutable value is written as it is when it leaves memory. A change in place counts as in a dict, if it
-happens before many other keys have been used.
+Recently used entries are in memory, in two generations. A read looks in the young one, the old one, then the file, and
+makes the entry young. When the young entries take half of the memory, changed old entries are written in one batch, and
+the young generation becomes the old one. A mutable value is written as it is when it leaves memory.
 """
 
 from __future__ import annotations
@@ -21,11 +19,9 @@ from penstock.runtime.buffers import codec
 from penstock.runtime.state.disk.cells import GONE, Cell, Cells
 from penstock.runtime.state.disk.memory import entry_size
 
-_LEAST, _MOST = 16, 4_096
-"""Bounds of the number of entries between two size estimates."""
+_LEAST, _MOST = 16, 4_096  # bounds of the number of entries between two size estimates
 _SAMPLE = 16
-_LOADED = 10_000
-"""Entries per batch of a load."""
+_LOADED = 10_000  # entries per batch of a load
 _UNSET: Any = object()
 
 
@@ -72,12 +68,10 @@ class Generations:
         self.after()
 
     def write(self) -> None:
-        """Write all changed entries; they stay in memory."""
         for table in self.tables:
             table.write()
 
     def slots(self) -> Iterator[Any]:
-        """Canonical forms of the keys that have entries in memory."""
         return (slot for table in self.tables for slot in table.slots())
 
 
@@ -172,11 +166,10 @@ class DiskTable(MutableMapping[Any, Any]):
         return self._count
 
     def __iter__(self) -> Iterator[Any]:
-        """The places, in the order of key groups. Places that are added meanwhile may be included."""
         return (slot for slot, _ in self.items())
 
     def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """Places and their current values, in the order of key groups. O(state of the operator)."""
+        """Places and their current values, in the order of key groups."""
         memory, number, spaced = self._memory, self.number, self._spaced
         memory.write()
         for _, cell in self._cells.all():
@@ -218,8 +211,7 @@ class DiskTable(MutableMapping[Any, Any]):
             self._count += len(rows) - self._cells.write(rows)
 
     def convert(self, converted: Callable[[Any, Any], Any]) -> int:
-        """Replace all values and return their number; entries that are not in memory are written to the file
-        directly."""
+        """Replace all values and return their number; what is not in memory is written to the file directly."""
         rows: list[tuple[int, bool, Cell]] = []
         count = 0
         for slot, before in self.items():
@@ -246,28 +238,23 @@ class DiskTable(MutableMapping[Any, Any]):
             self._cells.write(rows)
 
     def clear(self) -> None:
-        """Forget all places. O(state of the operator)."""
         for slot in self:
             self.pop(slot, None)
 
     # --- changes for state files ------------------------------------------------------------------------------------
 
     def track(self) -> None:
-        """Record changed places from now on."""
         self._changed = set()
 
     @property
     def changed(self) -> set[Any]:
-        """The places that have changed since :meth:`track`."""
         return self._changed or set()
 
     def touch(self, slot: Any) -> None:
-        """Record that the value of a place may have changed in place, if it has one."""
         if self._changed is not None and slot in self:
             self._changed.add(slot)
 
     def mark(self, slots: Iterable[Any]) -> None:
-        """Record that these places have changed."""
         if self._changed is not None:
             self._changed.update(slots)
 
@@ -281,7 +268,6 @@ class DiskTable(MutableMapping[Any, Any]):
         return cell.value if value is _UNSET else value
 
     def newest(self, number: int) -> Iterable[tuple[Any, Any]]:
-        """The newest entries in memory."""
         return islice(reversed(self._young.items()), number)
 
     def _fetch(self, slot: Any) -> Any:
@@ -301,8 +287,7 @@ class DiskTable(MutableMapping[Any, Any]):
         return value
 
     def age(self, current: Any) -> None:
-        """Write changed old entries, forget the old ones, and make the young ones old. Entries of the current key
-        stay."""
+        """Write changed old entries, forget the old ones, and make the young ones old."""
         # Entries of the current key must stay: its function may hold a value that it is about to change in place.
         old, self._old, self._young = self._old, self._young, {}
         stay = [slot for slot in old if slot[1] == current] if self._spaced else [current] if current in old else ()
@@ -334,7 +319,6 @@ class DiskTable(MutableMapping[Any, Any]):
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """Turn pickling errors into a StateError."""
         try:
             yield
         except (StateError, MemoryError):

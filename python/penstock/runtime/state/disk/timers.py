@@ -1,8 +1,7 @@
 """Timers beyond memory: the next ones in the heap, later ones in the file of the operator's state, by time.
 
-While all fit in memory, the file has none and the order is that of :class:`.timers.TimerQueue`. After that, timers of
-equal time fire in any order, as in Flink with RocksDB. Cost: O(log n) each; a timer in the file is written and read
-once.
+While all fit in memory, the order is that of :class:`.timers.TimerQueue`. After that, timers of equal time fire in any
+order, as in Flink with RocksDB.
 """
 
 from __future__ import annotations
@@ -19,16 +18,12 @@ from penstock.runtime.state.disk.cells import BITS, encoded
 from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.timers import Timer, TimerQueue
 
-TIMER = 600
-"""An estimate of a timer's bytes in memory."""
+TIMER = 600  # an estimate of a timer's bytes in memory
 _FEW_MOVES = 100
-_WAITING = 10_000
-"""Timers per batch of writes."""
+_WAITING = 10_000  # timers per batch of writes
 
-Place = tuple[int, int]
-"""Time and number, the sort key of timers in the file."""
-Entry = tuple[Any, Any, Any]
-"""(canonical form, key, namespace)"""
+Place = tuple[int, int]  # time and number, the sort key of timers in the file
+Entry = tuple[Any, Any, Any]  # (canonical form, key, namespace)
 
 
 class DiskTimerQueue(TimerQueue):
@@ -151,7 +146,6 @@ class DiskTimerQueue(TimerQueue):
             self._write()
 
     def _spill(self) -> None:
-        """Keep only the earlier half in the heap."""
         # The horizon is the median: timers before it stay in the heap, the others go to the file, as do later ones that
         # are registered after it. So the heap is refilled only after half of its timers have fired.
         timers = list(super().__iter__())
@@ -192,7 +186,6 @@ class DiskTimerQueue(TimerQueue):
                     self._far -= 1
 
     def _write(self) -> None:
-        """Write the waiting additions and removals."""
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, {}
@@ -223,7 +216,6 @@ class DiskTimerQueue(TimerQueue):
         return encoded([]) if row is None else row[0]
 
     def _rewrite(self, place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None:
-        """Change the timers of one place."""
         old = pickle.loads(self._at(place))
         new = change(old)
         self._far += len(new) - len(old)
