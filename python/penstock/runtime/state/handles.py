@@ -34,7 +34,6 @@ def no_key(what: str) -> InvalidProgramError:
 class State(api.State):
     """Base class of the handles."""
 
-    __slots__ = ("_keyed", "_namespace", "_table", "name")
     kind: ClassVar[str] = "State"
 
     def __init__(self, keyed: KeyedState, name: str) -> None:
@@ -52,27 +51,27 @@ class State(api.State):
         if table is None:
             table = self._keyed.find(self.name, self._namespace) or _EMPTY
         value = table.get(self._keyed.slot, MISSING)
-        if value is MISSING and self._keyed.slot is None and not (writing and self._is_lost()):
-            raise no_key(f"The state {self.name!r}")
+        if value is MISSING and self._keyed.slot is None:
+            self._miss_key(writing)
         return value
 
-    def _is_lost(self) -> bool:
-        """Whether a write without a key is dropped with a warning, as in PyFlink."""
+    def _miss_key(self, writing: bool) -> None:
+        """Refuse to be used without a key; in PyFlink what is written without one is lost, with a warning here."""
         warned = self._keyed.loses
-        if warned is not None and self.name not in warned:
+        if warned is None or not writing:
+            raise no_key(f"The state {self.name!r}")
+        if self.name not in warned:
             warned.add(self.name)
             _LOG.warning(
                 "open() writes into the state %r while no key is current, and what it writes is lost, as in PyFlink. "
                 "Write where an element of the key is processed.",
                 self.name,
             )
-        return warned is not None
 
     def _write(self, value: Any) -> None:
         if self._keyed.slot is None:
-            if self._is_lost():
-                return
-            raise no_key(f"The state {self.name!r}")
+            self._miss_key(True)
+            return
         table = self._table
         if table is None:
             table = self._keyed.table(self.name, self._namespace)
@@ -84,16 +83,13 @@ class State(api.State):
     def clear(self) -> None:
         """Forget the state of the current key."""
         if self._keyed.slot is None:
-            if self._is_lost():
-                return
-            raise no_key(f"The state {self.name!r}")
-        self._keyed.drop(self.name, self._namespace)
+            self._miss_key(True)
+        else:
+            self._keyed.drop(self.name, self._namespace)
 
 
 class MergingState(State):
     """Base class of handles whose namespaces can be merged, as session windows do."""
-
-    __slots__ = ()
 
     def merge(self, first: Any, second: Any) -> Any:
         """Combine two values, in the order in which they were there."""
@@ -121,7 +117,6 @@ def merge_tables(
 class ValueState(State, api.ValueState[Any]):
     """One value per key (PyFlink: ``ValueState``)."""
 
-    __slots__ = ("_default",)
     kind = "ValueState"
 
     def __init__(self, keyed: KeyedState, name: str, default: Any = None) -> None:
@@ -144,7 +139,6 @@ class ValueState(State, api.ValueState[Any]):
 class ListState(MergingState, api.ListState[Any]):
     """A list per key (PyFlink: ``ListState``)."""
 
-    __slots__ = ()
     kind = "ListState"
 
     def get(self) -> Iterator[Any]:
@@ -195,7 +189,6 @@ def _no_values(call: str, name: str) -> InvalidProgramError:
 class ReducingState(MergingState, api.ReducingState[Any]):
     """The running reduction per key (PyFlink: ``ReducingState``)."""
 
-    __slots__ = ("_reduce",)
     kind = "ReducingState"
 
     def __init__(self, keyed: KeyedState, name: str, reduce: Callable[[Any, Any], Any]) -> None:
@@ -222,7 +215,6 @@ class ReducingState(MergingState, api.ReducingState[Any]):
 class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
     """The running aggregation per key (PyFlink: ``AggregatingState``)."""
 
-    __slots__ = ("_function",)
     kind = "AggregatingState"
 
     def __init__(self, keyed: KeyedState, name: str, function: Any) -> None:
@@ -248,8 +240,6 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
 
 class MapView:
     """The reading methods of maps; ``_entries`` is the dict to read."""
-
-    __slots__ = ()
 
     _entries: Any
 
@@ -282,7 +272,6 @@ class MapView:
 class MapState(MapView, State, api.MapState[Any, Any]):
     """A map per key (PyFlink: ``MapState``). NaN equals itself as a key of it, see :mod:`.map_keys`."""
 
-    __slots__ = ()
     kind = "MapState"
 
     @property

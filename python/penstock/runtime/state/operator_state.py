@@ -4,7 +4,7 @@ that each gets whole, broadcast maps that each gets a copy of. Source: ``Default
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -42,8 +42,13 @@ class OperatorState:
         """The map of a broadcast state; always the same object."""
         return self._states.setdefault((BROADCAST, name), {})
 
-    def remove(self, kind: str, name: str) -> None:
-        self._states.pop((kind, name), None)
+    def places(self, name: str) -> Collection[Any]:
+        """The keys of a broadcast state."""
+        return self._states.get((BROADCAST, name), ())
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename a broadcast state."""
+        self.broadcast(new).update(self._states.pop((BROADCAST, old)))
 
     def snapshot(self) -> dict[tuple[str, str], bytes]:
         """All states as bytes, by (kind, name)."""
@@ -84,9 +89,7 @@ class OperatorState:
     ) -> None:
         """Take this subtask's part of the snapshots of all old subtasks."""
         values = [{place: decode_value(data) for place, data in snapshot.items()} for snapshot in snapshots]
-        counts = [
-            {place: 1 if place[0] == BROADCAST else len(value) for place, value in states.items()} for states in values
-        ]
+        counts = [{at: 1 if at[0] == BROADCAST else len(value) for at, value in states.items()} for states in values]
         for old, (kind, name), elements in shares(counts, parallelism, subtask, flink=flink):
             value = values[old][kind, name]
             if kind == BROADCAST:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
+from operator import itemgetter
 from typing import Any
 
 from penstock.runtime.keys.pyflink_keys import InRow
@@ -145,7 +146,7 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
     if not info.whole:
         _move(queue, moves)
         return
-    moves.sort(key=_first)
+    moves.sort(key=itemgetter(0))
     queue.fill(timer for _, _, timer in moves)
     if len(moves) < info.count:  # some belong to other subtasks, so the rest is not a heap
         timers = list(queue)
@@ -176,7 +177,7 @@ def note_touched(
                     (index, bool(added), Timer(time, keyed.enter(key), key, names[namespace]))
                 )
     for domain, info in enumerate(timers):
-        moves_by_domain[domain].sort(key=_first)
+        moves_by_domain[domain].sort(key=itemgetter(0))
         moves = earlier.moves[domain]
         earlier.moves[domain] = (
             None if info.whole or moves is None else [*moves, *(row[1:] for row in moves_by_domain[domain])]
@@ -186,34 +187,23 @@ def note_touched(
 def _read(data: bytes, check: Check | None, reading: Reading) -> tuple[Any, ...]:
     namespaces, tables, rows = reading.loads(data)
     names = reading.loads(namespaces)
-    if reading.drops:
-        keys = [(keys, gone) for _, _, keys, _, gone in tables], [row[2] for row in rows if row]
-        if lost := lost_in((keys, names)):
-            raise GoneError(lost)
-    _look_at(tables, rows, check, reading)
-    return names, tables, rows
-
-
-def _look_at(tables: Iterable[Any], rows: Sequence[Any], check: Check | None, reading: Reading) -> None:
-    """Check the keys of a section, if their type or class may have changed."""
-    if check is None and not reading.changed:
-        return
-    all_keys = [keys for _, _, keys, _, gone in tables for keys in (keys, gone)] + [row[2] for row in rows if row]
+    all_keys = [keys for _, _, *columns, gone in tables for keys in (columns[0], gone)] + [
+        row[2] for row in rows if row
+    ]
+    if reading.drops and (lost := lost_in((all_keys, names))):
+        raise GoneError(lost)
     for keys in all_keys:
         if check is not None:
             check(keys)
         for key in keys if reading.changed else ():
             if mentions(key, reading.changed):
                 raise Refusal(f"the class of the key {key!r} has changed, and its fields decide its key group")
+    return names, tables, rows
 
 
 def _move(queue: TimerQueue, moves: list[tuple[int, bool, Timer]]) -> None:
-    for _, added, timer in sorted(moves, key=_first):
+    for _, added, timer in sorted(moves, key=itemgetter(0)):
         if added:
             queue.add(timer.time, timer.slot, timer.key, timer.namespace)
         else:
             queue.remove(timer.time, timer.slot, timer.namespace)
-
-
-def _first(move: tuple[int, bool, Timer]) -> int:
-    return move[0]

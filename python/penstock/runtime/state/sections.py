@@ -4,6 +4,7 @@ groups, at least one; ``docs/state-files.md`` describes their content."""
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import groupby
@@ -128,65 +129,54 @@ def _disk_snapshot(keyed: KeyedState) -> Content:
     timers = [tagged(domain, queue) for domain, queue in enumerate(queues)]
     values = ((group, -1, place, key, value) for group, place, key, value in keyed.entries())
     names: dict[str, int] = {}
-    counts = [0] * len(queues)
+    counts = [0] * (len(queues) + 1)  # the last one is that of values
     sections: list[Section] = []
-    part = _Part(keyed.noted)
-    entries = 0
+    part = _Part()
     # Values and timers come sorted by key group, so one merge brings together what a section needs.
     merged: Iterator[tuple[int, int, Any, Any, Any]] = merge(values, *timers, key=itemgetter(0))
     for group, rows in groupby(merged, key=itemgetter(0)):
         if part.size >= SECTION_BYTES:
-            sections.append(part.section())
-            part = _Part(keyed.noted)
+            sections.append(part.section(keyed.noted))
+            part = _Part()
         for _, domain, place, key, value in rows:
-            entries += 1
+            counts[domain] += 1
             if domain < 0:
-                part.add_value(group, (names.setdefault(place[0], len(names)), place[1]), key, value)
-            else:
-                counts[domain] += 1
-                part.add_timer(group, domain, value)
+                place = names.setdefault(place[0], len(names)), place[1]
+            part.add(group, domain, place, key, value)
     if part.last >= 0:
-        sections.append(part.section())
-    infos = tuple(TimersInfo(True, count) for count in counts)
-    return Content(_key_info(keyed), tuple(_info(keyed, name) for name in names), infos, tuple(sections), entries)
+        sections.append(part.section(keyed.noted))
+    infos = tuple(TimersInfo(True, count) for count in counts[:-1])
+    states = tuple(_info(keyed, name) for name in names)
+    return Content(_key_info(keyed), states, infos, tuple(sections), sum(counts))
 
 
 class _Part:
     """A section that is filled entry by entry."""
 
-    def __init__(self, noted: Noted) -> None:
-        self._noted = noted
+    def __init__(self) -> None:
         self.first = self.last = -1
-        self.size = 0
-        self._places: dict[tuple[int, Any], int] = {}
-        self._columns: list[tuple[list[Any], list[Any]]] = []
+        self.size = self._count = 0
+        self._columns: dict[tuple[int, Any], tuple[list[Any], list[Any]]] = {}
         self._timers: tuple[list[Timer], ...] = tuple([] for _ in DOMAINS)
-        self._count = 0
 
-    def _in(self, group: int, sample: Any) -> None:
-        """Count an entry of a key group. The size is estimated from every few entries."""
+    def add(self, group: int, domain: int, place: Any, key: Any, value: Any) -> None:
+        """Add a value, or a timer of a domain. The size is estimated from every few entries."""
         self.first, self.last = (group if self.last < 0 else self.first), group
         if self._count % _SAMPLE == 0:
+            sample = (key, value) if domain < 0 else (value.time, key, value.namespace)
             self.size += _SAMPLE * len(dumps(sample))
         self._count += 1
+        if domain < 0:
+            keys, values = self._columns.setdefault(place, ([], []))
+            keys.append(key)
+            values.append(value)
+        else:
+            self._timers[domain].append(value)
 
-    def add_value(self, group: int, place: tuple[int, Any], key: Any, value: Any) -> None:
-        number = self._places.setdefault(place, len(self._places))
-        if number == len(self._columns):
-            self._columns.append(([], []))
-        keys, values = self._columns[number]
-        keys.append(key)
-        values.append(value)
-        self._in(group, (key, value))
-
-    def add_timer(self, group: int, domain: int, timer: Timer) -> None:
-        self._timers[domain].append(timer)
-        self._in(group, (timer.time, timer.key, timer.namespace))
-
-    def section(self) -> Section:
-        pieces: list[Piece] = [(number, *columns) for number, columns in enumerate(self._columns)]
+    def section(self, noted: Noted) -> Section:
+        pieces: list[Piece] = [(number, *columns) for number, columns in enumerate(self._columns.values())]
         pieces += ((-1 - domain, [], timers) for domain, timers in enumerate(self._timers) if timers)
-        return Section(self.first, self.last, _pack(pieces, list(self._places), self._noted))
+        return Section(self.first, self.last, _pack(pieces, list(self._columns), noted))
 
 
 class _Sorting:
@@ -242,7 +232,10 @@ class _Sorting:
             parts = [dict(self._router.split(keys, column, keyed.group)[0]) for column in (keys, *columns)]
         else:
             groups = list(map(keyed.group, keys))
-            parts = [_by_group(groups, column) for column in (keys, *columns)]
+            parts = [defaultdict[int, list[Any]](list) for _ in (keys, *columns)]
+            for part, column in zip(parts, (keys, *columns), strict=True):
+                for group, value in zip(groups, column, strict=True):
+                    part[group].append(value)
         for group in parts[0]:
             self._pieces.setdefault(group, []).append((number, *(part[group] for part in parts)))
 
@@ -278,34 +271,24 @@ def _live(table: Table, slots: Iterable[Any], kept: Callable[[Any], Any]) -> Ite
         yield _GONE if live is None else live
 
 
-def _by_group(groups: list[int], column: list[Any]) -> dict[int, list[Any]]:
-    by_group: dict[int, list[Any]] = {}
-    for group, value in zip(groups, column, strict=True):
-        by_group.setdefault(group, []).append(value)
-    return by_group
-
-
 def _pack(pieces: list[Piece], places: list[tuple[int, Any]], noted: Noted) -> bytes:
     """The bytes of a section: namespaces, (state, namespace, keys, values, removed keys) per table, and timers."""
-    columns: dict[int, tuple[list[Any], list[Any], list[Any]]] = {}
+    columns = defaultdict[int, tuple[list[Any], list[Any], list[Any]]](lambda: ([], [], []))
     moves: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
     for number, keys, *rest in pieces:
         if number == _MIXED:
             for table, key, value in zip(rest[0], keys, rest[1], strict=True):
-                column = columns.get(table)
-                if column is None:
-                    column = columns[table] = [], [], []
+                all_keys, values, gone = columns[table]
                 if value is _GONE:
-                    column[2].append(key)
+                    gone.append(key)
                 else:
-                    column[0].append(key)
-                    column[1].append(value)
+                    all_keys.append(key)
+                    values.append(value)
         elif number < 0:
             moves[-1 - number].extend(rest[0])
         else:
-            column = columns.setdefault(number, ([], [], []))
-            column[0].extend(keys)
-            column[1].extend(rest[0])
+            columns[number][0].extend(keys)
+            columns[number][1].extend(rest[0])
     namespaces: dict[Any, int] = {}
 
     def named(namespace: Any) -> int:

@@ -13,7 +13,7 @@ from penstock.runtime.state.handles import AggregatingState, ListState, MapState
 from penstock.runtime.state.keyed import VOID, KeyedState, StateInfo
 from penstock.runtime.state.serializers import TTL, serializer_class
 from penstock.runtime.state.tracked_handles import tracked_class
-from penstock.runtime.state.ttl import with_ttl
+from penstock.runtime.state.ttl import TTL_CLASSES, Lifetime
 from penstock.runtime.usercode.functions import bind
 
 RESERVED = {  # names of operators' own tables, and their content
@@ -60,11 +60,13 @@ class KeyedStateStore(contexts.KeyedStateStore):
         handle = keyed.handles.get(name)
         if handle is None:
             _check_name(name)
-            ttl = _ttl(descriptor, keyed)
+            config = getattr(descriptor, "ttl_config", None)
+            ttl = config if config is not None and config.is_enabled() and keyed.clock is not None else None
             self._settle(keyed, kind.kind, descriptor, types, ttl)
-            handle = kind(keyed, name, *argument) if ttl is None else with_ttl(kind, ttl, keyed, name, *argument)
-            if keyed.changes is not None:
-                handle.__class__ = tracked_class(type(handle))
+            cls: Any = kind if ttl is None else TTL_CLASSES[kind]
+            handle: Any = (cls if keyed.changes is None else tracked_class(cls))(keyed, name, *argument)
+            if ttl is not None:
+                handle._life = Lifetime(ttl, keyed, name, cls)
             keyed.handles[name] = handle
         elif not isinstance(handle, kind):
             raise InvalidProgramError(
@@ -118,8 +120,3 @@ def _check_name(name: Any) -> None:
             f"A state cannot be called {name!r}: operators use this name for {what}. Choose another name; "
             "renamed_from() takes over the state that an earlier program had under this one."
         )
-
-
-def _ttl(descriptor: Any, keyed: KeyedState) -> StateTtlConfig | None:
-    config = getattr(descriptor, "ttl_config", None)
-    return config if config is not None and config.is_enabled() and keyed.clock is not None else None

@@ -36,11 +36,10 @@ _FEW_MOVES = 100  # moves that are always recorded one by one
 class TimerQueue:
     """Timers by time, without duplicates."""
 
-    __slots__ = ("_heap", "_known", "all_new", "noted")
-
     def __init__(self) -> None:
         self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # Flink's heap starts at index 1
         self._known: dict[Any, Timer] = {}
+        self._far = 0  # timers in a file, beyond memory
         self.noted: list[Move] | None = None
         self.all_new: bool = False
 
@@ -126,7 +125,7 @@ class TimerQueue:
 
     def outgrown(self, moves: int) -> bool:
         """Whether writing so many moves is more than writing all timers."""
-        return moves > 2 * len(self._heap) + _FEW_MOVES
+        return moves > 2 * (len(self._heap) + self._far) + _FEW_MOVES
 
     @property
     def moves(self) -> int:
@@ -155,16 +154,10 @@ class TimerQueue:
             self._known[timer.time, timer.slot, timer.namespace] = timer
 
 
-def _wall_clock() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Clock:
     """The processing time of a task. Its timers fire between two records; what is not due at the end never fires."""
 
-    __slots__ = ("_waiting", "now")
-
-    def __init__(self, now: Callable[[], int] = _wall_clock) -> None:
+    def __init__(self, now: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self.now: Callable[[], int] = now
         self._waiting: list[OperatorTime] = []
 
@@ -175,9 +168,8 @@ class Clock:
 
     def next_due(self) -> int | None:
         """When the next timer is due, if any."""
-        return min(
-            (due for due in (operator.next_due() for operator in self._waiting) if due is not None), default=None
-        )
+        due = (operator.next_due() for operator in self._waiting)
+        return min((time for time in due if time is not None), default=None)
 
     def fire(self) -> None:
         if self._waiting:
@@ -188,8 +180,6 @@ class Clock:
 
 class OperatorTime:
     """The watermark, clock and timers of an operator."""
-
-    __slots__ = ("_on_event_time", "_on_processing_time", "_state", "clock", "watermark")
 
     def __init__(self, clock: Clock) -> None:
         self.clock: Clock = clock
@@ -251,7 +241,7 @@ class BatchTime(OperatorTime):
     they register are ignored. Source: ``BatchExecutionInternalTimeService`` (Flink 1.20).
     """
 
-    __slots__ = ("_warned",)
+    _warned = False
 
     def end_key(self) -> None:
         if self._state is None:
@@ -266,14 +256,13 @@ class BatchTime(OperatorTime):
             super().register_event_time(time, namespace)
 
     def register_processing_time(self, time: int, namespace: Any = None) -> None:
-        state = self._state
-        if not self._ignored(time):
-            state.processing_timers.add(time, state.slot, state.current_key, namespace)
+        if not self._ignored(time):  # the clock is not asked, because timers fire at the end of the key
+            self._state.processing_timers.add(time, self._state.slot, self._state.current_key, namespace)
 
     def _ignored(self, time: int) -> bool:
         if self.watermark != MAX_WATERMARK:
             return False
-        if not hasattr(self, "_warned"):
+        if not self._warned:
             self._warned = True
             _LOG.warning(
                 "A timer for %s was registered while the timers of a key fired at its end, and is ignored, as are all "

@@ -22,8 +22,6 @@ from penstock.runtime.state.tracked_tables import frozen
 class _Read(State):
     """The common part of tracking handles."""
 
-    __slots__ = ()
-
     def _shown(self) -> None:
         """Mark the current key's value as changed."""
         table: Table | None = self._table
@@ -46,36 +44,21 @@ class _Read(State):
 
 
 class _ReadValue(_Read, ValueState):
-    __slots__ = ()
-
     def value(self) -> Any:
         return self._whole(super().value)
 
 
-class _ReadReduction(_Read, ReducingState):
-    __slots__ = ()
-
+class _ReadResult(_Read):
     def get(self) -> Any:
-        return self._whole(super().get)
-
-
-class _ReadAggregation(_Read, AggregatingState):
-    __slots__ = ()
-
-    def get(self) -> Any:
-        return self._whole(super().get)
+        return self._whole(super().get)  # type: ignore[misc] # of the class that this one is mixed into
 
 
 class _ReadList(_Read, ListState):
-    __slots__ = ()
-
     def get(self) -> Iterator[Any]:
         return iter(self._parts(list(super().get())))
 
 
 class _ReadMap(_Read, MapState):
-    __slots__ = ()
-
     def get(self, key: Any) -> Any:
         return self._parts([super().get(key)])[0]
 
@@ -91,8 +74,8 @@ class _ReadMap(_Read, MapState):
 
 _READING: dict[type[State], type[_Read]] = {
     ValueState: _ReadValue,
-    ReducingState: _ReadReduction,
-    AggregatingState: _ReadAggregation,
+    ReducingState: _ReadResult,
+    AggregatingState: _ReadResult,
     ListState: _ReadList,
     MapState: _ReadMap,
 }
@@ -102,4 +85,4 @@ _READING: dict[type[State], type[_Read]] = {
 def tracked_class(cls: type[State]) -> type[State]:
     """The tracking subclass of a class of handles."""
     reading = next(reading for base, reading in _READING.items() if issubclass(cls, base))
-    return type(f"Tracked{cls.__name__}", (reading, cls), {"__slots__": (), "__module__": __name__})
+    return type(f"Tracked{cls.__name__}", (reading, cls), {"__module__": __name__})

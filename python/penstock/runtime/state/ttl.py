@@ -31,28 +31,7 @@ Stamped = tuple[Any, int]
 class Lifetime:
     """The time to live of one state."""
 
-    __slots__ = (
-        "_credit",
-        "_keyed",
-        "_length",
-        "_live",
-        "_name",
-        "_places",
-        "_size",
-        "millis",
-        "now",
-        "renews",
-        "shows",
-    )
-
-    def __init__(
-        self,
-        config: StateTtlConfig,
-        keyed: KeyedState,
-        name: str,
-        live: Callable[[Any, int], Any],
-        length: Callable[[Any], int],
-    ) -> None:
+    def __init__(self, config: StateTtlConfig, keyed: KeyedState, name: str, handles: type[_Mortal]) -> None:
         assert keyed.clock is not None
         self.now: Callable[[], int] = keyed.clock.now
         self.millis: int = config.get_ttl().to_milliseconds()
@@ -62,7 +41,7 @@ class Lifetime:
         incremental = cleanup.get_incremental_cleanup_strategy()
         self._size = 0 if incremental is None else incremental.get_cleanup_size()
         self._credit = 0  # how many values may be looked at now; below 0 after a long list or map
-        self._keyed, self._name, self._live, self._length = keyed, name, live, length
+        self._keyed, self._name, self._live, self._length = keyed, name, handles.live, handles.length
         self._places: Iterator[tuple[Any, Any]] = iter(())
         if cleanup.in_full_snapshot():
             keyed.filters[name] = self.live
@@ -95,17 +74,17 @@ class Lifetime:
         self._credit -= self._length(stored) - 1
         return self.live(stored)
 
-    def read(self, state: State) -> Any:
-        """The value to show, without its time; MISSING if there is none. An expired value is removed."""
+    def read(self, state: State, default: Any = None) -> Any:
+        """The value to show, without its time. An expired value is removed."""
         self.sweep()
         stored = state._read()
         if stored is MISSING:
-            return MISSING
+            return default
         value, stamp = stored
         now = self.now()
         if stamp + self.millis <= now:
             state.clear()
-            return value if self.shows else MISSING
+            return value if self.shows else default
         if self.renews:
             state._write((value, now))
         return value
@@ -116,10 +95,6 @@ class Lifetime:
         if first is MISSING:
             return first_stored if second is MISSING else (second, self.now())
         return (first if second is MISSING else merge(first, second)), self.now()
-
-
-def _one(stored: Any) -> int:
-    return 1
 
 
 def _live_value(stored: Stamped, over: int) -> Stamped | None:
@@ -137,10 +112,11 @@ def _live_entries(stored: dict[Any, Stamped], over: int) -> dict[Any, Stamped] |
 
 
 class _Mortal:
-    __slots__ = ()
     kind: ClassVar[str]
     name: str
     _life: Lifetime
+    live: Any = staticmethod(_live_value)
+    length: Any = staticmethod(lambda stored: 1)
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name!r}, {self._life.millis} ms to live>"
@@ -149,12 +125,8 @@ class _Mortal:
 class TtlValueState(_Mortal, ValueState):
     """A value per key that expires."""
 
-    __slots__ = ("_life",)
-    live, length = staticmethod(_live_value), staticmethod(_one)
-
     def value(self) -> Any:
-        value = self._life.read(self)
-        return None if value is MISSING else value
+        return self._life.read(self)
 
     def update(self, value: Any) -> None:
         self._life.sweep()
@@ -164,7 +136,6 @@ class TtlValueState(_Mortal, ValueState):
 class TtlListState(_Mortal, ListState):
     """A list per key whose elements expire."""
 
-    __slots__ = ("_life",)
     live, length = staticmethod(_live_elements), staticmethod(len)
 
     def get(self) -> Iterator[Any]:
@@ -200,12 +171,8 @@ class TtlListState(_Mortal, ListState):
 class TtlReducingState(_Mortal, ReducingState):
     """A running reduction per key that expires and then starts anew."""
 
-    __slots__ = ("_life",)
-    live, length = staticmethod(_live_value), staticmethod(_one)
-
     def get(self) -> Any:
-        value = self._life.read(self)
-        return None if value is MISSING else value
+        return self._life.read(self)
 
     def add(self, value: Any) -> None:
         life = self._life
@@ -223,11 +190,8 @@ class TtlReducingState(_Mortal, ReducingState):
 class TtlAggregatingState(_Mortal, AggregatingState):
     """A running aggregation per key that expires and then starts anew."""
 
-    __slots__ = ("_life",)
-    live, length = staticmethod(_live_value), staticmethod(_one)
-
     def get(self) -> Any:
-        accumulator = self._life.read(self)
+        accumulator = self._life.read(self, MISSING)
         return None if accumulator is MISSING else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
@@ -247,7 +211,6 @@ class TtlAggregatingState(_Mortal, AggregatingState):
 class TtlMapState(_Mortal, MapState):
     """A map per key whose entries expire."""
 
-    __slots__ = ("_life",)
     live, length = staticmethod(_live_entries), staticmethod(len)
 
     def _entry(self, key: Any) -> Any:
@@ -326,18 +289,10 @@ class TtlMapState(_Mortal, MapState):
         return list(self._seen().items())
 
 
-_WITH_TTL: dict[type[State], Any] = {
+TTL_CLASSES: dict[type[State], Any] = {
     ValueState: TtlValueState,
     ListState: TtlListState,
     ReducingState: TtlReducingState,
     AggregatingState: TtlAggregatingState,
     MapState: TtlMapState,
-}
-
-
-def with_ttl(kind: type[State], config: StateTtlConfig, keyed: KeyedState, name: str, *argument: Any) -> State:
-    """A handle whose values expire."""
-    cls = _WITH_TTL[kind]
-    handle = cls(keyed, name, *argument)
-    handle._life = Lifetime(config, keyed, name, cls.live, cls.length)
-    return handle
+}  # the handles whose values expire

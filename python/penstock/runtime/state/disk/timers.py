@@ -10,7 +10,7 @@ import contextlib
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -19,7 +19,6 @@ from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.timers import Timer, TimerQueue
 
 TIMER = 600  # an estimate of a timer's bytes in memory
-_FEW_MOVES = 100
 _WAITING = 10_000  # timers per batch of writes
 
 Place = tuple[int, int]  # time and number, the sort key of timers in the file
@@ -29,8 +28,6 @@ Entry = tuple[Any, Any, Any]  # (canonical form, key, namespace)
 class DiskTimerQueue(TimerQueue):
     """A timer queue with its later timers in a file."""
 
-    __slots__ = ("_far", "_file", "_horizon", "_key_of", "_most", "_number", "_queue", "_waiting")
-
     def __init__(
         self, file: RowFile, queue: int, number: Callable[[Any, Any], int], key_of: Callable[[Any], Any], most: int
     ) -> None:
@@ -38,7 +35,6 @@ class DiskTimerQueue(TimerQueue):
         self._file, self._queue, self._number, self._key_of, self._most = file, queue, number, key_of, max(most, 2)
         self._horizon: Place | None = None  # later timers are in the file, not in the heap
         self._waiting: dict[Any, tuple[Place, Entry | None]] = {}  # by name; None removes the timer
-        self._far = 0
 
     @contextlib.contextmanager
     def _unnoted(self) -> Iterator[None]:
@@ -48,15 +44,6 @@ class DiskTimerQueue(TimerQueue):
             yield
         finally:
             self.noted = noted
-
-    def _note(self, added: bool, timer: Timer) -> None:
-        assert self.noted is not None
-        if self.all_new:
-            return
-        self.noted.append((added, timer))
-        if len(self.noted) > 2 * (len(self._heap) + self._far) + _FEW_MOVES:
-            self.all_new = True
-            self.noted.clear()
 
     def fill(self, timers: Iterable[Timer]) -> None:
         """Replace all timers. The order of another queue is kept if all fit in memory."""
@@ -68,9 +55,7 @@ class DiskTimerQueue(TimerQueue):
             self._horizon, self._far = None, 0
             self._file.execute("delete from timers where queue=?", (self._queue,))
             super().fill(() if more is not None else first)
-            for timer in (*first, more) if more is not None else ():
-                self.add(timer.time, timer.slot, timer.key, timer.namespace)
-            for timer in rest:
+            for timer in chain(first, [more], rest) if more is not None else ():
                 self.add(timer.time, timer.slot, timer.key, timer.namespace)
 
     def another(self) -> DiskTimerQueue:
@@ -210,13 +195,10 @@ class DiskTimerQueue(TimerQueue):
         names = {(slot, namespace) for slot, _, namespace in entries}
         self._rewrite(place, lambda old: [*(entry for entry in old if (entry[0], entry[2]) not in names), *entries])
 
-    def _at(self, place: Place) -> bytes:
+    def _rewrite(self, place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None:
         query = "select data from timers where queue=? and time=? and id=?"
         row = self._file.execute(query, (self._queue, *place)).fetchone()
-        return encoded([]) if row is None else row[0]
-
-    def _rewrite(self, place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None:
-        old = pickle.loads(self._at(place))
+        old: list[Entry] = [] if row is None else pickle.loads(row[0])
         new = change(old)
         self._far += len(new) - len(old)
         if new:
