@@ -150,27 +150,21 @@ def getter(column: Key) -> Callable[[Any], Any]:
 
 def rows_of(data: Any) -> Iterator[Any]:
     """The rows of a table as dictionaries; the items of any other iterable, unchanged."""
+    import pyarrow as pa
+
     if hasattr(data, "toLocalIterator"):
         return (row.asDict(recursive=True) for row in data.toLocalIterator())
-    if hasattr(data, "to_batches"):
-        return _of_batches(data.to_batches())
-    if hasattr(data, "read_next_batch"):
-        return _of_batches(data)
-    if hasattr(data, "to_pylist"):
+    if hasattr(data, "to_pylist") and not hasattr(data, "to_batches"):
         return iter(data.to_pylist())
     if type(data).__module__.partition(".")[0] == "pandas":
-        import pyarrow as pa
-
-        return _of_batches(pa.Table.from_pandas(data, preserve_index=False).to_batches())
-    if hasattr(data, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        return _of_batches(pa.table(data).to_batches())
-    return iter(data)
-
-
-def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    return (row for batch in batches for row in batch.to_pylist())
+        data = pa.Table.from_pandas(data, preserve_index=False)
+    elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "read_next_batch"):
+        data = pa.table(data)
+    if hasattr(data, "to_batches"):
+        data = data.to_batches()
+    elif not hasattr(data, "read_next_batch"):
+        return iter(data)
+    return (row for batch in data for row in batch.to_pylist())
 
 
 def shaped(value: Any, declared: TypeInformation[Any] | None) -> Any:
@@ -196,12 +190,10 @@ def _check(keyed: KeyedState) -> None:
         info = keyed.infos.get(name)
         if info is None or not info.types:
             continue
-        alive = TTL in info.serializers
-        checks = [conversion(None, type_of(text)) if text else None for text in info.types]
+        checks, alive = [conversion(None, type_of(text)) for text in info.types], TTL in info.serializers
         for slot, stored in ((slot, stored) for table in namespaces.values() for slot, stored in table.items()):
             for check, values in zip(checks, _parts(info.kind, stored, alive), strict=True):
-                for value in values if check is not None else ():
-                    _checked(name, keyed.key_of(slot), value, check)
+                _check_all(name, keyed.key_of(slot), check, values)
 
 
 def _parts(kind: str, stored: Any, alive: bool) -> Sequence[Iterable[Any]]:
@@ -215,30 +207,29 @@ def _parts(kind: str, stored: Any, alive: bool) -> Sequence[Iterable[Any]]:
     return ([bare(stored)],)
 
 
-def _checked(name: str, key: Any, value: Any, check: Any) -> None:
-    try:
-        check(value)
-    except Exception as error:
-        raise SavepointError(
-            f"The state {name!r} of the key {key!r} would have {value!r}, which is not of its declared type: {error}"
-        ) from error
+def _check_all(name: str, key: Any, check: Callable[[Any], Any] | None, values: Iterable[Any]) -> None:
+    if check is None:
+        return
+    for value in values:
+        try:
+            check(value)
+        except Exception as error:
+            raise SavepointError(
+                f"The state {name!r} of the key {key!r} would have {value!r}, which is not of its declared type: "
+                f"{error}"
+            ) from error
 
 
 def broadcast_entries(descriptor: MapStateDescriptor[Any, Any], entries: Any) -> dict[Any, Any]:
     """The checked entries of a broadcast state."""
-    shaped_map = shaped_entries(entries, descriptor)
-    for declared, values in ((descriptor.key_type_info, shaped_map), (descriptor.value_type_info, shaped_map.values())):
-        check = None if declared is None else conversion(None, declared)
-        for value in values if check is not None else ():
-            _checked(descriptor.name, None, value, check)
-    return shaped_map
+    result = shaped_entries(entries, descriptor)
+    _check_all(descriptor.name, None, conversion(None, descriptor.key_type_info), result)
+    _check_all(descriptor.name, None, conversion(None, descriptor.value_type_info), result.values())
+    return result
 
 
 def list_elements(descriptor: ListStateDescriptor[Any], elements: Iterable[Any]) -> list[Any]:
     """The checked elements of a list state."""
-    declared = descriptor.elem_type_info
-    shaped_elements = [shaped(element, declared) for element in elements]
-    check = None if declared is None else conversion(None, declared)
-    for value in shaped_elements if check is not None else ():
-        _checked(descriptor.name, None, value, check)
-    return shaped_elements
+    result = [shaped(element, descriptor.elem_type_info) for element in elements]
+    _check_all(descriptor.name, None, conversion(None, descriptor.elem_type_info), result)
+    return result

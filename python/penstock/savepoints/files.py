@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from penstock.errors import SavepointError, StateError
@@ -39,8 +40,8 @@ def write_state(folder: str, about: AboutOperator, subtask: Subtask, version: in
         ) from error
     if not (content.entries or subtask.places):
         return ()
-    if subtask.unmade:
-        _check(about, subtask)
+    if subtask.unmade and keyed is not None:
+        _check(about, keyed)
     noted = {} if keyed is None else keyed.noted.forms
     classes = {**_classes_of_places(subtask), **noted}
     broadcast = tuple(subtask.broadcast.values())
@@ -57,16 +58,13 @@ def _classes_of_places(subtask: Subtask) -> Mapping[str, ClassForm]:
     return {name: form for name, form in subtask.classes.items() if name not in lost}
 
 
-def _check(about: AboutOperator, subtask: Subtask) -> None:
-    keyed = subtask.keyed
-    if keyed is None:
-        return
-    for _, namespaces in keyed.tables():
-        for namespace, table in namespaces.items():
-            if (name := unmade_in([namespace, [*map(keyed.key_of, table)], list(table.values())])) is not None:
-                raise unread_error(f"The state of {about}", name)
-    for _, queue in keyed.queues():
-        if (name := unmade_in([(timer.key, timer.namespace) for timer in queue])) is not None:
+def _check(about: AboutOperator, keyed: KeyedState) -> None:
+    """Check that nothing that will be written is a stand-in."""
+    tables = [item for _, namespaces in keyed.tables() for item in namespaces.items()]
+    values = ([namespace, [*map(keyed.key_of, table)], [*table.values()]] for namespace, table in tables)
+    timers = ((timer.key, timer.namespace) for _, queue in keyed.queues() for timer in queue)
+    for value in chain(values, timers):
+        if (name := unmade_in(value)) is not None:
             raise unread_error(f"The state of {about}", name)
 
 
@@ -96,16 +94,23 @@ def distribute(parts: Iterable[KeyedState | None], parallelism: int) -> Iterator
     known_parts = [part for part in parts if part is not None]
     if not known_parts:
         return
-    new = [
-        KeyedState(known_parts[0].key_hash, known_parts[0].max_parallelism, known_parts[0].clock)
-        for _ in range(parallelism)
-    ]
+    first = known_parts[0]
+    new = [KeyedState(first.key_hash, first.max_parallelism, first.clock) for _ in range(parallelism)]
     for part in known_parts:
         for keyed in new:
             _describe(keyed, part)
         for name, namespaces in part.tables():
             for namespace, table in namespaces.items():
-                _distribute_table(part, name, namespace, table, new)
+                columns: list[tuple[list[Any], list[Any]]] = [([], []) for _ in new]
+                for slot, value in table.items():
+                    key = part.key_of(slot)
+                    keys, values = columns[_subtask(part, key, parallelism)]
+                    keys.append(key)
+                    values.append(value)
+                for keyed, (keys, values) in zip(new, columns, strict=True):
+                    keyed.keep_keys(True)
+                    if keys:
+                        keyed.fill(name, namespace, keys, values)
         for index, (_, queue) in enumerate(part.queues()):
             for timer in queue:
                 keyed = new[_subtask(part, timer.key, parallelism)]
@@ -125,21 +130,6 @@ def _describe(keyed: KeyedState, part: KeyedState) -> None:
                 "some have not. Run the program once from this savepoint, and take another one."
             )
         keyed.infos[name] = info
-
-
-def _distribute_table(
-    part: KeyedState, name: str, namespace: Any, table: Mapping[Any, Any], new: Sequence[KeyedState]
-) -> None:
-    columns: list[tuple[list[Any], list[Any]]] = [([], []) for _ in new]
-    for slot, value in table.items():
-        key = part.key_of(slot)
-        keys, values = columns[_subtask(part, key, len(new))]
-        keys.append(key)
-        values.append(value)
-    for keyed, (keys, values) in zip(new, columns, strict=True):
-        if keys:
-            keyed.keep_keys(True)
-            keyed.fill(name, namespace, keys, values)
 
 
 def _subtask(part: KeyedState, key: Any, parallelism: int) -> int:

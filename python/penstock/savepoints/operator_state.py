@@ -13,6 +13,7 @@ from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import Placed, opened, state_files
 from penstock.job.savepoint.format import Savepoint as StoredSavepoint
 from penstock.job.savepoint.format import damaged
+from penstock.plan import operator_id
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state.files import Header, StateReader
@@ -43,15 +44,8 @@ class Subtask:
         return any(getattr(reading, "unmade", None) for reading in self.readings)
 
 
-def operator_id_of(savepoint: StoredSavepoint, name: str) -> str:
-    """The OperatorID of an operator with state, by uid or OperatorID."""
-    return find_operator_id(savepoint.manifest.operators, name, f"The savepoint {savepoint.place!r}")
-
-
 def find_operator_id(operators: Any, name: str, where: str) -> str:
     """The OperatorID of an entry, by uid or OperatorID."""
-    from penstock.plan import operator_id
-
     named = [known_id for known_id, known in operators.items() if known.uid == name]
     named += [known_id for known_id in (name, operator_id(name)) if known_id in operators]
     if not named:
@@ -103,7 +97,9 @@ def _apply(
         if replay is None:
             subtask.keyed = KeyedState(KeyHash(key_type(header.key[0], header.key[1])), groups)
             replay = Replay(subtask.keyed, range(state.max_parallelism))
-        _note(subtask.keyed, header)
+        for info in header.states:
+            if subtask.keyed and (info.serializers or info.types):  # the version and windows count only for values
+                subtask.keyed.infos.setdefault(info.name, info._replace(version=0, windows=""))
         replay.apply(header.states, header.timers, reader.sections(range(state.max_parallelism)), reading, None)
     data = reader.operator_state()
     if data is not None:
@@ -126,24 +122,14 @@ def _naming_errors(header: Header, subtask: Subtask, place: str) -> Iterator[Non
     except Refusal as reason:
         raise SavepointError(f"The state of {header.about} cannot be read: {reason}.") from reason
     except Exception as error:
-        unmade = getattr(subtask.readings[-1], "unmade", None) if subtask.readings else None
-        if unmade:
-            trusting = isinstance(subtask.readings[-1], TrustingReading)
-            raise unread_error(
-                f"The state of {header.about}", ".".join(next(iter(unmade))), unpickle=trusting
-            ) from error
+        reading = subtask.readings[-1] if subtask.readings else None
+        if unmade := getattr(reading, "unmade", None):
+            name, trusting = ".".join(next(iter(unmade))), isinstance(reading, TrustingReading)
+            raise unread_error(f"The state of {header.about}", name, unpickle=trusting) from error
         raise SavepointError(
             f"The state of {header.about} cannot be read: {type(error).__name__}: {error}. Are the classes of its "
             "values importable here, under their old names?"
         ) from error
-
-
-def _note(keyed: KeyedState | None, header: Header) -> None:
-    """Record the states of a header, including those without values."""
-    assert keyed is not None
-    for info in header.states:
-        if info.serializers or info.types:
-            keyed.infos.setdefault(info.name, info._replace(version=0, windows=""))  # both count only for values
 
 
 def key_type(serializer: str, text: str) -> TypeInformation[Any] | None:

@@ -21,16 +21,9 @@ from penstock.runtime.state.redistribution import BROADCAST
 from penstock.runtime.state.sections import DOMAINS
 from penstock.runtime.state.serializers import TTL
 from penstock.runtime.state.type_texts import type_of
-from penstock.runtime.windows.time_window import CountWindow, TimeWindow
+from penstock.runtime.windows.time_window import TimeWindow
 from penstock.savepoints.on_spark import frame_of
-from penstock.savepoints.operator_state import (
-    Subtask,
-    find_operator_id,
-    key_type,
-    only_operator,
-    operator_id_of,
-    subtasks,
-)
+from penstock.savepoints.operator_state import Subtask, find_operator_id, key_type, only_operator, subtasks
 from penstock.savepoints.pickles import unmade_in, unread_error
 from penstock.savepoints.table import StateTable
 
@@ -104,14 +97,17 @@ class Savepoint:
             ) from error
 
     def _table(self, parts: list[Subtask], operator: str, state: str) -> StateTable:
+        if any(_has(part, state) for part in parts):
+            return _keyed(parts, state)
         kinds = {kind for part in parts for kind, name in part.places if name == state}
-        if not any(part.keyed is not None and _has(part, state) for part in parts):
-            if kinds == {BROADCAST}:
-                return _broadcast(parts, state)
-            if kinds:
-                return _lists(parts, state)
-            raise self._no_state(operator, state, parts)
-        return _keyed(parts, state)
+        if kinds:
+            return _broadcast(parts, state) if kinds == {BROADCAST} else _lists(parts, state)
+        known = {name for part in parts for _, name in part.places}
+        known |= {name for part in parts if part.keyed is not None for name, _ in part.keyed.tables()}
+        raise SavepointError(
+            f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has {sorted(known) or 'none'}; "
+            "timers are read by timers(), --timers."
+        )
 
     def to_spark(self, spark: Any, operator: str, state: str) -> Any:
         """Keyed state as a DataFrame with the columns of :meth:`read`, which executors read, one partition per subtask.
@@ -123,13 +119,12 @@ class Savepoint:
 
         Raises SavepointError: the state does not exist, or has no declared types; damage shows when it is computed.
         """
-        operator_id, types = operator_id_of(self._read, operator), self._types(operator, state)
-        columns = list(types.items())
+        operator_id, types = self._id(operator), self._types(operator, state)
         part = partial(_part, only_operator(self._read, operator_id), operator_id, state, self._unpickle, tuple(types))
-        return frame_of(spark, columns, self._read.manifest.operators[operator_id].parallelism, part)
+        return frame_of(spark, list(types.items()), self._read.manifest.operators[operator_id].parallelism, part)
 
     def _types(self, operator: str, state: str) -> dict[str, TypeInformation[Any]]:
-        operator_id = operator_id_of(self._read, operator)
+        operator_id = self._id(operator)
         [content] = [item for item in self.operators() if item.operator_id == operator_id]
         declared = {item.name: item for item in content.states}.get(state)
         if content.key is None or declared is None:
@@ -187,7 +182,10 @@ class Savepoint:
         return StateTable(("split", "subtask", "position"), (Types.STRING(), Types.INT(), None), rows)
 
     def _subtasks(self, operator: str) -> Iterator[Subtask]:
-        return subtasks(self._read, operator_id_of(self._read, operator), unpickle=self._unpickle)
+        return subtasks(self._read, self._id(operator), unpickle=self._unpickle)
+
+    def _id(self, operator: str) -> str:
+        return find_operator_id(self._read.manifest.operators, operator, f"The savepoint {self.place!r}")
 
     def _checked(self, table: StateTable, operator: str, parts: list[Subtask]) -> StateTable:
         if any(part.unmade for part in parts):
@@ -198,22 +196,13 @@ class Savepoint:
                     )
         return table
 
-    def _no_state(self, operator: str, state: str, parts: list[Subtask]) -> SavepointError:
-        known = {name for part in parts for _, name in part.places}
-        known |= {name for part in parts if part.keyed is not None for name, _ in part.keyed.tables()}
-        return SavepointError(
-            f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has {sorted(known) or 'none'}; "
-            "timers are read by timers(), --timers."
-        )
-
 
 def _part(
     place: StoredSavepoint, operator_id: str, state: str, unpickle: bool, columns: tuple[str, ...], subtask: int
 ) -> StateTable:
     parts = list(subtasks(place, operator_id, unpickle=unpickle, which=subtask))
-    with_state = [part for part in parts if part.keyed is not None and _has(part, state)]
-    table = _keyed(with_state, state) if with_state else StateTable(columns, (None,) * len(columns), ())
-    if not len(table):
+    table = _keyed(parts, state) if any(_has(part, state) for part in parts) else None
+    if not table:
         return StateTable(columns, (None,) * len(columns), ())
     for row in table.rows if any(part.unmade for part in parts) else ():
         if (name := unmade_in(row)) is not None:
@@ -232,8 +221,8 @@ def place_of(savepoint: Savepoint) -> StoredSavepoint:
 
 
 def _has(subtask: Subtask, state: str) -> bool:
-    assert subtask.keyed is not None
-    return state in subtask.keyed.infos or any(name == state for name, _ in subtask.keyed.tables())
+    keyed = subtask.keyed
+    return keyed is not None and (state in keyed.infos or any(name == state for name, _ in keyed.tables()))
 
 
 def _keyed(parts: list[Subtask], state: str) -> StateTable:
@@ -263,10 +252,7 @@ def _spaced(columns: tuple[str, ...], types: tuple[Type, ...], rows: list[tuple[
     if spaces <= {type(None)}:
         rows = [(*row[:at], *row[at + 1 :]) for row in rows]
         return StateTable((*columns[:at], *columns[at + 1 :]), (*types[:at], *types[at + 1 :]), rows)
-    kind = _WINDOW if spaces == {TimeWindow} else None
-    if not spaces <= {TimeWindow, CountWindow, type(None), str, int}:
-        kind = None
-    return StateTable(columns, (*types[:at], kind, *types[at + 1 :]), rows)
+    return StateTable(columns, (*types[:at], _WINDOW if spaces == {TimeWindow} else None, *types[at + 1 :]), rows)
 
 
 def _shown(info: StateInfo) -> Callable[[Any], tuple[Any, ...]]:
