@@ -53,12 +53,6 @@ def merged_from(chain: Chain, coming: int) -> int:
     return start
 
 
-def check_order(folder: str, chain: Chain, about: AboutOperator) -> None:
-    """Check that a chain is a snapshot with logs after it."""
-    if chain and [file.kind for file in chain] != [SNAPSHOT, *[LOG] * (len(chain) - 1)]:
-        raise state_error(join(folder, chain[0].name), about, "begins a chain that is not a snapshot followed by logs")
-
-
 @contextlib.contextmanager
 def open_state_file(folder: str, file: StateFile, about: AboutOperator, *, whole: bool) -> Iterator[StateReader]:
     """Open a file of a chain; ``whole`` fetches it in one request."""
@@ -101,62 +95,38 @@ def save(
     whole: bool = False,
 ) -> Chain:
     """Write the changes since the last file of a chain. Returns the chain that the state is in now."""
-    state = operator_state or OperatorState()
-    anew = (_is_other(keyed, state) and bool(chain)) or whole
+    state, anew, before = operator_state or OperatorState(), whole, ()
+    if state.rewrite or (keyed and keyed.rewrite):  # something differs from the files, so a snapshot is needed
+        anew = anew or bool(chain)
+        state.rewrite = False
+        state.forget_written()
+        if keyed:
+            keyed.rewrite = False
     chain, changed = () if anew else chain, state.changed()
-
-    def write(content: Content, before: Chain) -> StateFile:  # called last: pickling has noted the classes
-        noted = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}
-        return write_file(folder, content, changed, about, version, before, tuple(state.infos.values()), noted)
-
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
-    coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))
+    coming = 0  # an estimate of the log's length, from the size of the snapshot's entries
+    if chain:
+        entries = 0 if keyed is None else keyed.changed_entries()
+        of_entries = entries * chain[0].bytes // max(1, chain[0].keys)
+        coming = _HEADER_BYTES + sum(map(len, changed.values())) + of_entries
     if chain and sum(log.bytes for log in chain[1:]) + coming <= chain[0].bytes:
-        chain, changed, content = _log(folder, chain, keyed, state, changed, about, coming)
-        chain = (*chain, write(content, chain))
+        before = chain[: merged_from(chain, coming)]
+        earlier = read_earlier(folder, chain[len(before) :], keyed, about)
+        if earlier.places:
+            changed = {**{at: data for at, data in state.snapshot().items() if at in earlier.places}, **changed}
+        content = NOTHING if keyed is None else log_of(keyed, earlier)
     else:
         content = NOTHING if keyed is None else snapshot_of(keyed)
         changed = state.snapshot() if chain or anew else changed
-        if chain or anew or content.entries or changed:
-            chain = (write(content, ()),)
+    if chain or anew or content.entries or changed:
+        classes = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}  # pickling has noted them
+        infos = tuple(state.infos.values())
+        chain = (*before, write_file(folder, content, changed, about, version, before, infos, classes))
     if keyed:
         keyed.written()
     state.written(changed)
     return chain
-
-
-def _is_other(keyed: KeyedState | None, state: OperatorState) -> bool:
-    """Whether something differs from the files, so that a snapshot is needed."""
-    if not (state.rewrite or (keyed and keyed.rewrite)):
-        return False
-    if keyed:
-        keyed.rewrite = False
-    state.rewrite = False
-    state.forget_written()
-    return True
-
-
-def _log(
-    folder: str,
-    chain: Chain,
-    keyed: KeyedState | None,
-    state: OperatorState,
-    changed: _Places,
-    about: AboutOperator,
-    coming: int,
-) -> tuple[Chain, _Places, Content]:
-    """The content of the next log, and the files it follows."""
-    kept = chain[: merged_from(chain, coming)]
-    earlier = read_earlier(folder, chain[len(kept) :], keyed, about)
-    if earlier.places:
-        changed = {**{place: data for place, data in state.snapshot().items() if place in earlier.places}, **changed}
-    return kept, changed, NOTHING if keyed is None else log_of(keyed, earlier)
-
-
-def _size_of_log(chain: Chain, keyed: KeyedState | None, more: int) -> int:
-    entries = 0 if keyed is None else keyed.changed_entries()
-    return _HEADER_BYTES + more + entries * chain[0].bytes // max(1, chain[0].keys)
 
 
 def write_file(
@@ -170,20 +140,9 @@ def write_file(
     classes: Mapping[str, ClassForm],
 ) -> StateFile:
     """Write one state file under a unique name. Returns its entry for the manifest."""
-    header = Header(
-        kind=LOG if chain else SNAPSHOT,
-        about=about,
-        version=version,
-        follows=chain[-1].name if chain else None,
-        key=content.key,
-        states=content.states,
-        timers=content.timers,
-        entries=content.entries,
-        sections=(),
-        operator_state=None,
-        broadcast=broadcast,
-        classes=dict(sorted(classes.items())),
-    )
+    described = content.key, content.states, content.timers, content.entries, (), None, broadcast
+    kind, follows = (LOG, chain[-1].name) if chain else (SNAPSHOT, None)
+    header = Header(kind, about, version, follows, *described, dict(sorted(classes.items())))
     return put_file(folder, header, content.sections, dumps(places) if places else None)
 
 
@@ -210,7 +169,9 @@ def load(
     """Restore a subtask from the chains of all old subtasks: its key groups, and its part of operator state."""
     snapshots: list[_Places] = []
     for chain in chains:
-        check_order(folder, chain, about)
+        if chain and [file.kind for file in chain] != [SNAPSHOT, *[LOG] * (len(chain) - 1)]:
+            path = join(folder, chain[0].name)
+            raise state_error(path, about, "begins a chain that is not a snapshot followed by logs")
         replay = None if keyed is None else Replay(keyed, about.groups)
         places: _Places = {}
         for before, file in zip((None, *chain), chain, strict=False):

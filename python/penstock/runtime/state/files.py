@@ -184,27 +184,18 @@ def _header_of(fields: dict[str, Any], offset: int, checksum: str) -> Header:
         version=fields["version"],
         follows=fields["follows"],
         key=None if fields["key"] is None else tuple(fields["key"]),
-        states=_infos(fields["states"]),
+        states=tuple(map(_info, fields["states"])),
         timers=tuple(TimersInfo(item["whole"], item["count"]) for item in fields["timers"]),
         entries=fields["entries"],
         sections=tuple(Part(*item) for item in fields["sections"]),
         operator_state=None if operator_state is None else Part(*operator_state),
-        broadcast=_infos(fields.get("broadcast", ())),
+        broadcast=tuple(map(_info, fields.get("broadcast", ()))),
         classes=fields.get("classes", {}),
         offset=offset,
         checksum=checksum,
     )
 
 
-def _infos(states: Sequence[dict[str, Any]]) -> tuple[StateInfo, ...]:
-    return tuple(
-        StateInfo(
-            state["name"],
-            state["kind"],
-            tuple(state["serializers"]),
-            tuple(state["types"]),
-            state.get("version", 0),
-            state.get("windows", ""),
-        )
-        for state in states
-    )
+def _info(fields: dict[str, Any]) -> StateInfo:
+    lists = tuple(fields["serializers"]), tuple(fields["types"])
+    return StateInfo(fields["name"], fields["kind"], *lists, fields.get("version", 0), fields.get("windows", ""))

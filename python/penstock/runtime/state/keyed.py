@@ -81,7 +81,11 @@ class KeyedState:
     def enter(self, key: Any) -> Any:
         """Make a key the current one, and return its canonical form."""
         if key is None:
-            return self._enter_null()
+            if not self.key_hash.nullable:
+                raise null_key()
+            self.current_key, self.slot = None, NULL
+            self._keys[NULL] = None
+            return NULL
         self.current_key = key
         if type(key) is str or self.key_hash.identity:
             self.slot = key
@@ -92,13 +96,6 @@ class KeyedState:
                 self._forget_keys()
             self._keys[slot] = key
         return slot
-
-    def _enter_null(self) -> Any:
-        if not self.key_hash.nullable:
-            raise null_key()
-        self.current_key, self.slot = None, NULL
-        self._keys[NULL] = None
-        return NULL
 
     def resume(self, key: Any, slot: Any) -> None:
         """Make a key current whose canonical form is known, such as a timer's."""

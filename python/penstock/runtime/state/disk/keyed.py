@@ -124,7 +124,9 @@ class DiskKeyedState(KeyedState):
         """Ignored: the keys of entries in memory are always kept."""
 
     def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
-        self.load(name, namespace, zip(keys, values, strict=True))
+        spaced, slots = namespace is not VOID, map(self.enter, keys)
+        places = ((namespace, slot) for slot in slots) if spaced else slots
+        self._named(name, spaced).load(zip(places, values, strict=True))
 
     def entries(self) -> Iterator[Entry]:
         """All values that a snapshot has, in the order of key groups. Nothing may be written meanwhile."""
@@ -144,12 +146,13 @@ class DiskKeyedState(KeyedState):
 
     def table(self, name: str, namespace: Any = VOID) -> Table:
         if namespace is VOID:
-            return cast(Table, self._plain.get(name) or self._made(name, self._plain, False))
-        return cast(Table, Window(self._spaced.get(name) or self._made(name, self._spaced, True), namespace))
+            return cast(Table, self._named(name, False))
+        return cast(Table, Window(self._named(name, True), namespace))
 
-    def _made(self, name: str, tables: dict[str, DiskTable], spaced: bool) -> DiskTable:
-        table = tables.get(name)  # an empty table is falsy
-        if table is None:
+    def _named(self, name: str, spaced: bool) -> DiskTable:
+        tables = self._spaced if spaced else self._plain
+        table = tables.get(name)
+        if table is None:  # an empty one is falsy
             table = tables[name] = DiskTable(self._memory, name, spaced)
             self._places.append((name, spaced))
             if self.changes is not None:
@@ -216,17 +219,6 @@ class DiskKeyedState(KeyedState):
         if self.slot in keys:
             self._keys[self.slot] = keys[self.slot]
         self._most_keys = 2 * len(self._keys) + 100_000
-
-    def load(self, name: str, namespace: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
-        """Set many values by key. This changes the current key."""
-        if namespace is VOID:
-            table = self._plain.get(name)
-            target = self._made(name, self._plain, False) if table is None else table
-            target.load((self.enter(key), value) for key, value in pairs)
-        else:
-            table = self._spaced.get(name)
-            target = self._made(name, self._spaced, True) if table is None else table
-            target.load(((namespace, self.enter(key)), value) for key, value in pairs)
 
 
 class _DiskChanges(Changes):

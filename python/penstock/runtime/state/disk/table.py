@@ -78,20 +78,6 @@ class Generations:
 class DiskTable(MutableMapping[Any, Any]):
     """A table of an operator."""
 
-    __slots__ = (
-        "_cells",
-        "_changed",
-        "_count",
-        "_dirty",
-        "_memory",
-        "_name",
-        "_numbers",
-        "_old",
-        "_spaced",
-        "_young",
-        "number",
-    )
-
     def __init__(self, memory: Generations, name: str, spaced: bool = False) -> None:
         self._name = name
         self.number: int = len(memory.tables)
@@ -113,16 +99,13 @@ class DiskTable(MutableMapping[Any, Any]):
         return default if value is GONE else value
 
     def __getitem__(self, slot: Any) -> Any:
-        value = self._young.get(slot, _UNSET)
-        if value is _UNSET:
-            value = self._fetch(slot)
+        value = self.get(slot, GONE)
         if value is GONE:
             raise KeyError(slot)
         return value
 
     def __contains__(self, slot: Any) -> bool:
-        value = self._young.get(slot, _UNSET)
-        return (self._fetch(slot) if value is _UNSET else value) is not GONE
+        return self.get(slot, GONE) is not GONE
 
     def __setitem__(self, slot: Any, value: Any) -> None:
         young = self._young
@@ -183,32 +166,17 @@ class DiskTable(MutableMapping[Any, Any]):
 
     def load(self, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Set many values; entries that are not in memory are written to the file directly."""
-        cells, key_of, spaced, known = self._cells, self._memory.key_of, self._spaced, self._numbers
         rows: list[tuple[int, bool, Cell]] = []
         for slot, value in pairs:
-            if slot in known:
+            if slot in self._numbers:
                 before, self._changed = self._changed, None
                 self[slot] = value
                 self._changed = before
-                continue
-            key_slot = slot[1] if spaced else slot
-            key = key_of(key_slot)
-            rows.append(
-                (
-                    cells.number(self.number, slot, key),
-                    True,
-                    Cell(self.number, slot, value, () if key is key_slot else (key,)),
-                )
-            )
-            if len(rows) == _LOADED:
-                self._load(rows)
-                rows = []
-        self._load(rows)
-
-    def _load(self, rows: list[tuple[int, bool, Cell]]) -> None:
-        rows.sort(key=itemgetter(0))
-        with self._failures():
-            self._count += len(rows) - self._cells.write(rows)
+            else:
+                rows.append(self._row(slot, value, True))
+                if len(rows) == _LOADED:
+                    self._store(rows)
+        self._store(rows)
 
     def convert(self, converted: Callable[[Any, Any], Any]) -> int:
         """Replace all values and return their number; what is not in memory is written to the file directly."""
@@ -217,25 +185,30 @@ class DiskTable(MutableMapping[Any, Any]):
         for slot, before in self.items():
             count += 1
             value = converted(slot, before)
-            if slot in self._numbers:
-                if value is None:
-                    self.pop(slot)
-                else:
-                    self[slot] = value
-                continue
-            key = self._memory.key_of(key_slot := slot[1] if self._spaced else slot)
-            cell = Cell(self.number, slot, GONE if value is None else value, () if key is key_slot else (key,))
-            rows.append((self._cells.number(self.number, slot, key), False, cell))
-            self._count -= value is None
-            if len(rows) == _LOADED:
-                self._replace(rows)
-                rows = []
-        self._replace(rows)
+            if slot not in self._numbers:
+                rows.append(self._row(slot, GONE if value is None else value, False))
+                self._count -= value is None
+                if len(rows) == _LOADED:
+                    self._store(rows)
+            elif value is None:
+                self.pop(slot)
+            else:
+                self[slot] = value
+        self._store(rows)
         return count
 
-    def _replace(self, rows: list[tuple[int, bool, Cell]]) -> None:
+    def _row(self, slot: Any, value: Any, new: bool, number: int | None = None) -> tuple[int, bool, Cell]:
+        key_slot = slot[1] if self._spaced else slot
+        key = self._memory.key_of(key_slot)
+        cell = Cell(self.number, slot, value, () if key is key_slot else (key,))
+        return self._cells.number(self.number, slot, key) if number is None else number, new, cell
+
+    def _store(self, rows: list[tuple[int, bool, Cell]]) -> None:
+        """Write rows and empty their list."""
+        rows.sort(key=itemgetter(0))
         with self._failures():
-            self._cells.write(rows)
+            self._count += sum(new for _, new, _ in rows) - self._cells.write(rows)
+        rows.clear()
 
     def clear(self) -> None:
         for slot in self:
@@ -330,11 +303,8 @@ class DiskTable(MutableMapping[Any, Any]):
             ) from error
 
     def _rows(self, slots: list[Any], entries: dict[Any, Any]) -> Iterator[tuple[int, bool, Cell]]:
-        numbers, key_of, spaced = self._numbers, self._memory.key_of, self._spaced
         for slot in slots:
-            number, value = numbers[slot], entries[slot]
+            number, value = self._numbers[slot], entries[slot]
             new, number = number < 0, max(number, ~number)
-            key_slot = slot[1] if spaced else slot
-            key = key_of(key_slot)
-            numbers[slot] = ~number if value is GONE else number
-            yield number, new, Cell(self.number, slot, value, () if key is key_slot else (key,))
+            self._numbers[slot] = ~number if value is GONE else number
+            yield self._row(slot, value, new, number)
