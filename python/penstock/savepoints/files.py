@@ -19,7 +19,7 @@ from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.sections import snapshot_of
 from penstock.savepoints.operator_state import Subtask, only_operator
-from penstock.savepoints.pickles import unmade_in, unread_error
+from penstock.savepoints.pickles import refuse_unmade, unmade_in
 from penstock.storage.stores import storage_of
 
 
@@ -41,7 +41,10 @@ def write_state(folder: str, about: AboutOperator, subtask: Subtask, version: in
     if not (content.entries or subtask.places):
         return ()
     if subtask.unmade and keyed is not None:
-        _check(about, keyed)
+        tables = [item for _, namespaces in keyed.tables() for item in namespaces.items()]
+        values = ([namespace, [*map(keyed.key_of, table)], [*table.values()]] for namespace, table in tables)
+        timers = ((timer.key, timer.namespace) for _, queue in keyed.queues() for timer in queue)
+        refuse_unmade(chain(values, timers), f"The state of {about}")
     noted = {} if keyed is None else keyed.noted.forms
     classes = {**_classes_of_places(subtask), **noted}
     broadcast = tuple(subtask.broadcast.values())
@@ -56,16 +59,6 @@ def _classes_of_places(subtask: Subtask) -> Mapping[str, ClassForm]:
     if not lost or any(unmade_in(subtask.loads(data)) is not None for data in subtask.places.values()):
         return subtask.classes
     return {name: form for name, form in subtask.classes.items() if name not in lost}
-
-
-def _check(about: AboutOperator, keyed: KeyedState) -> None:
-    """Check that nothing that will be written is a stand-in."""
-    tables = [item for _, namespaces in keyed.tables() for item in namespaces.items()]
-    values = ([namespace, [*map(keyed.key_of, table)], [*table.values()]] for namespace, table in tables)
-    timers = ((timer.key, timer.namespace) for _, queue in keyed.queues() for timer in queue)
-    for value in chain(values, timers):
-        if (name := unmade_in(value)) is not None:
-            raise unread_error(f"The state of {about}", name)
 
 
 def copy_readdressed(

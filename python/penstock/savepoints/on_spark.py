@@ -105,7 +105,6 @@ def _write(
     index: int,
     rows: Iterable[tuple[Any, Any]],
 ) -> Iterator[tuple[int, tuple[StateFile, ...] | _Refused]]:
-    """Write the state of a subtask as a file."""
     operator_id, state, version = target
     try:
         keyed = keyed_state(_values(rows), filling.key, filling.key_type, filling.function, state.max_parallelism)
@@ -126,7 +125,6 @@ def _values(rows: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
 
 
 def _check_files(folder: str, operator_id: str, chains: Sequence[tuple[StateFile, ...]]) -> None:
-    """Check that this process sees all files, and delete those of repeated tasks."""
     storage = storage_of(folder)
     entries = {entry.path.rpartition("/")[2]: entry for entry in storage.list(folder)}
     named = {file.name: file for chain in chains for file in chain}

@@ -89,7 +89,6 @@ def only_operator(savepoint: StoredSavepoint, operator_id: str) -> StoredSavepoi
 def _apply(
     reader: StateReader, subtask: Subtask, replay: Replay | None, state: OperatorState, groups: int, unpickle: bool
 ) -> Replay | None:
-    """Apply the next file of a chain."""
     header = reader.header
     reading: Any = TrustingReading(header.classes) if unpickle else PlainReading()
     subtask.readings.append(reading)

@@ -7,7 +7,7 @@ Only plain values are created: rows, dates, decimals, windows. Every other name 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -71,6 +71,13 @@ def unmade_in(value: Any) -> str | None:
             seen.add(id(part))
             waiting += parts
     return None
+
+
+def refuse_unmade(values: Iterable[Any], what: str, *, unpickle: bool = False) -> None:
+    """Raise SavepointError if something in some values was not created."""
+    for value in values:
+        if (name := unmade_in(value)) is not None:
+            raise unread_error(what, name, unpickle=unpickle)
 
 
 def _parts(value: Any) -> list[Any]:

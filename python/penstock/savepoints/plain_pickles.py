@@ -79,7 +79,6 @@ class _Machine:
         return self.data[at : self.at]
 
     def count(self, width: int) -> int:
-        """A length or an index."""
         return int.from_bytes(self.take(width), "little")
 
     def items(self) -> list[Any]:
@@ -106,7 +105,6 @@ class _Machine:
             self.nested[id(value)] = depth, size, value  # keep the value alive, so that its id stays unique
 
     def make(self) -> None:
-        """Create an object from a class and its arguments."""
         arguments, cls = self.stack.pop(), self.stack.pop()
         self.classes -= isinstance(cls, Known)
         for argument in arguments if type(arguments) is tuple else ():
@@ -121,7 +119,6 @@ class _Machine:
             self.push(result)
 
     def build(self) -> None:
-        """Set the state of a new object."""
         state, value = self.stack.pop(), self.stack.pop()
         set_state(value, state)
         self.bare.pop(id(value), None)

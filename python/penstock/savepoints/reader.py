@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from penstock.runtime.state.type_texts import type_of
 from penstock.runtime.windows.time_window import TimeWindow
 from penstock.savepoints.on_spark import frame_of
 from penstock.savepoints.operator_state import Subtask, find_operator_id, key_type, only_operator, subtasks
-from penstock.savepoints.pickles import unmade_in, unread_error
+from penstock.savepoints.pickles import refuse_unmade, unread_error
 from penstock.savepoints.table import StateTable
 
 Type = TypeInformation[Any] | None
@@ -87,7 +87,7 @@ class Savepoint:
 
         Raises SavepointError: the state is missing or damaged, or it has objects and ``unpickle`` was not set.
         """
-        parts = list(self._subtasks(operator))
+        parts = self._subtasks(operator)
         try:
             return self._checked(self._table(parts, operator, state), operator, parts)
         except (AttributeError, IndexError, TypeError, ValueError, pickle.UnpicklingError) as error:
@@ -154,7 +154,7 @@ class Savepoint:
         """
         rows: list[tuple[Any, ...]] = []
         keys: Type = None
-        parts = list(self._subtasks(operator))
+        parts = self._subtasks(operator)
         for part in parts:
             if part.keyed is not None:
                 keys = _declared(part.keyed.key_hash.key_type)
@@ -181,19 +181,15 @@ class Savepoint:
             rows.append((split, *at))
         return StateTable(("split", "subtask", "position"), (Types.STRING(), Types.INT(), None), rows)
 
-    def _subtasks(self, operator: str) -> Iterator[Subtask]:
-        return subtasks(self._read, self._id(operator), unpickle=self._unpickle)
+    def _subtasks(self, operator: str) -> list[Subtask]:
+        return list(subtasks(self._read, self._id(operator), unpickle=self._unpickle))
 
     def _id(self, operator: str) -> str:
         return find_operator_id(self._read.manifest.operators, operator, f"The savepoint {self.place!r}")
 
     def _checked(self, table: StateTable, operator: str, parts: list[Subtask]) -> StateTable:
-        if any(part.unmade for part in parts):
-            for row in table.rows:
-                if (name := unmade_in(row)) is not None:
-                    raise unread_error(
-                        f"The requested state of the operator {operator!r}", name, unpickle=self._unpickle
-                    )
+        what = f"The requested state of the operator {operator!r}"
+        refuse_unmade(table.rows if any(part.unmade for part in parts) else (), what, unpickle=self._unpickle)
         return table
 
 
@@ -204,9 +200,7 @@ def _part(
     table = _keyed(parts, state) if any(_has(part, state) for part in parts) else None
     if not table:
         return StateTable(columns, (None,) * len(columns), ())
-    for row in table.rows if any(part.unmade for part in parts) else ():
-        if (name := unmade_in(row)) is not None:
-            raise unread_error(f"The state {state!r}", name, unpickle=unpickle)
+    refuse_unmade(table.rows if any(part.unmade for part in parts) else (), f"The state {state!r}", unpickle=unpickle)
     if table.columns != columns:
         raise SavepointError(
             f"The state {state!r} of {place.place!r} has the columns {table.columns}, and {columns} were expected: it "
@@ -247,7 +241,6 @@ def _keyed(parts: list[Subtask], state: str) -> StateTable:
 
 
 def _spaced(columns: tuple[str, ...], types: tuple[Type, ...], rows: list[tuple[Any, ...]], at: int) -> StateTable:
-    """A table that has the column of namespaces only if there are any."""
     spaces = {type(row[at]) for row in rows}
     if spaces <= {type(None)}:
         rows = [(*row[:at], *row[at + 1 :]) for row in rows]
@@ -256,7 +249,6 @@ def _spaced(columns: tuple[str, ...], types: tuple[Type, ...], rows: list[tuple[
 
 
 def _shown(info: StateInfo) -> Callable[[Any], tuple[Any, ...]]:
-    """A function from a stored value to the columns of its row."""
     if info.kind == TIMED:
         return lambda stored: (list(stored),)
     if info.kind == HELD:
@@ -271,7 +263,6 @@ def _shown(info: StateInfo) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _value_type(info: StateInfo) -> Type:
-    """The type of the column ``value``."""
     types = [_type(text) for text in info.types]
     if info.kind == "MapState":
         key, value = types if len(types) == 2 else (None, None)

@@ -57,7 +57,6 @@ class Pending:
     filling: Filling | None = None
 
     def write(self, folder: str, operator_id: str, version: int) -> OperatorState:
-        """Write the changed files; returns the entry for the manifest."""
         state = self.state
         if self.origin is None:
             parts, regrouped = [Subtask() for _ in range(state.parallelism)], False
@@ -372,7 +371,6 @@ class SavepointWriter:
         return Savepoint(target)
 
     def _carry(self, storage: Any, folder: str, manifest: StepManifest) -> None:
-        """Copy or link the files that have not changed."""
         here = {file.name for state in manifest.operators.values() for chain in state.subtasks for file in chain}
         for place in self._places:
             ended = {name.name for origin, source in self._ended if origin is place for name in source.ended.files}

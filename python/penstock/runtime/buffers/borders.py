@@ -22,6 +22,7 @@ from penstock.common.typeinfo import (
     MapTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
+    SqlTimeTypeInfo,
     TupleTypeInfo,
     TypeInformation,
 )
@@ -86,9 +87,9 @@ def _changing(type_info: TypeInformation[Any] | None) -> bool:
 
 def _crossing(type_info: TypeInformation[Any] | None, place: str, field: str) -> Convert | None:
     if isinstance(type_info, BasicTypeInfo) and type_info.basic_type is BasicType.FLOAT:
-        narrow = shortest32 if place == COLLECT else float32
-        return _after(_converted(type_info, place, field), narrow)
-    if kind_of(type_info) is not None:
+        number, narrow = _converted(type_info, place, field), shortest32 if place == COLLECT else float32
+        return lambda value: narrow(number(value))
+    if isinstance(type_info, BasicTypeInfo | SqlTimeTypeInfo):
         return _converted(type_info, place, field)
     if isinstance(type_info, TupleTypeInfo | RowTypeInfo):
         named = zip(type_info.field_names, type_info.field_types, strict=True)
@@ -105,18 +106,10 @@ def _crossing(type_info: TypeInformation[Any] | None, place: str, field: str) ->
     return None
 
 
-def _converted(type_info: TypeInformation[Any] | None, place: str, field: str) -> Convert | None:
-    if type_info is None:
-        return None
+def _converted(type_info: TypeInformation[Any], place: str, field: str) -> Convert:
     cross = conversion(type_info, field, read=place == SOURCE, collected=place == COLLECT)
     plain = None if _changing(type_info) else glance(type_info)
     return cross if plain is None else lambda value: value if plain(value) else cross(value)
-
-
-def _after(first: Convert | None, second: Convert | None) -> Convert | None:
-    if first is None or second is None:
-        return first or second
-    return lambda value: second(first(value))
 
 
 def _elements(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], place: str, field: str) -> Convert | None:
@@ -128,15 +121,11 @@ def _elements(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], place: str, fie
         element = optional(element)
 
     def cross(value: Any) -> Any:
-        if not isinstance(value, list) and (place != SOURCE or not _listed(value)):
+        if not isinstance(value, (list, tuple) if place == SOURCE else list):
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not a list")
         return list(value) if element is None else list(map(element, value))
 
     return cross
-
-
-def _listed(value: Any) -> bool:
-    return isinstance(value, list | tuple)
 
 
 def _crossed(fields: Sequence[Convert | None], values: Iterable[Any]) -> list[Any]:

@@ -36,8 +36,6 @@ def room(size: int, before: int) -> int:
 class Estimate:
     """An estimate of the bytes of waiting records."""
 
-    __slots__ = ("bytes", "count", "mean", "size")
-
     def __init__(self, size: Size) -> None:
         self.size = size
         self.count = self.bytes = self.mean = 0
@@ -55,8 +53,6 @@ class Estimate:
 
 class Filling(Estimate):
     """A list that is filled until it is large enough: append to ``values``; from ``mark`` of them on ask ``full()``."""
-
-    __slots__ = ("_limit", "_most", "_most_bytes", "mark", "values")
 
     def __init__(self, size: Size, most: int, most_bytes: int = TARGET_BYTES, first: int = FIRST_RECORDS) -> None:
         super().__init__(size)

@@ -71,7 +71,9 @@ class Encoder:
             self._check(pickle.loads(v.data) if type(v) is _Pickled else v for v in values)
         if self._cross is not None:
             values = [self._cross(pickle.loads(v.data) if type(v) is _Pickled else v) for v in values]
-        if self._columns is not None and self._due():
+        self._skipped += 1
+        # each buffer that does not fit doubles the number of those that are not tried
+        if self._columns is not None and self._skipped > self._skip:
             extras = dumps((stamps, signals)) if stamps or signals else b""
             data = self._columns(values, key, extras)
             if data is not None:
@@ -80,11 +82,6 @@ class Encoder:
             self._skip = 0 if self._persistent else min(2 * self._skip + 1, _MOST_SKIPPED)
             self._skipped = 0
         return encode(values, stamps, signals)
-
-    def _due(self) -> bool:
-        """Whether to try columns. Each buffer that does not fit doubles the number that are not tried."""
-        self._skipped += 1
-        return self._skipped > self._skip
 
 
 def decode(data: bytes, functions: ModuleType | None = None) -> Buffer:

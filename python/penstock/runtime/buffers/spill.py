@@ -24,8 +24,6 @@ class Memory:
 class Store:
     """Bytes in memory while there is room, else in a temporary file. O(1) calls per piece."""
 
-    __slots__ = ("_end", "_file", "_memory", "held", "spilled")
-
     def __init__(self, memory: int | Memory = MEMORY) -> None:
         self._memory = Memory(memory) if isinstance(memory, int) else memory
         self._file: IO[bytes] | None = None
@@ -33,7 +31,6 @@ class Store:
         self.held = self.spilled = 0
 
     def put(self, data: bytes) -> Slip:
-        """Store bytes; returns a slip for :meth:`take`."""
         size = len(data)
         if size <= self._memory.left:
             self._memory.left -= size
@@ -77,8 +74,6 @@ class Store:
 class Rows:
     """Rows whose bytes are in a store."""
 
-    __slots__ = ("_rows", "_store")
-
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rows: list[Row] = []  # with slips instead of bytes
@@ -108,7 +103,5 @@ class Rows:
 
     def _give(self, rows: list[Row]) -> Iterator[Row]:
         while rows:
-            yield self._with_bytes(rows.pop())  # a local name would keep the row alive until the next one
-
-    def _with_bytes(self, row: Row) -> Row:
-        return row._replace(data=self._store.take(row.data))
+            # a local name would keep the row alive until the next one
+            yield rows[-1]._replace(data=self._store.take(rows.pop().data))

@@ -218,7 +218,6 @@ def _apply(
     *,
     drops: bool = False,
 ) -> _Places:
-    """Apply the next file of a chain; returns its operator state."""
     header, follows = reader.header, None if before is None else before.name
     if (header.checksum, header.kind) != (file.checksum, file.kind):
         raise reader.error("is not the file that was written: its checksum differs")
@@ -287,7 +286,6 @@ def _refused(about: AboutOperator, reason: str) -> InvalidProgramError:
 
 
 def _as_now(places: _Places, reading: Reading, state: OperatorState, header: Header) -> _Places:
-    """Operator state as today's program would have written it."""
     for info in header.broadcast:
         state.forms[info.name] = state.infos[info.name] = info
     if reading.loads is decode_value:

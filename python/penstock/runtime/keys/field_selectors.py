@@ -35,16 +35,9 @@ def _shape(function: FunctionType) -> tuple[Any, ...]:
     # a docstring may take the place of None; code that uses it differs
     if constants and type(constants[0]) is str:
         constants = (None, *constants[1:])
-    return (
-        code.co_code,
-        tuple((type(constant), constant) for constant in constants),
-        code.co_names,
-        code.co_argcount,
-        code.co_posonlyargcount,
-        code.co_kwonlyargcount,
-        code.co_flags & ~_FUTURES,
-        code.co_freevars,
-    )
+    values, names = tuple((type(constant), constant) for constant in constants), (code.co_names, code.co_freevars)
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+    return code.co_code, values, names, counts, code.co_flags & ~_FUTURES
 
 
 @cache

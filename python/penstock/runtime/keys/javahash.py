@@ -52,9 +52,6 @@ def _hash_bits(value: int) -> int:
     return signed(value ^ (value >> 32))
 
 
-# --- scalars ---------------------------------------------------------------------------------------------------------
-
-
 def hash_long(value: int) -> int:
     """``Long.hashCode``."""
     if not -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
@@ -135,7 +132,6 @@ def _undeclared_int(value: int) -> int:
     return hash_long(value) if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF else hash_big_integer(value)
 
 
-# --- objects ---------------------------------------------------------------------------------------------------------
 # A date is a java.sql.Date, a time a Time, a datetime a Timestamp: all hash the milliseconds since the epoch, here as
 # if the clock were UTC's. Equal values with and without a zone never meet, because Python compares them as different.
 
@@ -191,39 +187,32 @@ class Basic(NamedTuple):
     """The hash and canonical form of keys of a declared basic type."""
 
     hash: Hash
-    python_type: Any
+    python_types: tuple[type, ...]
     canonical: Canonical | None = None
     native: bytes | None = None
 
 
 BASIC = {
-    BasicType.STRING: Basic(hash_string, str, None, b"s"),
-    BasicType.CHAR: Basic(hash_string, str, None, b"s"),  # one UTF-16 unit: its value
-    BasicType.BYTE: Basic(integer_hash(8, "BYTE"), int, None, b"1"),
-    BasicType.SHORT: Basic(integer_hash(16, "SHORT"), int, None, b"2"),
-    BasicType.INT: Basic(integer_hash(32, "INT"), int, None, b"4"),
-    BasicType.LONG: Basic(hash_long, int, None, b"l"),
-    BasicType.BIG_INT: Basic(hash_big_integer, int),
+    BasicType.STRING: Basic(hash_string, (str,), None, b"s"),
+    BasicType.CHAR: Basic(hash_string, (str,), None, b"s"),  # one UTF-16 unit: its value
+    BasicType.BYTE: Basic(integer_hash(8, "BYTE"), (int,), None, b"1"),
+    BasicType.SHORT: Basic(integer_hash(16, "SHORT"), (int,), None, b"2"),
+    BasicType.INT: Basic(integer_hash(32, "INT"), (int,), None, b"4"),
+    BasicType.LONG: Basic(hash_long, (int,), None, b"l"),
+    BasicType.BIG_INT: Basic(hash_big_integer, (int,)),
     BasicType.BOOLEAN: Basic(hash_boolean, (bool, int), bool, b"b"),
     BasicType.DOUBLE: Basic(hash_double, (float, int), double_bits, b"d"),
     BasicType.FLOAT: Basic(hash_float, (float, int), float_bits, b"f"),
-    BasicType.BIG_DEC: Basic(hash_big_decimal, Decimal, unscaled_value),
+    BasicType.BIG_DEC: Basic(hash_big_decimal, (Decimal,), unscaled_value),
     BasicType.INSTANT: Basic(hash_instant, (Instant, datetime), instant_of_value),
 }
 
 
-def _day(value: date) -> date:
-    return value.date() if isinstance(value, datetime) else value
-
-
 SQL_TIME = {
-    SqlTimeType.DATE: Basic(hash_date, date, _day),
-    SqlTimeType.TIME: Basic(hash_time, time),
-    SqlTimeType.TIMESTAMP: Basic(hash_timestamp, datetime),
+    SqlTimeType.DATE: Basic(hash_date, (date,), lambda day: day.date() if isinstance(day, datetime) else day),
+    SqlTimeType.TIME: Basic(hash_time, (time,)),
+    SqlTimeType.TIMESTAMP: Basic(hash_timestamp, (datetime,)),
 }
-
-
-# --- composites ------------------------------------------------------------------------------------------------------
 
 
 def fold(h: int, hashes: Any) -> int:
@@ -231,9 +220,6 @@ def fold(h: int, hashes: Any) -> int:
     for x in hashes:
         h = (31 * h + x) & _MASK
     return signed(h)
-
-
-# --- undeclared values -----------------------------------------------------------------------------------------------
 
 
 def hash_undeclared(value: Any) -> int:
@@ -259,11 +245,6 @@ def _row(value: Row) -> int:
     return signed(31 * value.get_row_kind().value + fold(1, map(hash_undeclared, value)))
 
 
-def _member(value: Enum) -> int:
-    _, name = name_of_member(value)[1]
-    return hash_undeclared(name)
-
-
 _UNDECLARED: dict[type, Hash] = {  # bool before int and datetime before date, which are their base classes
     str: hash_string,
     bool: hash_boolean,
@@ -281,7 +262,7 @@ _UNDECLARED: dict[type, Hash] = {  # bool before int and datetime before date, w
     Instant: hash_instant,
     timedelta: hash_duration,
     UUID: hash_uuid,
-    Enum: _member,
+    Enum: lambda value: hash_undeclared(name_of_member(value)[1][1]),
 }
 
 
@@ -295,20 +276,19 @@ def frozen_fields(kind: type) -> tuple[str, ...] | None:
 
 
 def _no_hash(value: Any) -> TypeInfoError:
-    kind_of = type(value)
-    kind = kind_of.__name__
+    kind = type(value)
     if isinstance(value, memoryview):
         advice = "its content may change; use bytes(key)"
-    elif hasattr(kind_of, "__dataclass_params__"):
+    elif hasattr(kind, "__dataclass_params__"):
         advice = "it is mutable, or its class does not define equality; declare it with @dataclass(frozen=True)"
     elif isinstance(value, (set, frozenset, dict)):
         advice = "its order is not fixed; use a sorted tuple of its items"
-    elif type(value).__module__ == "numpy":
+    elif kind.__module__ == "numpy":
         advice = "Java has no such type; use the Python value, key.item()"
     else:
         advice = "its hash differs from process to process; use a str, int, frozen dataclass, or a tuple of its fields"
     return TypeInfoError(
-        f"The key {value!r} is a {kind}, which cannot be a key because {advice}.",
+        f"The key {value!r} is a {kind.__name__}, which cannot be a key because {advice}.",
         flink_class="org.apache.flink.api.common.InvalidProgramException",
     )
 
@@ -321,9 +301,7 @@ _SIMPLE = frozenset({str, int, type(None), datetime, *_OWN_FORM})
 def canonical_undeclared(value: Any) -> Any:
     """The canonical form of an undeclared value. Types tag what Python takes for equal: no key contains a type."""
     kind = type(value)
-    if kind in _SIMPLE:
-        return value
-    if kind is tuple and _SIMPLE.issuperset(map(type, value)):
+    if kind in _SIMPLE or (kind is tuple and _SIMPLE.issuperset(map(type, value))):
         return value
     if isinstance(value, bool):
         return (bool, value)

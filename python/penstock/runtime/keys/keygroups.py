@@ -74,13 +74,9 @@ _ASSIGN = """def assign(value):
 class ChannelAssigner:
     """Maps keys to subtasks, with a bounded cache by canonical key."""
 
-    __slots__ = ("_channels", "_checked", "_key_hash", "_max_parallelism", "_room", "assign", "cache")
-
     def __init__(self, key_hash: KeyHash, max_parallelism: int, channels: int) -> None:
-        self._key_hash = key_hash
-        self._checked = key_hash.checked
-        self._max_parallelism = max_parallelism
-        self._channels = channels
+        self._key_hash, self._checked = key_hash, key_hash.checked
+        self._max_parallelism, self._channels = max_parallelism, channels
         self._room = CACHE_BYTES
         self.cache: dict[Any, int] = {}
         look, names = key_hash.plain

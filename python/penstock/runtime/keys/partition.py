@@ -30,21 +30,15 @@ class KeyPartition:
         if not isinstance(self.key_type, InRow):
             return select
         cross = crossing(self.key_type.key_type, _IN_PYFLINK)
-        return select if cross is None else _crossed(select, cross)
+        if cross is None:
+            return select
+        return lambda record: None if (key := select(record)) is None else cross(key)
 
     def functions(self) -> list[tuple[Any, str]]:
         return [(self.key_selector, f"key selector of {self.call}")]
 
     def failure(self, error: Exception, place: str = "before") -> Exception:
         return failure_of(f"key selector of {self.call}", place, error)
-
-
-def _crossed(select: Callable[[Any], Any], cross: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def selected(record: Any) -> Any:
-        key = select(record)
-        return None if key is None else cross(key)
-
-    return selected
 
 
 @dataclass(frozen=True)

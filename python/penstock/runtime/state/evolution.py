@@ -220,7 +220,6 @@ class _Change:
         return lambda stored: None if (converted := part(stored)) is _GONE else converted
 
     def _conversions(self) -> list[Convert | None]:
-        """The conversions of map keys, and of values."""
         new = self.declared
         old: list[Type] = [None] * len(new)
         try:
@@ -244,7 +243,6 @@ class _Change:
         return value if check is None else check(value)
 
     def _called(self, value: Any) -> Any:
-        """What the migrations make of a value; None removes it."""
         for migration in self.pending:
             try:
                 value = migration.function(value)
@@ -282,7 +280,6 @@ class _Change:
         return convert
 
     def _whole(self, stored: Any) -> Any:
-        """Convert all that a key has, of a state that was of another kind."""
         kind, value = self.form.kind, stored
         if TTL in self.old.serializers:
             value = _mapped(self.old.kind, stored, itemgetter(0))
@@ -298,7 +295,6 @@ class _Change:
 
 
 def _mapped(kind: str, value: Any, change: Convert) -> Any:
-    """Change the elements of a list, the values of a map, or a single value."""
     if kind == "ListState":
         return list(map(change, value))
     return {key: change(item) for key, item in value.items()} if kind == "MapState" else change(value)

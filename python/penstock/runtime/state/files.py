@@ -79,7 +79,6 @@ class Header:
 
     @property
     def bytes(self) -> int:
-        """The length of the file."""
         parts = (*self.sections, *(() if self.operator_state is None else (self.operator_state,)))
         return self.offset + sum(part.bytes for part in parts)
 
@@ -145,7 +144,6 @@ class StateReader:
         return header
 
     def sections(self, groups: range) -> Iterator[Section]:
-        """The sections that contain some of these key groups."""
         for part in self.header.sections:
             if part.first < groups.stop and part.last >= groups.start:
                 yield Section(part.first, part.last, self._read(part, f"key groups {part.first} to {part.last}"))

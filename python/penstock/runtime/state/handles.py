@@ -46,7 +46,6 @@ class State(api.State):
         self._table = self._keyed.table(self.name) if namespace is VOID else None
 
     def _read(self, *, writing: bool = False) -> Any:
-        """The value of the current key, or MISSING."""
         table = self._table
         if table is None:
             table = self._keyed.find(self.name, self._namespace) or _EMPTY
@@ -81,7 +80,6 @@ class State(api.State):
         return f"<{self.kind} {self.name!r}>"
 
     def clear(self) -> None:
-        """Forget the state of the current key."""
         if self._keyed.slot is None:
             self._miss_key(True)
         else:
@@ -124,12 +122,10 @@ class ValueState(State, api.ValueState[Any]):
         self._default = default
 
     def value(self) -> Any:
-        """The value of the current key; a copy of the default (None unless set) where there is none."""
         value = self._read()
         return copy.deepcopy(self._default) if value is MISSING else value
 
     def update(self, value: Any) -> None:
-        """Set the value of the current key; None clears it."""
         if value is None:
             self.clear()
         else:
@@ -142,16 +138,13 @@ class ListState(MergingState, api.ListState[Any]):
     kind = "ListState"
 
     def get(self) -> Iterator[Any]:
-        """The elements of the current key, in order of addition."""
         elements = self._read()
         return iter(() if elements is MISSING else list(elements))
 
     def add(self, value: Any) -> None:
-        """Append one element."""
         self.add_all([value])
 
     def add_all(self, values: list[Any]) -> None:
-        """Append elements."""
         if values:
             elements = self._read(writing=True)
             if elements is MISSING:
@@ -164,7 +157,6 @@ class ListState(MergingState, api.ListState[Any]):
             raise _no_values("add_all", self.name)
 
     def update(self, values: list[Any]) -> None:
-        """Replace all elements; an empty list clears."""
         if values:
             self._write(list(values))
         elif values is None:
@@ -196,12 +188,10 @@ class ReducingState(MergingState, api.ReducingState[Any]):
         self._reduce = reduce
 
     def get(self) -> Any:
-        """The reduction of all values added for the current key, or None."""
         value = self._read()
         return None if value is MISSING else value
 
     def add(self, value: Any) -> None:
-        """Reduce one more value into the state."""
         current = self._read()
         try:
             self._write(value if current is MISSING else self._reduce(current, value))
@@ -222,12 +212,10 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
         self._function = function
 
     def get(self) -> Any:
-        """The result for all values added for the current key, or None."""
         accumulator = self._read()
         return None if accumulator is MISSING else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
-        """Add one more value."""
         accumulator, function = self._read(), self._function
         try:
             self._write(function.add(value, function.create_accumulator() if accumulator is MISSING else accumulator))
@@ -244,7 +232,6 @@ class MapView:
     _entries: Any
 
     def get(self, key: Any) -> Any:
-        """The value of a key of the map, or None."""
         entries = self._entries
         return entries.get(key_in(entries, key))
 
@@ -256,7 +243,6 @@ class MapView:
         return not self._entries
 
     def keys(self) -> Iterable[Any]:
-        """The keys of the map, in order of insertion."""
         return list(self._entries)
 
     def values(self) -> Iterable[Any]:
@@ -283,11 +269,9 @@ class MapState(MapView, State, api.MapState[Any, Any]):
         return {} if entries is MISSING else entries
 
     def put(self, key: Any, value: Any) -> None:
-        """Set the value of a key of the map."""
         self.put_all({key: value})
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
-        """Set the values of several keys."""
         if dict_value:
             entries = self._held(writing=True)
             for key, value in dict(dict_value).items():
@@ -295,7 +279,6 @@ class MapState(MapView, State, api.MapState[Any, Any]):
             self._write(entries)
 
     def remove(self, key: Any) -> None:
-        """Remove a key of the map; removing the last key clears the state."""
         entries = self._held(writing=True)
         removed = entries.pop(key_in(entries, key), MISSING)
         if not entries:

@@ -56,7 +56,6 @@ def key_check(before: str, key_hash: KeyHash) -> Check | None:
 
 
 def _alike(old: TypeInformation[Any] | None, new: TypeInformation[Any] | None) -> bool:
-    """Whether one value can be of both types."""
     if is_undeclared(old) or is_undeclared(new) or (kind_of(old) is not None and kind_of(new) is not None):
         return True
     if isinstance(old, TupleTypeInfo | RowTypeInfo) and type(old) is type(new):

@@ -79,7 +79,6 @@ class KeyedState:
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     def enter(self, key: Any) -> Any:
-        """Make a key the current one, and return its canonical form."""
         if key is None:
             if not self.key_hash.nullable:
                 raise null_key()
@@ -173,7 +172,6 @@ class KeyedState:
         self.current_key = self.slot = None
 
     def places(self, name: str) -> list[tuple[Any, Any]]:
-        """(namespace, canonical form of the key) of every value of a state."""
         return [(namespace, slot) for namespace, table in self._tables.get(name, {}).items() for slot in table]
 
     def revise(self, name: str, namespace: Any, slot: Any, revised: Callable[[Any], Any]) -> None:
@@ -195,7 +193,6 @@ class KeyedState:
         return self._tables.items()
 
     def queues(self) -> Iterator[tuple[str, TimerQueue]]:
-        """The timers by domain: event, processing."""
         yield "event", self.event_timers
         yield "processing", self.processing_timers
 
@@ -290,7 +287,6 @@ class KeyedState:
         return self.changed_entries() > 0 or any(queue.all_new for _, queue in self.queues())
 
     def changed_entries(self) -> int:
-        """The number of entries that a log needs for the values and timers that have changed."""
         assert self.changes is not None
         return len(self.changes) + sum(queue.moves for _, queue in self.queues())
 
@@ -300,7 +296,6 @@ class KeyedState:
             settle()
 
     def written(self) -> None:
-        """Forget the changes: they are in a file now."""
         if self.changes is not None:
             self.changes.forget()
         for _, queue in self.queues():

@@ -35,19 +35,15 @@ class OperatorState:
         return any(self._states.values())
 
     def list(self, name: str, *, union: bool = False) -> list[Any]:
-        """The elements of a list state; always the same object."""
         return self._states.setdefault((UNION if union else SPLIT, name), [])
 
     def broadcast(self, name: str) -> dict[Any, Any]:
-        """The map of a broadcast state; always the same object."""
         return self._states.setdefault((BROADCAST, name), {})
 
     def places(self, name: str) -> Collection[Any]:
-        """The keys of a broadcast state."""
         return self._states.get((BROADCAST, name), ())
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a broadcast state."""
         self.broadcast(new).update(self._states.pop((BROADCAST, old)))
 
     def snapshot(self) -> dict[tuple[str, str], bytes]:
@@ -87,7 +83,6 @@ class OperatorState:
         *,
         flink: str = "1.11",
     ) -> None:
-        """Take this subtask's part of the snapshots of all old subtasks."""
         values = [{place: decode_value(data) for place, data in snapshot.items()} for snapshot in snapshots]
         counts = [{at: 1 if at[0] == BROADCAST else len(value) for at, value in states.items()} for states in values]
         for old, (kind, name), elements in shares(counts, parallelism, subtask, flink=flink):

@@ -180,8 +180,6 @@ class _Part:
 
 
 class _Sorting:
-    """Sorts entries by the key group of their key, a whole table at a time."""
-
     def __init__(self, keyed: KeyedState, places: list[tuple[int, Any]]) -> None:
         self._keyed, self._places = keyed, places
         functions, code = native.functions(), native_code(keyed.key_hash.key_type)
@@ -264,7 +262,6 @@ class _Sorting:
 
 
 def _live(table: Table, slots: Iterable[Any], kept: Callable[[Any], Any]) -> Iterator[Any]:
-    """The values to write, of a state with a filter."""
     for slot in slots:
         value = table.get(slot, _GONE)
         live = None if value is _GONE else kept(value)

@@ -81,7 +81,6 @@ class KeyedStateStore(contexts.KeyedStateStore):
     def _settle(
         keyed: KeyedState, kind: str, descriptor: Any, types: tuple[str, ...], ttl: StateTtlConfig | None
     ) -> None:
-        """Record the description of the state, and convert restored values to it."""
         declared = [getattr(descriptor, attribute, None) for attribute in types]
         names = [serializer_class(type_info) for type_info in declared]
         serializers = (*names[:-1], names[-1] if ttl is None else TTL)

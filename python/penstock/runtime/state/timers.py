@@ -53,7 +53,6 @@ class TimerQueue:
         return self._heap[1] if len(self._heap) > 1 else None
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
-        """Add a timer; returns whether it is new."""
         name = time, slot, namespace
         if name in self._known:
             return False
@@ -129,11 +128,9 @@ class TimerQueue:
 
     @property
     def moves(self) -> int:
-        """The number of entries a log needs for the changes."""
         return len(self) if self.all_new else len(self.noted or ())
 
     def written(self) -> None:
-        """Forget the changes: they are in a file now."""
         self.all_new = False
         if self.noted:
             self.noted.clear()
@@ -162,12 +159,10 @@ class Clock:
         self._waiting: list[OperatorTime] = []
 
     def add(self, operator: OperatorTime) -> None:
-        """Add an operator that has processing-time timers."""
         if operator not in self._waiting:
             self._waiting.append(operator)
 
     def next_due(self) -> int | None:
-        """When the next timer is due, if any."""
         due = (operator.next_due() for operator in self._waiting)
         return min((time for time in due if time is not None), default=None)
 
@@ -202,7 +197,6 @@ class OperatorTime:
         self._fire(self._state.processing_timers, now, self._on_processing_time)
 
     def next_due(self) -> int | None:
-        """When the next processing-time timer is due, if any."""
         first = None if self._state is None else self._state.processing_timers.first()
         return None if first is None else first.time
 

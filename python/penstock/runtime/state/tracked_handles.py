@@ -20,10 +20,7 @@ from penstock.runtime.state.tracked_tables import frozen
 
 
 class _Read(State):
-    """The common part of tracking handles."""
-
     def _shown(self) -> None:
-        """Mark the current key's value as changed."""
         table: Table | None = self._table
         if table is None:
             table = self._keyed.find(self.name, self._namespace)

@@ -59,7 +59,6 @@ class TrackedTable(dict[Any, Any]):
         return dict.pop(self, slot, *default)
 
     def setdefault(self, slot: Any, default: Any = None) -> Any:
-        """A mutable value that exists counts as changed, because the caller may change it."""
         if slot not in self:
             self[slot] = default
             return default
@@ -79,7 +78,6 @@ class TrackedTable(dict[Any, Any]):
             self.mark((slot,))
 
     def mark(self, slots: Iterable[Any]) -> None:
-        """Record that these keys have changed; at least one."""
         self._dirty[self._place] = self
         self.changed.update(slots)
 
@@ -108,7 +106,6 @@ class Changes:
         return table
 
     def forget(self) -> None:
-        """Forget the changes: they are in a file now."""
         for table in self.dirty.values():
             table.changed = set()
         self.dirty.clear()

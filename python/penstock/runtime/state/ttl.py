@@ -90,7 +90,6 @@ class Lifetime:
         return value
 
     def merged(self, first_stored: Stamped, second_stored: Stamped, merge: Callable[[Any, Any], Any]) -> Stamped:
-        """Combine two stored values, in the order in which they were there."""
         first, second = self.usable(first_stored), self.usable(second_stored)
         if first is MISSING:
             return first_stored if second is MISSING else (second, self.now())
@@ -234,7 +233,6 @@ class TtlMapState(_Mortal, MapState):
         return value
 
     def _seen(self) -> dict[Any, Any]:
-        """The visible entries of the map. Expired entries are removed."""
         life = self._life
         life.sweep()
         stored = self._entries

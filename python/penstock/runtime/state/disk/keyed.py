@@ -120,8 +120,7 @@ class DiskKeyedState(KeyedState):
             for _, queue in self.queues():
                 queue.track()
 
-    def keep_keys(self, keep: bool) -> None:
-        """Ignored: the keys of entries in memory are always kept."""
+    def keep_keys(self, keep: bool) -> None: ...
 
     def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
         spaced, slots = namespace is not VOID, map(self.enter, keys)

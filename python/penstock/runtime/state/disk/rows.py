@@ -60,7 +60,6 @@ class RowFile:
             raise _failed(self.folder, error) from error
 
     def next_queue(self) -> int:
-        """A new number for a queue of timers."""
         self._queues += 1
         return self._queues
 
@@ -76,7 +75,6 @@ class RowFile:
         return None if row is None else row[0]
 
     def put(self, pairs: Pairs) -> None:
-        """Insert or replace rows. Sorted by number is cheapest."""
         self._many("replace into rows values (?, ?)", pairs)
 
     def add(self, pairs: Pairs) -> tuple[int, Pairs]:
@@ -89,7 +87,6 @@ class RowFile:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Group several writes in one transaction, which is cheaper."""
         with self.failures():
             self._db.execute("begin")
             yield

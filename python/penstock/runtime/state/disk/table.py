@@ -60,7 +60,6 @@ class Generations:
         self._step = self.left = max(_LEAST, min(_MOST, (limit - self._bytes) // (8 * mean)))
 
     def age(self) -> None:
-        """Write changed old entries, and make the young ones old."""
         current = self.current()
         for table in self.tables:
             table.age(current)
@@ -137,7 +136,6 @@ class DiskTable(MutableMapping[Any, Any]):
         return default
 
     def setdefault(self, slot: Any, default: Any = None) -> Any:
-        """A mutable value that exists counts as changed, because the caller may change it."""
         value = self.get(slot, GONE)
         if value is GONE:
             self[slot] = value = default
@@ -179,7 +177,6 @@ class DiskTable(MutableMapping[Any, Any]):
         self._store(rows)
 
     def convert(self, converted: Callable[[Any, Any], Any]) -> int:
-        """Replace all values and return their number; what is not in memory is written to the file directly."""
         rows: list[tuple[int, bool, Cell]] = []
         count = 0
         for slot, before in self.items():
@@ -204,7 +201,6 @@ class DiskTable(MutableMapping[Any, Any]):
         return self._cells.number(self.number, slot, key) if number is None else number, new, cell
 
     def _store(self, rows: list[tuple[int, bool, Cell]]) -> None:
-        """Write rows and empty their list."""
         rows.sort(key=itemgetter(0))
         with self._failures():
             self._count += sum(new for _, new, _ in rows) - self._cells.write(rows)
@@ -271,7 +267,6 @@ class DiskTable(MutableMapping[Any, Any]):
         self._dirty.difference_update(old)
 
     def write(self) -> None:
-        """Write all changed entries; they stay in memory."""
         for entries in (self._old, self._young):
             self._write(entries)
         self._dirty.clear()

@@ -38,7 +38,6 @@ class DiskTimerQueue(TimerQueue):
 
     @contextlib.contextmanager
     def _unnoted(self) -> Iterator[None]:
-        """Move timers between memory and file without recording changes."""
         noted, self.noted = self.noted, None
         try:
             yield
@@ -46,7 +45,6 @@ class DiskTimerQueue(TimerQueue):
             self.noted = noted
 
     def fill(self, timers: Iterable[Timer]) -> None:
-        """Replace all timers. The order of another queue is kept if all fit in memory."""
         rest = iter(timers)
         first = list(islice(rest, self._most))
         more = next(rest, None)
@@ -147,7 +145,6 @@ class DiskTimerQueue(TimerQueue):
         self._write()
 
     def _restart(self, timers: list[Timer]) -> None:
-        """Replace the heap by these sorted timers."""
         del self._heap[1:]
         self._known.clear()
         with self._unnoted():
