@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from penstock.common import typeinfo as types
 from penstock.common.checks import moment
-from penstock.common.functions.state_descriptor import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-)
+from penstock.common.functions import state_descriptor as descriptors
 from penstock.common.row import Row
-from penstock.common.typeinfo import ListTypeInfo, MapTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.common.typeinfo import TypeInformation
 from penstock.errors import PenstockError, SavepointError
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.keyed import KeyedState
@@ -25,7 +20,7 @@ from penstock.runtime.state.type_changes import conversion
 from penstock.runtime.state.type_texts import type_of
 
 Key = str | Callable[[Any], Any]
-Columns = Mapping[StateDescriptor[Any], str | Callable[[Any], Any]]
+Columns = Mapping[descriptors.StateDescriptor[Any], str | Callable[[Any], Any]]
 
 
 class BootstrapContext:
@@ -85,19 +80,19 @@ class _Columns(KeyedStateBootstrapFunction):
             fill(get(value))
 
 
-def _filled(handle: Any, descriptor: StateDescriptor[Any]) -> Callable[[Any], Any]:
-    if isinstance(descriptor, ListStateDescriptor):
+def _filled(handle: Any, descriptor: descriptors.StateDescriptor[Any]) -> Callable[[Any], Any]:
+    if isinstance(descriptor, descriptors.ListStateDescriptor):
         element = descriptor.elem_type_info
         return lambda values: handle.add_all([shaped(item, element) for item in values or ()])
-    if isinstance(descriptor, MapStateDescriptor):
+    if isinstance(descriptor, descriptors.MapStateDescriptor):
         return lambda entries: handle.put_all(shaped_entries(entries, descriptor))
-    if isinstance(descriptor, ReducingStateDescriptor | AggregatingStateDescriptor):
+    if isinstance(descriptor, descriptors.ReducingStateDescriptor | descriptors.AggregatingStateDescriptor):
         return lambda value: None if value is None else handle.add(value)
     declared = getattr(descriptor, "value_type_info", None)
     return lambda value: handle.update(shaped(value, declared))
 
 
-def shaped_entries(entries: Any, descriptor: MapStateDescriptor[Any, Any]) -> dict[Any, Any]:
+def shaped_entries(entries: Any, descriptor: descriptors.MapStateDescriptor[Any, Any]) -> dict[Any, Any]:
     """The entries of a map state, from a dictionary or pairs."""
     key, value = descriptor.key_type_info, descriptor.value_type_info
     return {shaped(k, key): shaped(v, value) for k, v in dict(entries or ()).items()}
@@ -171,16 +166,16 @@ def shaped(value: Any, declared: TypeInformation[Any] | None) -> Any:
     """A table's value by its declared type: dictionaries become rows or tuples, pairs become maps."""
     if value is None or declared is None:
         return value
-    if isinstance(declared, RowTypeInfo | TupleTypeInfo) and isinstance(value, dict):
+    if isinstance(declared, types.RowTypeInfo | types.TupleTypeInfo) and isinstance(value, dict):
         values = [shaped(item, kind) for item, kind in zip(value.values(), declared.field_types, strict=False)]
-        if isinstance(declared, TupleTypeInfo):
+        if isinstance(declared, types.TupleTypeInfo):
             return tuple(values)
         names = declared.field_names
         values = [shaped(value.get(name), kind) for name, kind in zip(names, declared.field_types, strict=True)]
         return Row.of_values(values, tuple(names))
-    if isinstance(declared, ListTypeInfo) and isinstance(value, list):
+    if isinstance(declared, types.ListTypeInfo) and isinstance(value, list):
         return [shaped(item, declared.element_type) for item in value]
-    if isinstance(declared, MapTypeInfo) and isinstance(value, list | dict):
+    if isinstance(declared, types.MapTypeInfo) and isinstance(value, list | dict):
         return {shaped(k, declared.key_type): shaped(v, declared.value_type) for k, v in dict(value).items()}
     return value
 
@@ -220,7 +215,7 @@ def _check_all(name: str, key: Any, check: Callable[[Any], Any] | None, values: 
             ) from error
 
 
-def broadcast_entries(descriptor: MapStateDescriptor[Any, Any], entries: Any) -> dict[Any, Any]:
+def broadcast_entries(descriptor: descriptors.MapStateDescriptor[Any, Any], entries: Any) -> dict[Any, Any]:
     """The checked entries of a broadcast state."""
     result = shaped_entries(entries, descriptor)
     _check_all(descriptor.name, None, conversion(None, descriptor.key_type_info), result)
@@ -228,7 +223,7 @@ def broadcast_entries(descriptor: MapStateDescriptor[Any, Any], entries: Any) ->
     return result
 
 
-def list_elements(descriptor: ListStateDescriptor[Any], elements: Iterable[Any]) -> list[Any]:
+def list_elements(descriptor: descriptors.ListStateDescriptor[Any], elements: Iterable[Any]) -> list[Any]:
     """The checked elements of a list state."""
     result = [shaped(element, descriptor.elem_type_info) for element in elements]
     _check_all(descriptor.name, None, conversion(None, descriptor.elem_type_info), result)

@@ -1,8 +1,6 @@
-"""State that Spark's executors make of a DataFrame, or read as one: no process holds all of it.
-
-To write, each row goes to the subtask that owns its key group; one task per subtask makes the state, writes its file
-and returns the name; only returned names count. The rows of a key keep their order, however often a task runs.
-"""
+"""State that Spark's executors make of a DataFrame, or read as one: no process holds all of it. To write, each row goes
+to the subtask that owns its key group; one task per subtask makes the state, writes its file and returns the name; only
+returned names count. The rows of a key keep their order, however often a task runs."""
 
 from __future__ import annotations
 

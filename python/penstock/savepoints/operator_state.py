@@ -13,7 +13,6 @@ from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import Placed, opened, state_files
 from penstock.job.savepoint.format import Savepoint as StoredSavepoint
 from penstock.job.savepoint.format import damaged
-from penstock.plan import operator_id
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state.files import Header, StateReader
@@ -42,6 +41,13 @@ class Subtask:
     def unmade(self) -> bool:
         """Whether some objects were not created."""
         return any(getattr(reading, "unmade", None) for reading in self.readings)
+
+
+def operator_id(uid: str) -> str:
+    """The OperatorID of a uid."""
+    from penstock.plan import operator_id  # loads the native module
+
+    return operator_id(uid)
 
 
 def find_operator_id(operators: Any, name: str, where: str) -> str:
@@ -99,7 +105,7 @@ def _apply(
         for info in header.states:
             if subtask.keyed and (info.serializers or info.types):  # the version and windows count only for values
                 subtask.keyed.infos.setdefault(info.name, info._replace(version=0, windows=""))
-        replay.apply(header.states, header.timers, reader.sections(range(state.max_parallelism)), reading, None)
+        replay.apply(header, reader.sections(range(state.max_parallelism)), reading, None)
     data = reader.operator_state()
     if data is not None:
         subtask.places.update(reading.loads(data))

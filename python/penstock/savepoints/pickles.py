@@ -1,8 +1,6 @@
-"""Reads the pickles of a savepoint without running any code in them.
-
-Only plain values are created: rows, dates, decimals, windows. Every other name becomes an
-:class:`~.plain_values.Unmade` object; a value that contains one is refused when it is asked for.
-"""
+"""Reads the pickles of a savepoint without running any code in them. Only plain values are created: rows, dates,
+decimals, windows. Every other name becomes an :class:`~.plain_values.Unmade` object; a value that contains one is
+refused when it is asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from typing import Any
 from penstock.common.row import Row
 from penstock.errors import SavepointError
 from penstock.runtime.operators import interval_join
-from penstock.runtime.state import lost_classes
+from penstock.runtime.state import class_changes
 from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.classes import ClassForm
 from penstock.runtime.windows.evictors import TimestampedValue
@@ -47,7 +45,7 @@ class TrustingReading(Reading):
         return stand_in
 
 
-class Lost(lost_classes.Lost, Unmade):
+class Lost(class_changes.Lost, Unmade):
     """An object of a missing class, in a savepoint that is read."""
 
     def __init__(self, *_: Any, **__: Any) -> None:

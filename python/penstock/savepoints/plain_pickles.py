@@ -8,10 +8,11 @@ limited too, because hashing a key visits all of it. Source: ``pickletools`` of 
 
 from __future__ import annotations
 
+import pickle
 import struct
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
-from functools import partial
+from operator import methodcaller
 from pickle import UnpicklingError
 from typing import Any
 
@@ -147,8 +148,11 @@ class _Machine:
     def text(self, width: int) -> None:
         self.stack.append(str(self.take(self.count(width)), "utf-8", "surrogatepass"))
 
-    def octets(self, width: int, kind: type[bytes] | type[bytearray] = bytes) -> None:
-        self.stack.append(kind(self.take(self.count(width))))
+    def octets(self, width: int) -> None:
+        self.stack.append(self.take(self.count(width)))
+
+    def mutable_octets(self) -> None:
+        self.stack.append(bytearray(self.take(self.count(8))))
 
     def frame(self) -> None:
         if self.count(8) > len(self.data) - self.at:
@@ -234,52 +238,38 @@ def _parts(value: Any) -> Any:
     return (value.value,) if type(value) is TimestampedValue else value
 
 
-_STOP = b"."[0]
-_STEPS: dict[int, Any] = {  # all opcodes of protocol 5, except those that refer outside the pickle
-    opcode[0]: partial(step, **arguments) if arguments else step
-    for opcode, step, arguments in (
-        (b"\x80", _Machine.take, {"count": 1}),  # PROTO
-        (b"\x95", _Machine.frame, {}),  # FRAME
-        (b"(", _Machine.mark, {}),  # MARK
-        (b"0", _Machine.pop, {}),  # POP
-        (b"1", _Machine.items, {}),  # POP_MARK
-        (b"N", _Machine.constant, {"value": None}),  # NONE
-        (b"\x88", _Machine.constant, {"value": True}),  # NEWTRUE
-        (b"\x89", _Machine.constant, {"value": False}),  # NEWFALSE
-        (b"K", _Machine.unsigned, {"width": 1}),  # BININT1
-        (b"M", _Machine.unsigned, {"width": 2}),  # BININT2
-        (b"J", _Machine.signed, {}),  # BININT
-        (b"\x8a", _Machine.long, {"width": 1}),  # LONG1
-        (b"\x8b", _Machine.long, {"width": 4}),  # LONG4
-        (b"G", _Machine.double, {}),  # BINFLOAT
-        (b"\x8c", _Machine.text, {"width": 1}),  # SHORT_BINUNICODE
-        (b"X", _Machine.text, {"width": 4}),  # BINUNICODE
-        (b"\x8d", _Machine.text, {"width": 8}),  # BINUNICODE8
-        (b"C", _Machine.octets, {"width": 1}),  # SHORT_BINBYTES
-        (b"B", _Machine.octets, {"width": 4}),  # BINBYTES
-        (b"\x8e", _Machine.octets, {"width": 8}),  # BINBYTES8
-        (b"\x96", _Machine.octets, {"width": 8, "kind": bytearray}),  # BYTEARRAY8
-        (b")", _Machine.constant, {"value": ()}),  # EMPTY_TUPLE
-        (b"t", _Machine.collect, {"kind": tuple}),  # TUPLE
-        (b"\x85", _Machine.short_tuple, {"length": 1}),  # TUPLE1
-        (b"\x86", _Machine.short_tuple, {"length": 2}),  # TUPLE2
-        (b"\x87", _Machine.short_tuple, {"length": 3}),  # TUPLE3
-        (b"]", _Machine.new, {"kind": list}),  # EMPTY_LIST
-        (b"a", _Machine.append, {}),  # APPEND
-        (b"e", _Machine.extend, {}),  # APPENDS
-        (b"}", _Machine.new, {"kind": dict}),  # EMPTY_DICT
-        (b"s", _Machine.set_item, {}),  # SETITEM
-        (b"u", _Machine.update, {}),  # SETITEMS
-        (b"\x8f", _Machine.new, {"kind": set}),  # EMPTY_SET
-        (b"\x90", _Machine.add_items, {}),  # ADDITEMS
-        (b"\x91", _Machine.collect, {"kind": frozenset}),  # FROZENSET
-        (b"\x94", _Machine.memoize, {}),  # MEMOIZE
-        (b"h", _Machine.get, {"width": 1}),  # BINGET
-        (b"j", _Machine.get, {"width": 4}),  # LONG_BINGET
-        (b"\x93", _Machine.find, {}),  # STACK_GLOBAL
-        (b"R", _Machine.make, {}),  # REDUCE
-        (b"\x81", _Machine.make, {}),  # NEWOBJ
-        (b"\x92", _Machine.make_with_names, {}),  # NEWOBJ_EX
-        (b"b", _Machine.build, {}),  # BUILD
-    )
+_STOP = pickle.STOP[0]
+_ARGUMENTS: dict[Any, dict[bytes, Any]] = {  # the argument with which an opcode calls a method
+    _Machine.take: {pickle.PROTO: 1},
+    _Machine.constant: {pickle.NONE: None, pickle.NEWTRUE: True, pickle.NEWFALSE: False, pickle.EMPTY_TUPLE: ()},
+    _Machine.unsigned: {pickle.BININT1: 1, pickle.BININT2: 2},
+    _Machine.long: {pickle.LONG1: 1, pickle.LONG4: 4},
+    _Machine.text: {pickle.SHORT_BINUNICODE: 1, pickle.BINUNICODE: 4, pickle.BINUNICODE8: 8},
+    _Machine.octets: {pickle.SHORT_BINBYTES: 1, pickle.BINBYTES: 4, pickle.BINBYTES8: 8},
+    _Machine.short_tuple: {pickle.TUPLE1: 1, pickle.TUPLE2: 2, pickle.TUPLE3: 3},
+    _Machine.collect: {pickle.TUPLE: tuple, pickle.FROZENSET: frozenset},
+    _Machine.new: {pickle.EMPTY_LIST: list, pickle.EMPTY_DICT: dict, pickle.EMPTY_SET: set},
+    _Machine.get: {pickle.BINGET: 1, pickle.LONG_BINGET: 4},
 }
+_STEPS: dict[int, Callable[[_Machine], object]] = {  # all opcodes of protocol 5, except those that refer outside it
+    pickle.FRAME[0]: _Machine.frame,
+    pickle.MARK[0]: _Machine.mark,
+    pickle.POP[0]: _Machine.pop,
+    pickle.POP_MARK[0]: _Machine.items,
+    pickle.BININT[0]: _Machine.signed,
+    pickle.BINFLOAT[0]: _Machine.double,
+    pickle.BYTEARRAY8[0]: _Machine.mutable_octets,
+    pickle.APPEND[0]: _Machine.append,
+    pickle.APPENDS[0]: _Machine.extend,
+    pickle.SETITEM[0]: _Machine.set_item,
+    pickle.SETITEMS[0]: _Machine.update,
+    pickle.ADDITEMS[0]: _Machine.add_items,
+    pickle.MEMOIZE[0]: _Machine.memoize,
+    pickle.STACK_GLOBAL[0]: _Machine.find,
+    pickle.REDUCE[0]: _Machine.make,
+    pickle.NEWOBJ[0]: _Machine.make,
+    pickle.NEWOBJ_EX[0]: _Machine.make_with_names,
+    pickle.BUILD[0]: _Machine.build,
+}
+for _method, _opcodes in _ARGUMENTS.items():
+    _STEPS.update((_opcode[0], methodcaller(_method.__name__, _value)) for _opcode, _value in _opcodes.items())

@@ -1,8 +1,6 @@
-"""The classes whose objects are created from a pickle without running code, and the function that creates each.
-
-Nothing that a pickle brings is called. Arguments are checked first, so that a maker copies no more than it is given,
-and no object gets a state that its class would not give it.
-"""
+"""The classes whose objects are created from a pickle without running code, and the function that creates each. Nothing
+that a pickle brings is called. Arguments are checked first, so that a maker copies no more than it is given, and no
+object gets a state that its class would not give it."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ class Savepoint:
 
         Returns:
             For keyed state ``key``, ``namespace`` (if there are windows), ``value``, and ``last_access`` in
-                milliseconds if
-            there is a time to live; for lists ``subtask`` and ``value``; for a broadcast state ``key`` and ``value``.
+            milliseconds if there is a time to live; for lists ``subtask`` and ``value``; for a broadcast state ``key``
+            and ``value``.
 
         Raises SavepointError: the state is missing or damaged, or it has objects and ``unpickle`` was not set.
         """

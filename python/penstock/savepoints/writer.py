@@ -20,7 +20,6 @@ from penstock.job.savepoint.format import NAME, SAVEPOINT, VERSION, AboutSavepoi
 from penstock.job.savepoint.format import Savepoint as StoredSavepoint
 from penstock.job.savepoint.store import check_published
 from penstock.job.savepoint.transfer import carry
-from penstock.plan import operator_id
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.state.evolution import broadcast_form
 from penstock.runtime.state.keyed import KeyedState
@@ -35,7 +34,7 @@ from penstock.savepoints.bootstrap import (
     list_elements,
 )
 from penstock.savepoints.on_spark import Filling, is_distributed, usual_parallelism, write_on_spark
-from penstock.savepoints.operator_state import Subtask, find_operator_id, subtasks
+from penstock.savepoints.operator_state import Subtask, find_operator_id, operator_id, subtasks
 from penstock.savepoints.reader import Savepoint, place_of
 from penstock.storage.storage import is_local, join, real_place
 from penstock.storage.stores import storage_of

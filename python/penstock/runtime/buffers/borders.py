@@ -11,21 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from penstock.common import typeinfo as types
 from penstock.common.java.java_hash import hash_string
 from penstock.common.row import Row, names_of
 from penstock.common.settings.settings import Settings
-from penstock.common.typeinfo import (
-    ArrayTypeInfo,
-    BasicType,
-    BasicTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    SqlTimeTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.runtime.buffers.conversions import CHANGING, byte_array, conversion, float32, shortest32
 from penstock.runtime.buffers.value_checks import a, glance, kind_of, misfit
@@ -80,26 +70,26 @@ def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: 
 
 
 def _changing(type_info: TypeInformation[Any] | None) -> bool:
-    if isinstance(type_info, TupleTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo):
         return any(map(_changing, type_info.field_types))
     return kind_of(type_info) in CHANGING
 
 
 def _crossing(type_info: TypeInformation[Any] | None, place: str, field: str) -> Convert | None:
-    if isinstance(type_info, BasicTypeInfo) and type_info.basic_type is BasicType.FLOAT:
+    if isinstance(type_info, types.BasicTypeInfo) and type_info.basic_type is BasicType.FLOAT:
         number, narrow = _converted(type_info, place, field), shortest32 if place == COLLECT else float32
         return lambda value: narrow(number(value))
-    if isinstance(type_info, BasicTypeInfo | SqlTimeTypeInfo):
+    if isinstance(type_info, types.BasicTypeInfo | types.SqlTimeTypeInfo):
         return _converted(type_info, place, field)
-    if isinstance(type_info, TupleTypeInfo | RowTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo | types.RowTypeInfo):
         named = zip(type_info.field_names, type_info.field_types, strict=True)
         fields = [_crossing(each, place, f"{field}.{name}") for name, each in named]
-        if isinstance(type_info, RowTypeInfo):
+        if isinstance(type_info, types.RowTypeInfo):
             return _row(type_info, fields, field, place != SOURCE)
         return _tuple(type_info, fields, field, (tuple, list, Row) if place == SOURCE else tuple)
-    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
+    if isinstance(type_info, types.ListTypeInfo | types.ArrayTypeInfo):
         return _elements(type_info, place, field)
-    if isinstance(type_info, MapTypeInfo):
+    if isinstance(type_info, types.MapTypeInfo):
         key = _crossing(type_info.key_type, place, f"{field}[key]")
         order = ordering(type_info.key_type, place == SOURCE)
         return _entries(key, _crossing(type_info.value_type, place, f"{field}[value]"), order)
@@ -112,11 +102,11 @@ def _converted(type_info: TypeInformation[Any], place: str, field: str) -> Conve
     return cross if plain is None else lambda value: value if plain(value) else cross(value)
 
 
-def _elements(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], place: str, field: str) -> Convert | None:
+def _elements(type_info: types.ListTypeInfo[Any] | types.ArrayTypeInfo[Any], place: str, field: str) -> Convert | None:
     element = _crossing(type_info.element_type, place, f"{field}[]")
-    if isinstance(type_info, PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE:
+    if isinstance(type_info, types.PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE:
         return byte_array(type_info, field, collected=place == COLLECT)
-    boxed = isinstance(type_info, ArrayTypeInfo) and not isinstance(type_info, PrimitiveArrayTypeInfo)
+    boxed = isinstance(type_info, types.ArrayTypeInfo) and not isinstance(type_info, types.PrimitiveArrayTypeInfo)
     if element is not None and boxed:
         element = optional(element)
 
@@ -135,7 +125,7 @@ def _crossed(fields: Sequence[Convert | None], values: Iterable[Any]) -> list[An
 
 
 def _tuple(
-    type_info: TupleTypeInfo, fields: Sequence[Convert | None], field: str, classes: type | tuple[type, ...]
+    type_info: types.TupleTypeInfo, fields: Sequence[Convert | None], field: str, classes: type | tuple[type, ...]
 ) -> Convert:
     def cross(value: Any) -> Any:
         if not isinstance(value, classes):
@@ -147,7 +137,7 @@ def _tuple(
     return cross
 
 
-def _row(type_info: RowTypeInfo, fields: Sequence[Convert | None], field: str, strict: bool) -> Convert:
+def _row(type_info: types.RowTypeInfo, fields: Sequence[Convert | None], field: str, strict: bool) -> Convert:
     names, known, changes = type_info.field_names, set(type_info.field_names), any(fields)
 
     def cross(value: Any) -> Any:

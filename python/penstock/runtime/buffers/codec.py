@@ -18,15 +18,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from penstock.common import typeinfo as types
 from penstock.common.settings.settings import Settings
-from penstock.common.typeinfo import (
-    BasicType,
-    BasicTypeInfo,
-    PickledBytesTypeInfo,
-    SqlTimeTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.runtime import native
 from penstock.runtime.buffers import columns
 from penstock.runtime.buffers.borders import crossing
@@ -176,15 +170,15 @@ def text_size(value: Any) -> int:
 
 
 def _immutable(type_info: TypeInformation[Any] | None) -> bool:
-    if isinstance(type_info, TupleTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo):
         return all(map(_immutable, type_info.field_types))
-    return isinstance(type_info, (BasicTypeInfo, SqlTimeTypeInfo))
+    return isinstance(type_info, (types.BasicTypeInfo, types.SqlTimeTypeInfo))
 
 
 def _may_fit(type_info: TypeInformation[Any] | None) -> bool:
     """Whether records of a type can be columns; for an undeclared type only the records tell."""
-    if isinstance(type_info, TupleTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo):
         return all(map(_may_fit, type_info.field_types))
-    if isinstance(type_info, BasicTypeInfo):
+    if isinstance(type_info, types.BasicTypeInfo):
         return type_info.basic_type not in _NO_COLUMN
-    return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
+    return type_info is None or isinstance(type_info, types.PickledBytesTypeInfo)

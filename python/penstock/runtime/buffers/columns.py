@@ -1,7 +1,5 @@
-"""Reads typed columns in Python, for a worker on a platform without the native module, which writes them.
-
-The format is described in ``rust/runtime/src/columns/mod.rs``.
-"""
+"""Reads typed columns in Python, for a worker on a platform without the native module, which writes them. The format is
+described in ``rust/runtime/src/columns/mod.rs``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Converts single values as PyFlink's coders do (measured with 2.3.0), by declared type, or raises TypeInfoError.
-
-Whole numbers lose their fraction, and wrap around where a collection is read; dates lose their time; times and
-timestamps lose what is shorter than a millisecond, and their zone.
-"""
+"""Converts single values as PyFlink's coders do (measured with 2.3.0), by declared type, or raises TypeInfoError. Whole
+numbers lose their fraction, and wrap around where a collection is read; dates lose their time; times and timestamps
+lose what is shorter than a millisecond, and their zone."""
 
 from __future__ import annotations
 

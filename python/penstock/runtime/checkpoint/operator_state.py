@@ -1,8 +1,6 @@
-"""Saves and restores the state of an operator's subtask as a chain of state files: a snapshot, and logs after it.
-
-A step writes a log of its changes, or a snapshot when the logs have become as long as the last one. A log may replace
-earlier logs; then it has the current values of all that they mention.
-"""
+"""Saves and restores the state of an operator's subtask as a chain of state files: a snapshot, and logs after it. A
+step writes a log of its changes, or a snapshot when the logs have become as long as the last one. A log may replace
+earlier logs; then it has the current values of all that they mention."""
 
 from __future__ import annotations
 
@@ -17,12 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.config.tasks import StateFile
-from penstock.runtime.state.class_changes import GoneError, Reading
+from penstock.runtime.state.class_changes import GoneError, Reading, lost_in
 from penstock.runtime.state.classes import ClassForm
 from penstock.runtime.state.evolution import MIGRATION
 from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, pack, state_error
 from penstock.runtime.state.keyed import KeyedState, StateInfo
-from penstock.runtime.state.lost_classes import lost_in
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.redistribution import BROADCAST
 from penstock.runtime.state.replay import Replay, note_touched
@@ -78,7 +75,7 @@ def read_earlier(folder: str, logs: Chain, keyed: KeyedState | None, about: Abou
             if keyed is not None:
                 header = reader.header
                 sections = reader.sections(about.groups)
-                note_touched(earlier, keyed, header.states, header.timers, sections, Reading(header.classes))
+                note_touched(earlier, keyed, header, sections, Reading(header.classes))
             data = reader.operator_state()
             if data is not None:
                 earlier.places.update(decode_value(data))
@@ -234,7 +231,7 @@ def _apply(
             state.notes.update(dict.fromkeys(reading.notes, 0))
         if replay is not None and header.key is not None:
             check = replay.expect(header.key[1], header.states, reading)
-            replay.apply(header.states, header.timers, reader.sections(about.groups), reading, check)
+            replay.apply(header, reader.sections(about.groups), reading, check)
         data = reader.operator_state()
         places: _Places = {} if data is None else decode_value(data)
         return places if state is None else _as_now(places, reading, state, header)

@@ -1,7 +1,5 @@
-"""Recognises key selectors that take one field, ``lambda pair: pair[0]``, to call ``itemgetter(0)`` instead.
-
-The compiled code must equal, byte for byte and constant for constant, that of ``lambda x: x[0]``.
-"""
+"""Recognises key selectors that take one field, ``lambda pair: pair[0]``, to call ``itemgetter(0)`` instead. The
+compiled code must equal, byte for byte and constant for constant, that of ``lambda x: x[0]``."""
 
 from __future__ import annotations
 import __future__

@@ -27,6 +27,7 @@ from penstock.common.java.java_hash import hash_string
 from penstock.common.row import Row
 from penstock.common.time import Instant, instant_of_value
 from penstock.common.typeinfo import BasicType, SqlTimeType
+from penstock.common.typesystem.conversions import same
 from penstock.errors import TypeInfoError
 
 MAX_TUPLE_ARITY = 25
@@ -226,13 +227,17 @@ def hash_undeclared(value: Any) -> int:
     """The hash by Python type."""
     if value is None:
         return 0
-    hash_code = _UNDECLARED.get(type(value)) or next((h for t, h in _UNDECLARED.items() if isinstance(value, t)), None)
-    if hash_code is not None:
-        return hash_code(value)
+    known = _UNDECLARED.get(type(value)) or _by_base(value)
+    if known is not None:
+        return known[0](value)
     names = frozen_fields(type(value))
     if names is None:
         raise _no_hash(value)
     return fold(0, (hash_undeclared(getattr(value, name)) for name in names))
+
+
+def _by_base(value: Any) -> tuple[Hash, Canonical] | None:
+    return next((known for base, known in _UNDECLARED.items() if isinstance(value, base)), None)
 
 
 def _tuple(value: tuple) -> int:
@@ -245,24 +250,27 @@ def _row(value: Row) -> int:
     return signed(31 * value.get_row_kind().value + fold(1, map(hash_undeclared, value)))
 
 
-_UNDECLARED: dict[type, Hash] = {  # bool before int and datetime before date, which are their base classes
-    str: hash_string,
-    bool: hash_boolean,
-    int: _undeclared_int,
-    float: hash_double,
-    tuple: _tuple,
-    list: lambda value: fold(1, map(hash_undeclared, value)),
-    Row: _row,
-    Decimal: hash_big_decimal,
-    bytes: hash_bytes,
-    bytearray: hash_bytes,
-    datetime: hash_timestamp,
-    date: hash_date,
-    time: hash_time,
-    Instant: hash_instant,
-    timedelta: hash_duration,
-    UUID: hash_uuid,
-    Enum: lambda value: hash_undeclared(name_of_member(value)[1][1]),
+_UNDECLARED: dict[type, tuple[Hash, Canonical]] = {  # bool and datetime before their base classes, int and date
+    str: (hash_string, same),
+    bool: (hash_boolean, lambda value: (bool, value)),
+    int: (_undeclared_int, same),
+    float: (hash_double, lambda value: (float, double_bits(value))),
+    tuple: (_tuple, lambda value: tuple(map(canonical_undeclared, value))),
+    list: (
+        lambda value: fold(1, map(hash_undeclared, value)),
+        lambda value: (list, *map(canonical_undeclared, value)),
+    ),
+    Row: (_row, lambda value: (Row, value.get_row_kind().value, *map(canonical_undeclared, value))),
+    Decimal: (hash_big_decimal, lambda value: (Decimal, *unscaled_value(value))),
+    bytes: (hash_bytes, bytes),
+    bytearray: (hash_bytes, bytes),
+    datetime: (hash_timestamp, same),
+    date: (hash_date, same),
+    time: (hash_time, same),
+    Instant: (hash_instant, same),
+    timedelta: (hash_duration, same),
+    UUID: (hash_uuid, same),
+    Enum: (lambda value: hash_undeclared(name_of_member(value)[1][1]), name_of_member),
 }
 
 
@@ -293,9 +301,7 @@ def _no_hash(value: Any) -> TypeInfoError:
     )
 
 
-_OWN_FORM = (date, time, Instant, timedelta, UUID)
-"""Classes whose values equal no value of another class, and are equal exactly when Java's are."""
-_SIMPLE = frozenset({str, int, type(None), datetime, *_OWN_FORM})
+_SIMPLE = frozenset({str, int, type(None), datetime, date, time, Instant, timedelta, UUID})
 
 
 def canonical_undeclared(value: Any) -> Any:
@@ -303,26 +309,9 @@ def canonical_undeclared(value: Any) -> Any:
     kind = type(value)
     if kind in _SIMPLE or (kind is tuple and _SIMPLE.issuperset(map(type, value))):
         return value
-    if isinstance(value, bool):
-        return (bool, value)
-    if isinstance(value, float):
-        return (float, double_bits(value))
-    if isinstance(value, Decimal):
-        return (Decimal, *unscaled_value(value))
-    if isinstance(value, tuple):  # also a named one, equal to a plain one
-        return tuple(map(canonical_undeclared, value))
-    if isinstance(value, list):
-        return (list, *map(canonical_undeclared, value))
-    if isinstance(value, Row):
-        return (Row, value.get_row_kind().value, *map(canonical_undeclared, value))
-    if isinstance(value, (str, int)):
-        return value
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value)
-    if isinstance(value, Enum):
-        return name_of_member(value)
-    if isinstance(value, _OWN_FORM):
-        return value
+    known = _UNDECLARED.get(kind) or _by_base(value)
+    if known is not None:
+        return known[1](value)
     names = frozen_fields(kind)
     if names is None:
         raise _no_hash(value)

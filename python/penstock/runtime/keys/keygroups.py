@@ -1,8 +1,6 @@
-"""Key groups: which subtask owns a key.
-
-The Java hash of a key is hashed again with murmur and taken modulo the maximum parallelism; subtask i of p owns a range
-of these groups. All of this equals Flink's ``KeyGroupRangeAssignment`` (1.11) to the bit, and must never change.
-"""
+"""Key groups: which subtask owns a key. The Java hash of a key is hashed again with murmur and taken modulo the maximum
+parallelism; subtask i of p owns a range of these groups. All of this equals Flink's ``KeyGroupRangeAssignment`` (1.11)
+to the bit, and must never change."""
 
 from __future__ import annotations
 

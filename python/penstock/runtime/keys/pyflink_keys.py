@@ -1,8 +1,6 @@
-"""Keys as PyFlink sends them to Java, by the switch ``penstock.pyflink``: in a row with nothing but the key.
-
-The hash is that of this row (``RowUtils.deepHashCodeRow`` of Flink 2.3.0): null counts as 0 and every other field as 31
-plus its hash, in lists and maps too. A key of undeclared type is its pickle.
-"""
+"""Keys as PyFlink sends them to Java, by the switch ``penstock.pyflink``: in a row with nothing but the key. The hash
+is that of this row (``RowUtils.deepHashCodeRow`` of Flink 2.3.0): null counts as 0 and every other field as 31 plus its
+hash, in lists and maps too. A key of undeclared type is its pickle."""
 
 from __future__ import annotations
 

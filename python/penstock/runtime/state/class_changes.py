@@ -1,26 +1,26 @@
 """Reads objects whose class has changed since they were written: fields added, removed or reordered, or another name.
-
-The unpickler is given a stand-in for each changed class, which makes an object of today's class.
-"""
+The unpickler is given a stand-in for each changed class, which makes an object of today's class."""
 
 from __future__ import annotations
 
 import io
 import pickle
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from enum import Flag
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, Protocol
 
+from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.state import classes
-from penstock.runtime.state.classes import CODE, PLAIN, PYTHON, ClassForm, find_class, form_of, importable, text_of
-from penstock.runtime.state.lost_classes import lost_class
+from penstock.runtime.state.classes import CODE, PLAIN, PYTHON, ClassForm, find_class, text_of
 from penstock.runtime.state.type_changes import Refusal
 
 StandIn = Callable[..., Any]
+MIGRATION = "org.apache.flink.util.StateMigrationException"
 _UNKNOWN = ("object", "other")  # kinds of classes without known fields, or that restore themselves
 _MAKER = classes.__name__, classes.program_class.__name__
 
@@ -74,9 +74,9 @@ class Reading:
                 if form["kind"] == "other":  # another class may restore its objects
                     continue
                 raise GoneError(f"{module}.{qualname}")
-            new = form_of(cls)
+            new = classes.form_of(cls)
             if _holds(new, form):
-                if importable(module, qualname) is not cls:  # pickle's own lookup would not find it
+                if classes.importable(module, qualname) is not cls:  # pickle's own lookup would not find it
                     stand_ins[module, qualname] = cls
             else:
                 stand_ins[module, qualname] = _stand_in(cls, f"{module}.{qualname}", form, new)
@@ -234,3 +234,73 @@ def mentions(value: Any, kinds: set[type]) -> bool:
         elif hasattr(type(part), "__dataclass_fields__"):
             waiting.extend(getattr(part, field.name) for field in fields(part))
     return False
+
+
+class LostObjectError(Exception):
+    """An object of a missing class was about to be written."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Lost:
+    """An object of a missing class. It accepts everything a pickle does to an object, and cannot be pickled again."""
+
+    full = ""  # the class's module and name
+
+    def __new__(cls, *_: Any, **__: Any) -> Lost:
+        return object.__new__(cls)
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def __reduce__(self) -> Any:
+        raise LostObjectError(self.full)
+
+    def __setstate__(self, _: Any) -> None: ...
+    def __setitem__(self, _: Any, __: Any) -> None: ...
+    def append(self, _: Any) -> None: ...
+
+    def extend(self, _: Any) -> None: ...
+
+
+def lost_class(module: str, name: str) -> type[Lost]:
+    """A stand-in for a missing class."""
+    return type("Lost", (Lost,), {"full": f"{module}.{name}"})
+
+
+def lost_in(value: Any) -> str:
+    """The name of a missing class of which a value contains an object; "" if there is none."""
+    try:
+        classes.Noted().dumps(value)
+    except LostObjectError as error:
+        return error.name
+    return ""
+
+
+def check_asked(lost: Mapping[str, str], name: str) -> None:
+    """Refuse a request for a state that has objects of a missing class."""
+    if name in lost:
+        raise InvalidProgramError(
+            f"The state {name!r} has objects of the class {lost[name]}, which the program does not have, and the "
+            f"program asks for it. Put the class back, or put @formerly('{lost[name]}') above the one that it is now "
+            "(from penstock.common import formerly).",
+            flink_class=MIGRATION,
+        )
+
+
+class Dropping(Protocol):
+    """Keyed state or operator state."""
+
+    lost: dict[str, str]
+    forms: dict[str, Any]
+    notes: Counter[str]
+
+
+def drop_lost(state: Dropping) -> None:
+    """Drop the states that ``open()`` has not asked for, with a log message."""
+    for name, cls in state.lost.items():
+        state.forms.pop(name, None)
+        reason = f"objects of the class {cls} are in it, which the program does not have: it is dropped, as allowed"
+        state.notes[f"{name}: {reason}"] += 0
+    state.lost.clear()

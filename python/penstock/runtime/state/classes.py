@@ -1,8 +1,6 @@
-"""The classes of the objects in state: their fields when they were written, and their fields now.
-
-A pickle has only the name of a class, so a state file also records its fields. Classes are recorded while pickling,
-through pickle's dispatch table: one call per class, nothing per object.
-"""
+"""The classes of the objects in state: their fields when they were written, and their fields now. A pickle has only the
+name of a class, so a state file also records its fields. Classes are recorded while pickling, through pickle's dispatch
+table: one call per class, nothing per object."""
 
 from __future__ import annotations
 

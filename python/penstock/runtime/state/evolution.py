@@ -1,9 +1,7 @@
-"""Converts restored state to the form that the program asks for today.
-
-When a state is first asked for, the description in its file is compared with the descriptor. If they differ, each value
-is converted once and the step ends with a snapshot; or the state is refused, with the reason. Source of the refusals:
-``StateSerializerProvider`` (Flink 1.20), which refuses more.
-"""
+"""Converts restored state to the form that the program asks for today. When a state is first asked for, the description
+in its file is compared with the descriptor. If they differ, each value is converted once and the step ends with a
+snapshot; or the state is refused, with the reason. Source of the refusals: ``StateSerializerProvider`` (Flink 1.20),
+which refuses more."""
 
 from __future__ import annotations
 
@@ -14,8 +12,8 @@ from typing import Any
 
 from penstock.common.functions.state_descriptor import MapStateDescriptor, Migration, StateDescriptor
 from penstock.errors import InvalidProgramError, StateError
+from penstock.runtime.state.class_changes import MIGRATION, check_asked
 from penstock.runtime.state.keyed import KeyedState, StateInfo
-from penstock.runtime.state.lost_classes import MIGRATION, check_asked
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.serializers import TTL, serializer_class
 from penstock.runtime.state.type_changes import Convert, Refusal, Type, conversion, is_undeclared

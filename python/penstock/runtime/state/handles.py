@@ -1,20 +1,20 @@
-"""The state objects that functions use: a value, a list, a map, a running reduction, a running aggregation per key.
-
-A handle shows the state of the current key in one namespace: none, or a window. As in Flink, handles of one name are
-one object per operator, which shows the namespace asked for last. Names are PyFlink's.
-"""
+"""The state objects that functions use: a value, a list, a map, a running reduction, a running aggregation per key. A
+handle shows the state of the current key in one namespace: none, or a window. As in Flink, handles of one name are one
+object per operator, which shows the namespace asked for last. Names are PyFlink's."""
 
 from __future__ import annotations
 
 import copy
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, ClassVar
 
 from penstock.common.functions import state as api
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
 from penstock.runtime.state.map_keys import key_in
+from penstock.runtime.state.tracked_tables import frozen
 from penstock.runtime.usercode.failure import state_error
 
 _LOG = logging.getLogger("penstock")
@@ -285,3 +285,71 @@ class MapState(MapView, State, api.MapState[Any, Any]):
             self.clear()
         elif removed is not MISSING and self._keyed.changes is not None:
             self._write(entries)
+
+
+class _Read(State):
+    """Handles that record reads of mutable values, which a function could change in place."""
+
+    def _shown(self) -> None:
+        table: Table | None = self._table
+        if table is None:
+            table = self._keyed.find(self.name, self._namespace)
+        if table is not None:
+            table.touch(self._keyed.slot)  # type: ignore[attr-defined] # a TrackedTable, or one beyond memory
+
+    def _whole(self, get: Callable[[], Any]) -> Any:
+        result = get()
+        stored = self._read()
+        if stored is not MISSING and not frozen(stored):
+            self._shown()
+        return result
+
+    def _parts(self, parts: list[Any]) -> list[Any]:
+        if not all(map(frozen, parts)):
+            self._shown()
+        return parts
+
+
+class _ReadValue(_Read, ValueState):
+    def value(self) -> Any:
+        return self._whole(super().value)
+
+
+class _ReadResult(_Read):
+    def get(self) -> Any:
+        return self._whole(super().get)  # type: ignore[misc] # of the class that this one is mixed into
+
+
+class _ReadList(_Read, ListState):
+    def get(self) -> Iterator[Any]:
+        return iter(self._parts(list(super().get())))
+
+
+class _ReadMap(_Read, MapState):
+    def get(self, key: Any) -> Any:
+        return self._parts([super().get(key)])[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._parts([super().__getitem__(key)])[0]
+
+    def values(self) -> Iterable[Any]:
+        return self._parts(list(super().values()))
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self._parts(list(super().items()))
+
+
+_READING: dict[type[State], type[_Read]] = {
+    ValueState: _ReadValue,
+    ReducingState: _ReadResult,
+    AggregatingState: _ReadResult,
+    ListState: _ReadList,
+    MapState: _ReadMap,
+}
+
+
+@cache
+def tracked_class(cls: type[State]) -> type[State]:
+    """The tracking subclass of a class of handles."""
+    reading = next(reading for base, reading in _READING.items() if issubclass(cls, base))
+    return type(f"Tracked{cls.__name__}", (reading, cls), {"__module__": __name__})

@@ -1,7 +1,5 @@
-"""Checks keys whose declared type has changed: they keep their places, or the restore is refused.
-
-A new type is accepted if the existing keys have the same hashes under it; else their state would not be found.
-"""
+"""Checks keys whose declared type has changed: they keep their places, or the restore is refused. A new type is
+accepted if the existing keys have the same hashes under it; else their state would not be found."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Keyed state of one operator in one subtask: the hash-map backend.
-
-State is held in *tables*: for each state name and namespace (a window, or none) a dict from the canonical form of a key
-(:mod:`~penstock.runtime.keys.javahash`) to its value. :mod:`.handles` has the objects that functions use,
-:mod:`.sections` writes state to files, :mod:`.replay` reads it. Source: ``HeapKeyedStateBackend`` (Flink 1.11).
-"""
+"""Keyed state of one operator in one subtask: the hash-map backend. State is held in *tables*: for each state name and
+namespace (a window, or none) a dict from the canonical form of a key (:mod:`~penstock.runtime.keys.javahash`) to its
+value. :mod:`.handles` has the objects that functions use, :mod:`.sections` writes state to files, :mod:`.replay` reads
+it. Source: ``HeapKeyedStateBackend`` (Flink 1.11)."""
 
 from __future__ import annotations
 

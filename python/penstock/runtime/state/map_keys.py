@@ -1,8 +1,6 @@
-"""NaN as a key of a map equals itself, as in Java's ``Double.equals``; other keys compare as in Python.
-
-A key that contains NaN, alone or in tuples and rows, is stored with one single NaN object, by which a dict finds it. If
-it is not found by that, as after a restore, all keys of the map are compared.
-"""
+"""NaN as a key of a map equals itself, as in Java's ``Double.equals``; other keys compare as in Python. A key that
+contains NaN, alone or in tuples and rows, is stored with one single NaN object, by which a dict finds it. If it is not
+found by that, as after a restore, all keys of the map are compared."""
 
 from __future__ import annotations
 

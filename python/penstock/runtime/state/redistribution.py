@@ -1,9 +1,7 @@
-"""Distributes operator state when the parallelism changes.
-
-The lists of all old subtasks are joined and cut into one block per new subtask. Which subtask gets the first block of a
-list depends on the lists before it, and their order on the hash tables in which Flink keeps state names. Source:
-``RoundRobinOperatorStateRepartitioner``, ``StateAssignmentOperation`` (Flink 1.11, 2.3), measured on them.
-"""
+"""Distributes operator state when the parallelism changes. The lists of all old subtasks are joined and cut into one
+block per new subtask. Which subtask gets the first block of a list depends on the lists before it, and their order on
+the hash tables in which Flink keeps state names. Source: ``RoundRobinOperatorStateRepartitioner``,
+``StateAssignmentOperation`` (Flink 1.11, 2.3), measured on them."""
 
 from __future__ import annotations
 

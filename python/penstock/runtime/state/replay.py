@@ -9,12 +9,12 @@ from operator import itemgetter
 from typing import Any
 
 from penstock.runtime.keys.pyflink_keys import InRow
-from penstock.runtime.state.class_changes import GoneError, Reading, mentions
+from penstock.runtime.state.class_changes import GoneError, Reading, lost_in, mentions
 from penstock.runtime.state.evolution import TABLE
+from penstock.runtime.state.files import Header
 from penstock.runtime.state.key_changes import Check, key_check
 from penstock.runtime.state.keyed import KeyedState, StateInfo, kind_of_key
-from penstock.runtime.state.lost_classes import lost_in
-from penstock.runtime.state.sections import DOMAINS, Earlier, Section, TimersInfo
+from penstock.runtime.state.sections import DOMAINS, Content, Earlier, Section, TimersInfo
 from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.state.type_changes import Refusal, is_undeclared
@@ -47,30 +47,25 @@ class Replay:
         return check
 
     def apply(
-        self,
-        states: Sequence[StateInfo],
-        timers: Sequence[TimersInfo],
-        sections: Iterable[Section],
-        reading: Reading,
-        check: Check | None,
+        self, described: Header | Content, sections: Iterable[Section], reading: Reading, check: Check | None
     ) -> None:
         moves_by_domain: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
-        streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in timers]
-        for queue, info, many in zip(self._queues, timers, streamed, strict=True):
+        streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in described.timers]
+        for queue, info, many in zip(self._queues, described.timers, streamed, strict=True):
             if many and info.whole:
                 queue.fill(())
         for first, last, data in sections:
             all_ours = first in self._groups and last in self._groups
             names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
-                self._fill(states[number], names[namespace], self._own(all_ours, *columns), gone, reading)
+                self._fill(described.states[number], names[namespace], self._own(all_ours, *columns), gone, reading)
             for domain, columns in enumerate(rows):
                 if columns:
                     moves_by_domain[domain].extend(self._timers(all_ours, names, *columns))
                     if streamed[domain]:  # only the order per key matters, and a key is in one section
                         _move(self._queues[domain], moves_by_domain[domain])
                         moves_by_domain[domain].clear()
-        for queue, info, moves, many in zip(self._queues, timers, moves_by_domain, streamed, strict=True):
+        for queue, info, moves, many in zip(self._queues, described.timers, moves_by_domain, streamed, strict=True):
             if not many:
                 _replay(queue, info, moves)
 
@@ -156,12 +151,7 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
 
 
 def note_touched(
-    earlier: Earlier,
-    keyed: KeyedState,
-    states: Sequence[StateInfo],
-    timers: Sequence[TimersInfo],
-    sections: Iterable[Section],
-    reading: Reading,
+    earlier: Earlier, keyed: KeyedState, header: Header, sections: Iterable[Section], reading: Reading
 ) -> None:
     """Add the keys and timers that the next log mentions to ``earlier``."""
     keyed.keep_keys(True)  # until the next log is written
@@ -169,14 +159,14 @@ def note_touched(
     for _, _, data in sections:
         names, tables, rows = _read(data, None, reading)
         for number, namespace, keys, _, gone in tables:
-            place = states[number].name, names[namespace]
+            place = header.states[number].name, names[namespace]
             earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
         for domain, columns in enumerate(rows):
             for index, time, key, namespace, added in zip(*columns, strict=True):
                 moves_by_domain[domain].append(
                     (index, bool(added), Timer(time, keyed.enter(key), key, names[namespace]))
                 )
-    for domain, info in enumerate(timers):
+    for domain, info in enumerate(header.timers):
         moves_by_domain[domain].sort(key=itemgetter(0))
         moves = earlier.moves[domain]
         earlier.moves[domain] = (

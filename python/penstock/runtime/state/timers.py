@@ -1,8 +1,6 @@
-"""The timers of one operator: a queue ordered by time, and the service that fires them.
-
-Timers of equal time fire in the order of Flink's binary heap, so the heap repeats Flink's moves exactly. Sources:
-``HeapPriorityQueueSet``, ``InternalTimerServiceImpl`` (Flink 1.11).
-"""
+"""The timers of one operator: a queue ordered by time, and the service that fires them. Timers of equal time fire in
+the order of Flink's binary heap, so the heap repeats Flink's moves exactly. Sources: ``HeapPriorityQueueSet``,
+``InternalTimerServiceImpl`` (Flink 1.11)."""
 
 from __future__ import annotations
 
@@ -229,11 +227,9 @@ class OperatorTime:
 
 
 class BatchTime(OperatorTime):
-    """Time in BATCH mode, where an operator sees one key after the other.
-
-    While the records of a key arrive the watermark is the smallest; then its timers fire, event time first. Timers that
-    they register are ignored. Source: ``BatchExecutionInternalTimeService`` (Flink 1.20).
-    """
+    """Time in BATCH mode, where an operator sees one key after the other. While the records of a key arrive the
+    watermark is the smallest; then its timers fire, event time first. Timers that they register are ignored. Source:
+    ``BatchExecutionInternalTimeService`` (Flink 1.20)."""
 
     _warned = False
 

@@ -1,8 +1,6 @@
-"""Records which keyed state has changed since the last file: by state, namespace and key.
-
-From :meth:`~penstock.runtime.state.keyed.KeyedState.track` on, tables record every key that is set or removed. A value
-that is changed in place must be set again, or *touched*, as handles do.
-"""
+"""Records which keyed state has changed since the last file: by state, namespace and key. From
+:meth:`~penstock.runtime.state.keyed.KeyedState.track` on, tables record every key that is set or removed. A value that
+is changed in place must be set again, or *touched*, as handles do."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""State with a time to live: handles whose values expire by the clock.
-
-A value is stored as ``(value, milliseconds of its last access)``: the whole of a value, reduction or aggregation, each
-element of a list, each entry of a map. Each access also looks at a few other values, so that those of keys that never
-return are removed too. Source: ``org.apache.flink.runtime.state.ttl`` (Flink 1.20).
-"""
+"""State with a time to live: handles whose values expire by the clock. A value is stored as ``(value, milliseconds of
+its last access)``: the whole of a value, reduction or aggregation, each element of a list, each entry of a map. Each
+access also looks at a few other values, so that those of keys that never return are removed too. Source:
+``org.apache.flink.runtime.state.ttl`` (Flink 1.20)."""
 
 from __future__ import annotations
 
@@ -12,15 +10,8 @@ from itertools import takewhile
 from typing import Any, ClassVar
 
 from penstock.common.functions.state_ttl import StateTtlConfig
-from penstock.runtime.state.handles import (
-    MISSING,
-    AggregatingState,
-    ListState,
-    MapState,
-    ReducingState,
-    State,
-    ValueState,
-)
+from penstock.runtime.state import handles
+from penstock.runtime.state.handles import MISSING, State
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.usercode.failure import state_error
@@ -31,7 +22,7 @@ Stamped = tuple[Any, int]
 class Lifetime:
     """The time to live of one state."""
 
-    def __init__(self, config: StateTtlConfig, keyed: KeyedState, name: str, handles: type[_Mortal]) -> None:
+    def __init__(self, config: StateTtlConfig, keyed: KeyedState, name: str, kind: type[_Mortal]) -> None:
         assert keyed.clock is not None
         self.now: Callable[[], int] = keyed.clock.now
         self.millis: int = config.get_ttl().to_milliseconds()
@@ -41,7 +32,7 @@ class Lifetime:
         incremental = cleanup.get_incremental_cleanup_strategy()
         self._size = 0 if incremental is None else incremental.get_cleanup_size()
         self._credit = 0  # how many values may be looked at now; below 0 after a long list or map
-        self._keyed, self._name, self._live, self._length = keyed, name, handles.live, handles.length
+        self._keyed, self._name, self._live, self._length = keyed, name, kind.live, kind.length
         self._places: Iterator[tuple[Any, Any]] = iter(())
         if cleanup.in_full_snapshot():
             keyed.filters[name] = self.live
@@ -121,7 +112,7 @@ class _Mortal:
         return f"<{self.kind} {self.name!r}, {self._life.millis} ms to live>"
 
 
-class TtlValueState(_Mortal, ValueState):
+class TtlValueState(_Mortal, handles.ValueState):
     """A value per key that expires."""
 
     def value(self) -> Any:
@@ -132,7 +123,7 @@ class TtlValueState(_Mortal, ValueState):
         super().update(None if value is None else (value, self._life.now()))
 
 
-class TtlListState(_Mortal, ListState):
+class TtlListState(_Mortal, handles.ListState):
     """A list per key whose elements expire."""
 
     live, length = staticmethod(_live_elements), staticmethod(len)
@@ -167,7 +158,7 @@ class TtlListState(_Mortal, ListState):
         return values and [(value, now) for value in values]
 
 
-class TtlReducingState(_Mortal, ReducingState):
+class TtlReducingState(_Mortal, handles.ReducingState):
     """A running reduction per key that expires and then starts anew."""
 
     def get(self) -> Any:
@@ -186,7 +177,7 @@ class TtlReducingState(_Mortal, ReducingState):
         return self._life.merged(first, second, self._reduce)
 
 
-class TtlAggregatingState(_Mortal, AggregatingState):
+class TtlAggregatingState(_Mortal, handles.AggregatingState):
     """A running aggregation per key that expires and then starts anew."""
 
     def get(self) -> Any:
@@ -207,7 +198,7 @@ class TtlAggregatingState(_Mortal, AggregatingState):
         return self._life.merged(first, second, self._function.merge)
 
 
-class TtlMapState(_Mortal, MapState):
+class TtlMapState(_Mortal, handles.MapState):
     """A map per key whose entries expire."""
 
     live, length = staticmethod(_live_entries), staticmethod(len)
@@ -288,9 +279,9 @@ class TtlMapState(_Mortal, MapState):
 
 
 TTL_CLASSES: dict[type[State], Any] = {
-    ValueState: TtlValueState,
-    ListState: TtlListState,
-    ReducingState: TtlReducingState,
-    AggregatingState: TtlAggregatingState,
-    MapState: TtlMapState,
+    handles.ValueState: TtlValueState,
+    handles.ListState: TtlListState,
+    handles.ReducingState: TtlReducingState,
+    handles.AggregatingState: TtlAggregatingState,
+    handles.MapState: TtlMapState,
 }  # the handles whose values expire

@@ -8,17 +8,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from penstock.common import typeinfo as types
 from penstock.common.row import Row, names_of
-from penstock.common.typeinfo import (
-    ArrayTypeInfo,
-    BasicType,
-    ListTypeInfo,
-    MapTypeInfo,
-    PickledBytesTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.runtime.buffers.value_checks import checker, kind_of
 
 Convert = Callable[[Any], Any]
@@ -35,7 +27,7 @@ class Refusal(ValueError):
 
 def is_undeclared(type_info: Type) -> bool:
     """Whether values of any type are allowed."""
-    return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
+    return type_info is None or isinstance(type_info, types.PickledBytesTypeInfo)
 
 
 def conversion(
@@ -53,16 +45,16 @@ def conversion(
         return _checked(new)
     if kind_of(old) is not None and kind_of(new) is not None:
         return _single(old, new, path, doubts)
-    if isinstance(old, TupleTypeInfo) and isinstance(new, TupleTypeInfo):
+    if isinstance(old, types.TupleTypeInfo) and isinstance(new, types.TupleTypeInfo):
         return _record(old, new, defaults or {}, path, _tuple, doubts)
-    if isinstance(old, RowTypeInfo) and isinstance(new, RowTypeInfo):
+    if isinstance(old, types.RowTypeInfo) and isinstance(new, types.RowTypeInfo):
         return _record(old, new, defaults or {}, path, _row, doubts)
-    if isinstance(old, ListTypeInfo) and isinstance(new, ListTypeInfo):
+    if isinstance(old, types.ListTypeInfo) and isinstance(new, types.ListTypeInfo):
         return _elements(conversion(old.element_type, new.element_type, defaults, path, doubts))
-    if isinstance(old, ArrayTypeInfo) and type(old) is type(new):
+    if isinstance(old, types.ArrayTypeInfo) and type(old) is type(new):
         element: Any = new
         return _elements(conversion(old.element_type, element.element_type, defaults, path, doubts))
-    if isinstance(old, MapTypeInfo) and isinstance(new, MapTypeInfo):
+    if isinstance(old, types.MapTypeInfo) and isinstance(new, types.MapTypeInfo):
         keys = conversion(old.key_type, new.key_type, defaults, _below(path, "key"), doubts)
         if keys is not None:
             doubts.append(f"{_at(path)}keys of the map may become equal")

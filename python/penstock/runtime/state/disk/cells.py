@@ -1,8 +1,6 @@
-"""Entries of tables as rows of a file.
-
-A row's number is the key group and 48 bits of Python's hash of the place, so rows are ordered by key group. Places may
-collide; such a row holds a list, and its number is remembered, because writing to it requires reading it first.
-"""
+"""Entries of tables as rows of a file. A row's number is the key group and 48 bits of Python's hash of the place, so
+rows are ordered by key group. Places may collide; such a row holds a list, and its number is remembered, because
+writing to it requires reading it first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Keyed state beyond memory: the tables of an operator in a file, behind the interface of :class:`KeyedState`.
-
-A state with namespaces is one :class:`DiskTable`, because there may be as many namespaces as keys.
-"""
+"""Keyed state beyond memory: the tables of an operator in a file, behind the interface of :class:`KeyedState`. A state
+with namespaces is one :class:`DiskTable`, because there may be as many namespaces as keys."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Tables with cold entries in a file, with the interface of a dict from key to value.
-
-Recently used entries are in memory, in two generations. A read looks in the young one, the old one, then the file, and
-makes the entry young. When the young entries take half of the memory, changed old entries are written in one batch, and
-the young generation becomes the old one. A mutable value is written as it is when it leaves memory.
-"""
+"""Tables with cold entries in a file, with the interface of a dict from key to value. Recently used entries are in
+memory, in two generations. A read looks in the young one, the old one, then the file, and makes the entry young. When
+the young entries take half of the memory, changed old entries are written in one batch, and the young generation
+becomes the old one. A mutable value is written as it is when it leaves memory."""
 
 from __future__ import annotations
 

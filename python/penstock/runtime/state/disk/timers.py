@@ -1,8 +1,6 @@
-"""Timers beyond memory: the next ones in the heap, later ones in the file of the operator's state, by time.
-
-While all fit in memory, the order is that of :class:`.timers.TimerQueue`. After that, timers of equal time fire in any
-order, as in Flink with RocksDB.
-"""
+"""Timers beyond memory: the next ones in the heap, later ones in the file of the operator's state, by time. While all
+fit in memory, the order is that of :class:`.timers.TimerQueue`. After that, timers of equal time fire in any order, as
+in Flink with RocksDB."""
 
 from __future__ import annotations
 
