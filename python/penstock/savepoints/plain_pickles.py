@@ -71,8 +71,6 @@ class _Machine:
             self.unmade.update((key, known) for key, known in self.names.items() if isinstance(known, Known))
         return result
 
-    # --- operations for the opcodes ---
-
     def take(self, count: int) -> bytes:
         at, self.at = self.at, self.at + count
         if count < 0 or self.at > len(self.data):
@@ -124,8 +122,6 @@ class _Machine:
         set_state(value, state)
         self.bare.pop(id(value), None)
         self.push(value)
-
-    # --- opcodes ---
 
     def constant(self, value: Any) -> None:
         self.stack.append(value)

@@ -8,6 +8,7 @@ import datetime
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pickle import UnpicklingError
 from typing import Any
 from uuid import UUID, SafeUUID
@@ -43,7 +44,7 @@ class Known(Unmade):
 
     def __init__(self, name: str, make: Maker) -> None:
         super().__init__(name)
-        self.make, self.bare = make, isinstance(make, _Bare)
+        self.make, self.bare = make, isinstance(make, partial)
 
 
 def _checked(what: str, argument: Any, *kinds: type, fits: bool = True) -> Any:
@@ -80,14 +81,9 @@ def _deque(items: Any = (), length: Any = None) -> deque[Any]:
     return deque(_checked("deque", items, *_ITEMS), _checked("deque", length, int, type(None)))
 
 
-class _Bare:
+def _bare(cls: type) -> Maker:
     """Creates an object whose state follows in the pickle."""
-
-    def __init__(self, cls: type) -> None:
-        self._cls = cls
-
-    def __call__(self) -> Any:
-        return object.__new__(self._cls)
+    return partial(object.__new__, cls)
 
 
 _INTEGER, _TEXT, _NONE = int, str, type(None)
@@ -107,14 +103,14 @@ _MAKERS: dict[tuple[str, str], Maker] = {
     ("datetime", "timedelta"): _of(datetime.timedelta, _INTEGER),
     ("datetime", "timezone"): _of(datetime.timezone, datetime.timedelta, _TEXT),
     ("decimal", "Decimal"): _of(Decimal, _TEXT),
-    ("uuid", "UUID"): _Bare(UUID),
+    ("uuid", "UUID"): _bare(UUID),
     ("penstock.common.row", "Row"): lambda *values: _row(values),
     ("penstock.common.row", "Row.of_values"): _row,
     ("penstock.common.row", "RowKind"): _of(RowKind, _INTEGER),
     ("penstock.common.row", "_row"): _row,
-    ("penstock.common.time", "Instant"): _Bare(Instant),
-    ("penstock.runtime.operators.interval_join", "_Buffer"): _Bare(_BUFFER),
-    ("penstock.runtime.windows.evictors", "TimestampedValue"): _Bare(TimestampedValue),
+    ("penstock.common.time", "Instant"): _bare(Instant),
+    ("penstock.runtime.operators.interval_join", "_Buffer"): _bare(_BUFFER),
+    ("penstock.runtime.windows.evictors", "TimestampedValue"): _bare(TimestampedValue),
     ("penstock.runtime.windows.time_window", "CountWindow"): _of(CountWindow, _INTEGER),
     ("penstock.runtime.windows.time_window", "TimeWindow"): _of(TimeWindow, _INTEGER),
 }

@@ -44,7 +44,10 @@ def key_check(before: str, key_hash: KeyHash) -> Check | None:
     def check(keys: Iterable[Any]) -> None:
         for key in keys:
             try:
-                same = _fits(key, new) and key_hash.hash(key) == old_hash.hash(key)
+                # the fields of a row are hashed in the order of its type
+                ordered = new.field_names if isinstance(key, Row) and isinstance(new, RowTypeInfo) else None
+                fits = ordered is None or names_of(key) in (None, ordered)
+                same = fits and key_hash.hash(key) == old_hash.hash(key)
             except TypeInfoError as error:
                 raise Refusal(f"{change}, and the key {key!r} does not fit: {error}") from error
             if not same:
@@ -64,8 +67,3 @@ def _alike(old: TypeInformation[Any] | None, new: TypeInformation[Any] | None) -
     if isinstance(old, MapTypeInfo) and isinstance(new, MapTypeInfo):
         return _alike(old.key_type, new.key_type) and _alike(old.value_type, new.value_type)
     return False
-
-
-def _fits(key: Any, new: TypeInformation[Any] | None) -> bool:
-    """Whether a row has its fields in the order of its type, which is the order they are hashed in."""
-    return not (isinstance(key, Row) and isinstance(new, RowTypeInfo)) or names_of(key) in (None, new.field_names)

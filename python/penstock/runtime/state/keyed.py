@@ -74,8 +74,6 @@ class KeyedState:
         self.loses: set[str] | None = None  # None: writes without a key are refused; else names that were warned about
         self.changes: Changes | None = None  # since the last file; None until track()
 
-    # --- keys ---------------------------------------------------------------------------------------------------------
-
     def enter(self, key: Any) -> Any:
         if key is None:
             if not self.key_hash.nullable:
@@ -129,8 +127,6 @@ class KeyedState:
         self._keys = {slot: key for slot, key in self._keys.items() if slot in live}
         size = len(timers) + sum(map(len, tables))
         self._most_keys = len(self._keys) + max(_FEW_KEYS, size // 4)
-
-    # --- tables and timers --------------------------------------------------------------------------------------------
 
     def table(self, name: str, namespace: Any = VOID) -> Table:
         """The table of a state in a namespace, created if missing. It stays one dict until :meth:`drop` empties it."""
@@ -217,8 +213,6 @@ class KeyedState:
         """An estimate of the bytes of memory that state with files of ``written`` bytes takes."""
         return MEMORY_PER_BYTE * written
 
-    # --- restored state -----------------------------------------------------------------------------------------------
-
     def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
         """Set the values of many keys, without counting them as changed."""
         plain = self.key_hash.identity and not self.key_hash.nullable
@@ -265,8 +259,6 @@ class KeyedState:
         return (
             f"keys are of type {is_now} and were of type {was}: they begin empty; what is there is carried along unread"
         )
-
-    # --- changes for state files --------------------------------------------------------------------------------------
 
     def track(self) -> None:
         """Record changes from now on. Call it before anyone holds a table."""

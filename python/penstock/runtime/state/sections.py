@@ -79,11 +79,10 @@ class Earlier:
         self.places: set[tuple[str, str]] = set()
 
 
-def log_of(keyed: KeyedState, earlier: Earlier | None = None) -> Content:
+def log_of(keyed: KeyedState, earlier: Earlier) -> Content:
     """The changes of a keyed state since the last file."""
     keyed.settle()
     assert keyed.changes is not None
-    earlier = earlier or Earlier()
     for place, slots in keyed.changes:
         before = earlier.slots.get(place)
         earlier.slots[place] = slots if before is None else before | slots

@@ -106,8 +106,6 @@ class TimerQueue:
             index = child
         self._put(index, timer)
 
-    # --- changes for state files -------------------------------------------------------------------------------------
-
     def track(self) -> None:
         self.noted = []
 

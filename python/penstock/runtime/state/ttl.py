@@ -112,9 +112,7 @@ class _Mortal:
         return f"<{self.kind} {self.name!r}, {self._life.millis} ms to live>"
 
 
-class TtlValueState(_Mortal, handles.ValueState):
-    """A value per key that expires."""
-
+class _TtlValueState(_Mortal, handles.ValueState):
     def value(self) -> Any:
         return self._life.read(self)
 
@@ -123,9 +121,7 @@ class TtlValueState(_Mortal, handles.ValueState):
         super().update(None if value is None else (value, self._life.now()))
 
 
-class TtlListState(_Mortal, handles.ListState):
-    """A list per key whose elements expire."""
-
+class _TtlListState(_Mortal, handles.ListState):
     live, length = staticmethod(_live_elements), staticmethod(len)
 
     def get(self) -> Iterator[Any]:
@@ -158,9 +154,7 @@ class TtlListState(_Mortal, handles.ListState):
         return values and [(value, now) for value in values]
 
 
-class TtlReducingState(_Mortal, handles.ReducingState):
-    """A running reduction per key that expires and then starts anew."""
-
+class _TtlReducingState(_Mortal, handles.ReducingState):
     def get(self) -> Any:
         return self._life.read(self)
 
@@ -177,9 +171,7 @@ class TtlReducingState(_Mortal, handles.ReducingState):
         return self._life.merged(first, second, self._reduce)
 
 
-class TtlAggregatingState(_Mortal, handles.AggregatingState):
-    """A running aggregation per key that expires and then starts anew."""
-
+class _TtlAggregatingState(_Mortal, handles.AggregatingState):
     def get(self) -> Any:
         accumulator = self._life.read(self, MISSING)
         return None if accumulator is MISSING else self._function.get_result(accumulator)
@@ -198,9 +190,7 @@ class TtlAggregatingState(_Mortal, handles.AggregatingState):
         return self._life.merged(first, second, self._function.merge)
 
 
-class TtlMapState(_Mortal, handles.MapState):
-    """A map per key whose entries expire."""
-
+class _TtlMapState(_Mortal, handles.MapState):
     live, length = staticmethod(_live_entries), staticmethod(len)
 
     def _entry(self, key: Any) -> Any:
@@ -279,9 +269,9 @@ class TtlMapState(_Mortal, handles.MapState):
 
 
 TTL_CLASSES: dict[type[State], Any] = {
-    handles.ValueState: TtlValueState,
-    handles.ListState: TtlListState,
-    handles.ReducingState: TtlReducingState,
-    handles.AggregatingState: TtlAggregatingState,
-    handles.MapState: TtlMapState,
+    handles.ValueState: _TtlValueState,
+    handles.ListState: _TtlListState,
+    handles.ReducingState: _TtlReducingState,
+    handles.AggregatingState: _TtlAggregatingState,
+    handles.MapState: _TtlMapState,
 }  # the handles whose values expire

@@ -11,7 +11,7 @@ from typing import Any
 from penstock.common import typeinfo as types
 from penstock.common.row import Row, names_of
 from penstock.common.typeinfo import BasicType, TypeInformation
-from penstock.runtime.buffers.value_checks import checker, kind_of
+from penstock.runtime.buffers.value_checks import BITS, checker, kind_of
 
 Convert = Callable[[Any], Any]
 Type = TypeInformation[Any] | None
@@ -45,10 +45,8 @@ def conversion(
         return _checked(new)
     if kind_of(old) is not None and kind_of(new) is not None:
         return _single(old, new, path, doubts)
-    if isinstance(old, types.TupleTypeInfo) and isinstance(new, types.TupleTypeInfo):
-        return _record(old, new, defaults or {}, path, _tuple, doubts)
-    if isinstance(old, types.RowTypeInfo) and isinstance(new, types.RowTypeInfo):
-        return _record(old, new, defaults or {}, path, _row, doubts)
+    if isinstance(old, types.TupleTypeInfo | types.RowTypeInfo) and type(old) is type(new):
+        return _record(old, new, defaults or {}, path, doubts)
     if isinstance(old, types.ListTypeInfo) and isinstance(new, types.ListTypeInfo):
         return _elements(conversion(old.element_type, new.element_type, defaults, path, doubts))
     if isinstance(old, types.ArrayTypeInfo) and type(old) is type(new):
@@ -95,7 +93,7 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, dou
         if after is BasicType.BIG_DEC:
             return lambda value: None if value is None else Decimal(value)
         if after in (BasicType.FLOAT, BasicType.DOUBLE):
-            if not _exact(before, after):
+            if BITS.get(before, 1 << 10) > (24 if after is BasicType.FLOAT else 53):
                 doubts.append(f"{_at(path)}a large number would lose digits as {new!r}")
             return _fraction(after is BasicType.FLOAT)
     if (before, after) in ((BasicType.FLOAT, BasicType.DOUBLE), (BasicType.CHAR, BasicType.STRING)):
@@ -103,13 +101,6 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, dou
     narrower = before in _WHOLE and after in _WHOLE
     why = "holds fewer numbers than" if narrower else "does not hold the values of"
     raise Refusal(f"{_at(path)}{new!r} {why} {old!r}")
-
-
-def _exact(whole: Any, fraction: Any) -> bool:
-    """Whether a floating-point type holds every number of a whole-number type."""
-    digits = 24 if fraction is BasicType.FLOAT else 53
-    bits = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
-    return bits.get(whole, 1 << 10) <= digits
 
 
 def _fraction(single: bool) -> Convert:
@@ -155,9 +146,7 @@ def entries(keys: Convert | None, items: Convert | None) -> Convert | None:
 _Field = tuple[int, Any, Convert | None]  # a new field: its old position or -1, its default, its conversion
 
 
-def _record(
-    old: Any, new: Any, defaults: Mapping[str, Any], path: str, how: Callable[..., Convert], doubts: list[str]
-) -> Convert | None:
+def _record(old: Any, new: Any, defaults: Mapping[str, Any], path: str, doubts: list[str]) -> Convert | None:
     fields: list[_Field] = []
     before = {name: index for index, name in enumerate(old.field_names)}
     for name, field_type in zip(new.field_names, new.field_types, strict=True):
@@ -173,44 +162,31 @@ def _record(
     same = [index for index, _, _ in fields] == list(range(len(old.field_names)))
     if same and all(convert is None for _, _, convert in fields):
         return None
-    return how(fields, old.field_names, new.field_names)
+    return _fields(fields, old.field_names, new.field_names)
 
 
-def _made(fields: list[_Field], values: Any) -> list[Any]:
-    return [
-        copy.deepcopy(default) if index < 0 else values[index] if convert is None else convert(values[index])
-        for index, default, convert in fields
-    ]
+def _fields(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Convert:
+    """Convert tuples, rows, and dicts in the place of rows."""
 
-
-def _tuple(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Convert:
-    def convert(value: Any) -> Any:
-        if value is None:
-            return None
-        if len(value) != len(old):
-            raise ValueError(f"{value!r} has {len(value)} fields, and its type said {len(old)}")
-        return tuple(_made(fields, value))
-
-    return convert
-
-
-def _row(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Convert:
-    """Convert rows, and tuples or dicts in their place."""
+    def converted(values: Any) -> list[Any]:
+        return [
+            copy.deepcopy(default) if index < 0 else values[index] if convert is None else convert(values[index])
+            for index, default, convert in fields
+        ]
 
     def convert(value: Any) -> Any:
         if value is None:
             return None
         if isinstance(value, dict):
-            return dict(zip(new, _made(fields, [value.get(name) for name in old]), strict=True))
+            return dict(zip(new, converted([value.get(name) for name in old]), strict=True))
         names = names_of(value) if isinstance(value, Row) else None
-        row_values = list(value)
+        values = list(value)
         if names is not None and set(names) == set(old):
-            row_values = [row_values[names.index(name)] for name in old]
-        if len(row_values) != len(old):
-            raise ValueError(f"{value!r} has {len(row_values)} fields, and its type said {len(old)}")
-        converted = _made(fields, row_values)
+            values = [values[names.index(name)] for name in old]
+        if len(values) != len(old):
+            raise ValueError(f"{value!r} has {len(values)} fields, and its type said {len(old)}")
         if not isinstance(value, Row):
-            return tuple(converted)
-        return Row.of_values(converted, None if names is None else new, value.get_row_kind())
+            return tuple(converted(values))
+        return Row.of_values(converted(values), None if names is None else new, value.get_row_kind())
 
     return convert

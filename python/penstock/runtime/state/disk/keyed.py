@@ -33,9 +33,6 @@ class Window(MutableMapping[Any, Any]):
     def __getitem__(self, slot: Any) -> Any:
         return self._table[self._namespace, slot]
 
-    def __contains__(self, slot: Any) -> bool:
-        return (self._namespace, slot) in self._table
-
     def __setitem__(self, slot: Any, value: Any) -> None:
         self._table[self._namespace, slot] = value
 

@@ -9,7 +9,8 @@ import os
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from penstock.errors import StateError
@@ -45,7 +46,7 @@ class RowFile:
             if path:
                 os.unlink(path)
         weakref.finalize(self, self._db.close)
-        self._queues = -1
+        self.next_queue: Callable[[], int] = count().__next__  # a new number for a queue of timers
         self.cursor: sqlite3.Cursor = self._db.cursor()
         self.execute: Any = self.cursor.execute
 
@@ -56,10 +57,6 @@ class RowFile:
             yield
         except sqlite3.DatabaseError as error:
             raise _failed(self.folder, error) from error
-
-    def next_queue(self) -> int:
-        self._queues += 1
-        return self._queues
 
     def query(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
         """Rows in any order, read lazily: write nothing meanwhile."""

@@ -35,10 +35,7 @@ class Generations:
         current: Callable[[], Any],
         functions: bool,
     ) -> None:
-        self.cells: Cells = cells
-        self.key_of: Callable[[Any], Any] = key_of
-        self.remember: Callable[[Any, Any], None] = remember
-        self.current: Callable[[], Any] = current
+        self.cells, self.key_of, self.remember, self.current = cells, key_of, remember, current
         self.left: int = _LEAST
         self.tables: list[DiskTable] = []
         self.after: Callable[[], None] = lambda: None
@@ -86,8 +83,6 @@ class DiskTable(MutableMapping[Any, Any]):
         self._dirty: set[Any] = set()
         self._count = 0
         self._changed: set[Any] | None = None
-
-    # --- the interface of a dict ------------------------------------------------------------------------------------
 
     def get(self, slot: Any, default: Any = None) -> Any:
         value = self._young.get(slot, _UNSET)
@@ -208,8 +203,6 @@ class DiskTable(MutableMapping[Any, Any]):
         for slot in self:
             self.pop(slot, None)
 
-    # --- changes for state files ------------------------------------------------------------------------------------
-
     def track(self) -> None:
         self._changed = set()
 
@@ -224,8 +217,6 @@ class DiskTable(MutableMapping[Any, Any]):
     def mark(self, slots: Iterable[Any]) -> None:
         if self._changed is not None:
             self._changed.update(slots)
-
-    # --- memory -----------------------------------------------------------------------------------------------------
 
     def _now(self, cell: Cell) -> Any:
         """The current value of an entry that was read from the file, without making it young."""
