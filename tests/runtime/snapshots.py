@@ -23,7 +23,7 @@ def restore(keyed: KeyedState, content: Content, groups: range | None = None) ->
     if content.key is not None:
         replay, reading = Replay(keyed, range(keyed.max_parallelism) if groups is None else groups), Reading({})
         check = replay.expect(content.key[1], content.states, reading)
-        replay.apply(content.states, content.timers, content.sections, reading, check)
+        replay.apply(content, content.sections, reading, check)
         replay.finish()
 
 

@@ -1,23 +1,15 @@
-"""Keyed state from a table: rows go through a function that stores them, as in an operator of a job.
-
-Cost: O(rows), and the state is in the memory of this process.
-"""
+"""Keyed state from a table: rows go through a function that stores them, in the memory of this process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from penstock.common import typeinfo as types
 from penstock.common.checks import moment
-from penstock.common.functions.state_descriptor import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-)
+from penstock.common.functions import state_descriptor as descriptors
 from penstock.common.row import Row
-from penstock.common.typeinfo import ListTypeInfo, MapTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.common.typeinfo import TypeInformation
 from penstock.errors import PenstockError, SavepointError
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.keyed import KeyedState
@@ -28,7 +20,7 @@ from penstock.runtime.state.type_changes import conversion
 from penstock.runtime.state.type_texts import type_of
 
 Key = str | Callable[[Any], Any]
-Columns = Mapping[StateDescriptor[Any], str | Callable[[Any], Any]]
+Columns = Mapping[descriptors.StateDescriptor[Any], str | Callable[[Any], Any]]
 
 
 class BootstrapContext:
@@ -59,10 +51,7 @@ class BootstrapContext:
 
 
 class KeyedStateBootstrapFunction:
-    """Base class of functions that turn rows into keyed state and timers.
-
-    Source of the names: ``org.apache.flink.state.api.functions.KeyedStateBootstrapFunction``.
-    """
+    """Base class of functions that turn rows into keyed state and timers (Flink's State Processor API)."""
 
     def open(self, runtime_context: Any) -> None:
         """Called once, before the first row. ``runtime_context`` gives states by descriptor, as in a process
@@ -77,8 +66,6 @@ class KeyedStateBootstrapFunction:
 
 
 class _Columns(KeyedStateBootstrapFunction):
-    """Fills each state from a column."""
-
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
 
@@ -93,20 +80,19 @@ class _Columns(KeyedStateBootstrapFunction):
             fill(get(value))
 
 
-def _filled(handle: Any, descriptor: StateDescriptor[Any]) -> Callable[[Any], Any]:
-    """A function that puts a value of a row into a state."""
-    if isinstance(descriptor, ListStateDescriptor):
+def _filled(handle: Any, descriptor: descriptors.StateDescriptor[Any]) -> Callable[[Any], Any]:
+    if isinstance(descriptor, descriptors.ListStateDescriptor):
         element = descriptor.elem_type_info
         return lambda values: handle.add_all([shaped(item, element) for item in values or ()])
-    if isinstance(descriptor, MapStateDescriptor):
+    if isinstance(descriptor, descriptors.MapStateDescriptor):
         return lambda entries: handle.put_all(shaped_entries(entries, descriptor))
-    if isinstance(descriptor, ReducingStateDescriptor | AggregatingStateDescriptor):
+    if isinstance(descriptor, descriptors.ReducingStateDescriptor | descriptors.AggregatingStateDescriptor):
         return lambda value: None if value is None else handle.add(value)
     declared = getattr(descriptor, "value_type_info", None)
     return lambda value: handle.update(shaped(value, declared))
 
 
-def shaped_entries(entries: Any, descriptor: MapStateDescriptor[Any, Any]) -> dict[Any, Any]:
+def shaped_entries(entries: Any, descriptor: descriptors.MapStateDescriptor[Any, Any]) -> dict[Any, Any]:
     """The entries of a map state, from a dictionary or pairs."""
     key, value = descriptor.key_type_info, descriptor.value_type_info
     return {shaped(k, key): shaped(v, value) for k, v in dict(entries or ()).items()}
@@ -159,65 +145,53 @@ def getter(column: Key) -> Callable[[Any], Any]:
 
 def rows_of(data: Any) -> Iterator[Any]:
     """The rows of a table as dictionaries; the items of any other iterable, unchanged."""
+    import pyarrow as pa
+
     if hasattr(data, "toLocalIterator"):
         return (row.asDict(recursive=True) for row in data.toLocalIterator())
-    if hasattr(data, "to_batches"):
-        return _of_batches(data.to_batches())
-    if hasattr(data, "read_next_batch"):
-        return _of_batches(data)
-    if hasattr(data, "to_pylist"):
+    if hasattr(data, "to_pylist") and not hasattr(data, "to_batches"):
         return iter(data.to_pylist())
     if type(data).__module__.partition(".")[0] == "pandas":
-        import pyarrow as pa
-
-        return _of_batches(pa.Table.from_pandas(data, preserve_index=False).to_batches())
-    if hasattr(data, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        return _of_batches(pa.table(data).to_batches())
-    return iter(data)
-
-
-def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    return (row for batch in batches for row in batch.to_pylist())
+        data = pa.Table.from_pandas(data, preserve_index=False)
+    elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "read_next_batch"):
+        data = pa.table(data)
+    if hasattr(data, "to_batches"):
+        data = data.to_batches()
+    elif not hasattr(data, "read_next_batch"):
+        return iter(data)
+    return (row for batch in data for row in batch.to_pylist())
 
 
 def shaped(value: Any, declared: TypeInformation[Any] | None) -> Any:
-    """A table's value as a program has it: where such types are declared, dictionaries become rows or tuples, pairs
-    become maps."""
+    """A table's value by its declared type: dictionaries become rows or tuples, pairs become maps."""
     if value is None or declared is None:
         return value
-    if isinstance(declared, RowTypeInfo | TupleTypeInfo) and isinstance(value, dict):
+    if isinstance(declared, types.RowTypeInfo | types.TupleTypeInfo) and isinstance(value, dict):
         values = [shaped(item, kind) for item, kind in zip(value.values(), declared.field_types, strict=False)]
-        if isinstance(declared, TupleTypeInfo):
+        if isinstance(declared, types.TupleTypeInfo):
             return tuple(values)
         names = declared.field_names
         values = [shaped(value.get(name), kind) for name, kind in zip(names, declared.field_types, strict=True)]
         return Row.of_values(values, tuple(names))
-    if isinstance(declared, ListTypeInfo) and isinstance(value, list):
+    if isinstance(declared, types.ListTypeInfo) and isinstance(value, list):
         return [shaped(item, declared.element_type) for item in value]
-    if isinstance(declared, MapTypeInfo) and isinstance(value, list | dict):
+    if isinstance(declared, types.MapTypeInfo) and isinstance(value, list | dict):
         return {shaped(k, declared.key_type): shaped(v, declared.value_type) for k, v in dict(value).items()}
     return value
 
 
 def _check(keyed: KeyedState) -> None:
-    """Check that all values have their declared types."""
     for name, namespaces in keyed.tables():
         info = keyed.infos.get(name)
         if info is None or not info.types:
             continue
-        alive = TTL in info.serializers
-        checks = [conversion(None, type_of(text)) if text else None for text in info.types]
+        checks, alive = [conversion(None, type_of(text)) for text in info.types], TTL in info.serializers
         for slot, stored in ((slot, stored) for table in namespaces.values() for slot, stored in table.items()):
             for check, values in zip(checks, _parts(info.kind, stored, alive), strict=True):
-                for value in values if check is not None else ():
-                    _checked(name, keyed.key_of(slot), value, check)
+                _check_all(name, keyed.key_of(slot), check, values)
 
 
 def _parts(kind: str, stored: Any, alive: bool) -> Sequence[Iterable[Any]]:
-    """The values for each type of a state."""
-
     def bare(value: Any) -> Any:
         return value[0] if alive else value
 
@@ -228,30 +202,29 @@ def _parts(kind: str, stored: Any, alive: bool) -> Sequence[Iterable[Any]]:
     return ([bare(stored)],)
 
 
-def _checked(name: str, key: Any, value: Any, check: Any) -> None:
-    try:
-        check(value)
-    except Exception as error:
-        raise SavepointError(
-            f"The state {name!r} of the key {key!r} would have {value!r}, which is not of its declared type: {error}"
-        ) from error
+def _check_all(name: str, key: Any, check: Callable[[Any], Any] | None, values: Iterable[Any]) -> None:
+    if check is None:
+        return
+    for value in values:
+        try:
+            check(value)
+        except Exception as error:
+            raise SavepointError(
+                f"The state {name!r} of the key {key!r} would have {value!r}, which is not of its declared type: "
+                f"{error}"
+            ) from error
 
 
-def broadcast_entries(descriptor: MapStateDescriptor[Any, Any], entries: Any) -> dict[Any, Any]:
+def broadcast_entries(descriptor: descriptors.MapStateDescriptor[Any, Any], entries: Any) -> dict[Any, Any]:
     """The checked entries of a broadcast state."""
-    shaped_map = shaped_entries(entries, descriptor)
-    for declared, values in ((descriptor.key_type_info, shaped_map), (descriptor.value_type_info, shaped_map.values())):
-        check = None if declared is None else conversion(None, declared)
-        for value in values if check is not None else ():
-            _checked(descriptor.name, None, value, check)
-    return shaped_map
+    result = shaped_entries(entries, descriptor)
+    _check_all(descriptor.name, None, conversion(None, descriptor.key_type_info), result)
+    _check_all(descriptor.name, None, conversion(None, descriptor.value_type_info), result.values())
+    return result
 
 
-def list_elements(descriptor: ListStateDescriptor[Any], elements: Iterable[Any]) -> list[Any]:
+def list_elements(descriptor: descriptors.ListStateDescriptor[Any], elements: Iterable[Any]) -> list[Any]:
     """The checked elements of a list state."""
-    declared = descriptor.elem_type_info
-    shaped_elements = [shaped(element, declared) for element in elements]
-    check = None if declared is None else conversion(None, declared)
-    for value in shaped_elements if check is not None else ():
-        _checked(descriptor.name, None, value, check)
-    return shaped_elements
+    result = [shaped(element, descriptor.elem_type_info) for element in elements]
+    _check_all(descriptor.name, None, conversion(None, descriptor.elem_type_info), result)
+    return result

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from penstock.errors import SavepointError, StateError
@@ -18,7 +19,7 @@ from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.sections import snapshot_of
 from penstock.savepoints.operator_state import Subtask, only_operator
-from penstock.savepoints.pickles import unmade_in, unread_error
+from penstock.savepoints.pickles import refuse_unmade, unmade_in
 from penstock.storage.stores import storage_of
 
 
@@ -39,8 +40,11 @@ def write_state(folder: str, about: AboutOperator, subtask: Subtask, version: in
         ) from error
     if not (content.entries or subtask.places):
         return ()
-    if subtask.unmade:
-        _check(about, subtask)
+    if subtask.unmade and keyed is not None:
+        tables = [item for _, namespaces in keyed.tables() for item in namespaces.items()]
+        values = ([namespace, [*map(keyed.key_of, table)], [*table.values()]] for namespace, table in tables)
+        timers = ((timer.key, timer.namespace) for _, queue in keyed.queues() for timer in queue)
+        refuse_unmade(chain(values, timers), f"The state of {about}")
     noted = {} if keyed is None else keyed.noted.forms
     classes = {**_classes_of_places(subtask), **noted}
     broadcast = tuple(subtask.broadcast.values())
@@ -48,28 +52,13 @@ def write_state(folder: str, about: AboutOperator, subtask: Subtask, version: in
 
 
 def _classes_of_places(subtask: Subtask) -> Mapping[str, ClassForm]:
-    """The classes for operator state, which is copied unchanged. Missing classes are left out if no value has objects
-    of them."""
+    """The classes for operator state, which is copied; missing ones are left out if no value has objects of them."""
     if not subtask.places:
         return {}
     lost = {f"{module}:{name}" for reading in subtask.readings for module, name in getattr(reading, "unmade", ())}
     if not lost or any(unmade_in(subtask.loads(data)) is not None for data in subtask.places.values()):
         return subtask.classes
     return {name: form for name, form in subtask.classes.items() if name not in lost}
-
-
-def _check(about: AboutOperator, subtask: Subtask) -> None:
-    """Check that nothing that will be written is a stand-in. O(state)."""
-    keyed = subtask.keyed
-    if keyed is None:
-        return
-    for _, namespaces in keyed.tables():
-        for namespace, table in namespaces.items():
-            if (name := unmade_in([namespace, [*map(keyed.key_of, table)], list(table.values())])) is not None:
-                raise unread_error(f"The state of {about}", name)
-    for _, queue in keyed.queues():
-        if (name := unmade_in([(timer.key, timer.namespace) for timer in queue])) is not None:
-            raise unread_error(f"The state of {about}", name)
 
 
 def copy_readdressed(
@@ -94,23 +83,27 @@ def copy_readdressed(
 
 
 def distribute(parts: Iterable[KeyedState | None], parallelism: int) -> Iterator[KeyedState]:
-    """Distribute keyed state among subtasks, by key group.
-
-    Cost: O(state) of time and memory.
-    """
+    """Distribute keyed state among subtasks, by key group."""
     known_parts = [part for part in parts if part is not None]
     if not known_parts:
         return
-    new = [
-        KeyedState(known_parts[0].key_hash, known_parts[0].max_parallelism, known_parts[0].clock)
-        for _ in range(parallelism)
-    ]
+    first = known_parts[0]
+    new = [KeyedState(first.key_hash, first.max_parallelism, first.clock) for _ in range(parallelism)]
     for part in known_parts:
         for keyed in new:
             _describe(keyed, part)
         for name, namespaces in part.tables():
             for namespace, table in namespaces.items():
-                _distribute_table(part, name, namespace, table, new)
+                columns: list[tuple[list[Any], list[Any]]] = [([], []) for _ in new]
+                for slot, value in table.items():
+                    key = part.key_of(slot)
+                    keys, values = columns[_subtask(part, key, parallelism)]
+                    keys.append(key)
+                    values.append(value)
+                for keyed, (keys, values) in zip(new, columns, strict=True):
+                    keyed.keep_keys(True)
+                    if keys:
+                        keyed.fill(name, namespace, keys, values)
         for index, (_, queue) in enumerate(part.queues()):
             for timer in queue:
                 keyed = new[_subtask(part, timer.key, parallelism)]
@@ -122,7 +115,6 @@ def distribute(parts: Iterable[KeyedState | None], parallelism: int) -> Iterator
 
 
 def _describe(keyed: KeyedState, part: KeyedState) -> None:
-    """Copy the descriptions of a part's states."""
     for name, info in part.infos.items():
         known = keyed.infos.setdefault(name, info)
         if (known.kind, known.types, known.version) != (info.kind, info.types, info.version):
@@ -131,21 +123,6 @@ def _describe(keyed: KeyedState, part: KeyedState) -> None:
                 "some have not. Run the program once from this savepoint, and take another one."
             )
         keyed.infos[name] = info
-
-
-def _distribute_table(
-    part: KeyedState, name: str, namespace: Any, table: Mapping[Any, Any], new: Sequence[KeyedState]
-) -> None:
-    columns: list[tuple[list[Any], list[Any]]] = [([], []) for _ in new]
-    for slot, value in table.items():
-        key = part.key_of(slot)
-        keys, values = columns[_subtask(part, key, len(new))]
-        keys.append(key)
-        values.append(value)
-    for keyed, (keys, values) in zip(new, columns, strict=True):
-        if keys:
-            keyed.keep_keys(True)
-            keyed.fill(name, namespace, keys, values)
 
 
 def _subtask(part: KeyedState, key: Any, parallelism: int) -> int:

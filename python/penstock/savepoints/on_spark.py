@@ -1,13 +1,6 @@
-"""State that Spark's executors make of a DataFrame, or read as one: no process holds all of it.
-
-**Writing.** Each row goes to the subtask that owns its key group. One task per subtask makes the state, writes its
-file, and returns the name; only returned names count. The rows of a key keep the order of the DataFrame's partitions
-and of the rows in them, however often a task is run.
-
-**Reading.** One task per subtask reads its files.
-
-pyspark is not imported here at import time: whoever has a DataFrame or session has imported it.
-"""
+"""State that Spark's executors make of a DataFrame, or read as one: no process holds all of it. To write, each row goes
+to the subtask that owns its key group; one task per subtask makes the state, writes its file and returns the name; only
+returned names count. The rows of a key keep their order, however often a task runs."""
 
 from __future__ import annotations
 
@@ -45,11 +38,8 @@ class Filling:
     function: KeyedStateBootstrapFunction | Columns
 
 
-@dataclass(frozen=True)
-class _Refused:
-    """The reason why there is no state."""
-
-    reason: str
+class _Refused(Exception):
+    """The reason why there is no state, which travels among the rows and results."""
 
 
 def is_distributed(data: Any) -> bool:
@@ -63,40 +53,35 @@ def usual_parallelism(frame: Any) -> int:
 
 
 def write_on_spark(
-    filling: Filling, folder: str, operator_id: str, state: OperatorState, subtask: Subtask, version: int
+    filling: Filling, folder: str, operator_id: str, state: OperatorState, subtasks: Sequence[Subtask], version: int
 ) -> Any:
-    """Have executors write the files of an operator.
-
-    Cost: a shuffle of the rows; a subtask's state is in the memory of a task.
-    """
+    """Have executors write the files of an operator: a shuffle of the rows; a subtask's state fits a task's memory."""
     session = filling.frame.sparkSession
     _equip(session)
-    sizes, sent = (state.parallelism, state.max_parallelism), replace(filling, frame=None)  # a DataFrame cannot be sent
-    write = partial(_write, sent, folder, (operator_id, state, version), subtask, options_now())
+    sent = replace(filling, frame=None)  # a DataFrame cannot be sent
+    write = partial(_write, sent, folder, (operator_id, state, version), subtasks, options_now())
     try:
-        rows = filling.frame.rdd.mapPartitionsWithIndex(partial(_rows_by_subtask, sent, sizes))
+        rows = filling.frame.rdd.mapPartitionsWithIndex(partial(_rows_by_subtask, sent, state))
         parts = rows.repartitionAndSortWithinPartitions(state.parallelism, partitionFunc=itemgetter(0))
         chains_by_subtask: dict[int, Any] = dict(parts.mapPartitionsWithIndex(write).collect())
     except Exception as error:
         raise SavepointError(f"The state of {state.name!r} could not be made on Spark: {error}") from error
     for _, chain in sorted(chains_by_subtask.items()):
         if isinstance(chain, _Refused):
-            raise SavepointError(chain.reason)
+            raise SavepointError(str(chain))
     chains = tuple(chains_by_subtask[index] for index in range(state.parallelism))
     _check_files(folder, operator_id, chains)
     return replace(state, subtasks=chains)
 
 
 def _equip(session: Any) -> None:
-    """Let executors import this package, as for a job."""
     from penstock.spark.shipped_code import equip
 
     equip(session, session, JobControl("savepoint"))
 
 
-def _rows_by_subtask(filling: Filling, sizes: tuple[int, int], index: int, rows: Iterable[Any]) -> Iterator[Any]:
-    """Rows with their subtask, partition and number."""
-    parallelism, groups = sizes
+def _rows_by_subtask(filling: Filling, state: OperatorState, index: int, rows: Iterable[Any]) -> Iterator[Any]:
+    groups = state.max_parallelism
     get, hashed = getter(filling.key), KeyHash(filling.key_type).hash
     for number, row in enumerate(rows):
         value = row.asDict(recursive=True)
@@ -106,45 +91,38 @@ def _rows_by_subtask(filling: Filling, sizes: tuple[int, int], index: int, rows:
         except PenstockError as error:
             yield (0, -1, index), _Refused(f"The row {value!r} has no key: {error}")
             return
-        yield (group * parallelism // groups, index, number), value
+        yield (group * state.parallelism // groups, index, number), value
 
 
 def _write(
     filling: Filling,
     folder: str,
     target: tuple[str, OperatorState, int],
-    subtask: Subtask,
+    subtasks: Sequence[Subtask],
     options: _Options,
     index: int,
     rows: Iterable[tuple[Any, Any]],
 ) -> Iterator[tuple[int, tuple[StateFile, ...] | _Refused]]:
-    """Write the state of a subtask as a file."""
-    taken, (operator_id, state, version) = _values(rows), target
+    operator_id, state, version = target
     try:
-        keyed = keyed_state(taken, filling.key, filling.key_type, filling.function, state.max_parallelism)
+        keyed = keyed_state(_values(rows), filling.key, filling.key_type, filling.function, state.max_parallelism)
         with configured(options):
             about = descriptions_of(operator_id, state)[index]
-            yield index, write_state(folder, about, replace(subtask, keyed=keyed), version)
-    except _Stopped as stopped:
-        yield index, stopped.refused
+            yield index, write_state(folder, about, replace(subtasks[index], keyed=keyed), version)
+    except _Refused as refused:
+        yield index, refused
     except PenstockError as error:
         yield index, _Refused(str(error))
-
-
-class _Stopped(Exception):
-    def __init__(self, refused: _Refused) -> None:
-        self.refused = refused
 
 
 def _values(rows: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
     for _, value in rows:
         if isinstance(value, _Refused):
-            raise _Stopped(value)
+            raise value
         yield value
 
 
 def _check_files(folder: str, operator_id: str, chains: Sequence[tuple[StateFile, ...]]) -> None:
-    """Check that this process sees all files, and delete those of repeated tasks."""
     storage = storage_of(folder)
     entries = {entry.path.rpartition("/")[2]: entry for entry in storage.list(folder)}
     named = {file.name: file for chain in chains for file in chain}
@@ -186,7 +164,6 @@ def _read(
     options: _Options,
     batches: Iterable[Any],
 ) -> Iterator[Any]:
-    """Read the subtasks whose numbers are in the batches."""
     import pyarrow as pa
 
     from penstock.connectors.formats.arrow import SPARK, arrow_type

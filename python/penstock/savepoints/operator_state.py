@@ -43,15 +43,15 @@ class Subtask:
         return any(getattr(reading, "unmade", None) for reading in self.readings)
 
 
-def operator_id_of(savepoint: StoredSavepoint, name: str) -> str:
-    """The OperatorID of an operator with state, by uid or OperatorID."""
-    return find_operator_id(savepoint.manifest.operators, name, f"The savepoint {savepoint.place!r}")
+def operator_id(uid: str) -> str:
+    """The OperatorID of a uid."""
+    from penstock.plan import operator_id  # loads the native module
+
+    return operator_id(uid)
 
 
 def find_operator_id(operators: Any, name: str, where: str) -> str:
     """The OperatorID of an entry, by uid or OperatorID."""
-    from penstock.plan import operator_id
-
     named = [known_id for known_id, known in operators.items() if known.uid == name]
     named += [known_id for known_id in (name, operator_id(name)) if known_id in operators]
     if not named:
@@ -68,10 +68,7 @@ def find_operator_id(operators: Any, name: str, where: str) -> str:
 def subtasks(
     savepoint: StoredSavepoint, operator_id: str, *, unpickle: bool, groups: int | None = None, which: int | None = None
 ) -> Iterator[Subtask]:
-    """The states of an operator's subtasks, one after the other.
-
-    Cost: O(state of a subtask) of memory.
-    """
+    """The states of an operator's subtasks, one after the other."""
     state = savepoint.manifest.operators[operator_id]
     size, place = groups or state.max_parallelism, savepoint.place
     chains: list[list[Placed]] = [[] for _ in range(state.parallelism)]
@@ -98,7 +95,6 @@ def only_operator(savepoint: StoredSavepoint, operator_id: str) -> StoredSavepoi
 def _apply(
     reader: StateReader, subtask: Subtask, replay: Replay | None, state: OperatorState, groups: int, unpickle: bool
 ) -> Replay | None:
-    """Apply the next file of a chain."""
     header = reader.header
     reading: Any = TrustingReading(header.classes) if unpickle else PlainReading()
     subtask.readings.append(reading)
@@ -106,8 +102,10 @@ def _apply(
         if replay is None:
             subtask.keyed = KeyedState(KeyHash(key_type(header.key[0], header.key[1])), groups)
             replay = Replay(subtask.keyed, range(state.max_parallelism))
-        _note(subtask.keyed, header)
-        replay.apply(header.states, header.timers, reader.sections(range(state.max_parallelism)), reading, None)
+        for info in header.states:
+            if subtask.keyed and (info.serializers or info.types):  # the version and windows count only for values
+                subtask.keyed.infos.setdefault(info.name, info._replace(version=0, windows=""))
+        replay.apply(header, reader.sections(range(state.max_parallelism)), reading, None)
     data = reader.operator_state()
     if data is not None:
         subtask.places.update(reading.loads(data))
@@ -129,24 +127,14 @@ def _naming_errors(header: Header, subtask: Subtask, place: str) -> Iterator[Non
     except Refusal as reason:
         raise SavepointError(f"The state of {header.about} cannot be read: {reason}.") from reason
     except Exception as error:
-        unmade = getattr(subtask.readings[-1], "unmade", None) if subtask.readings else None
-        if unmade:
-            trusting = isinstance(subtask.readings[-1], TrustingReading)
-            raise unread_error(
-                f"The state of {header.about}", ".".join(next(iter(unmade))), unpickle=trusting
-            ) from error
+        reading = subtask.readings[-1] if subtask.readings else None
+        if unmade := getattr(reading, "unmade", None):
+            name, trusting = ".".join(next(iter(unmade))), isinstance(reading, TrustingReading)
+            raise unread_error(f"The state of {header.about}", name, unpickle=trusting) from error
         raise SavepointError(
             f"The state of {header.about} cannot be read: {type(error).__name__}: {error}. Are the classes of its "
             "values importable here, under their old names?"
         ) from error
-
-
-def _note(keyed: KeyedState | None, header: Header) -> None:
-    """Record the states of a header, including those without values."""
-    assert keyed is not None
-    for info in header.states:
-        if info.serializers or info.types:
-            keyed.infos.setdefault(info.name, info._replace(version=0, windows=""))  # both count only for values
 
 
 def key_type(serializer: str, text: str) -> TypeInformation[Any] | None:

@@ -1,23 +1,18 @@
-"""Reads the pickles of a savepoint without running any code in them.
-
-A pickle names functions and classes, and reading it usually calls them. Here only plain values are created: rows,
-dates, decimals, windows. Every other name becomes an :class:`~.plain_values.Unmade` object, so that the rest can be
-read; a value that contains one is refused when it is asked for.
-
-Cost: about ten times that of Python's own unpickler, see :mod:`.plain_pickles`.
-"""
+"""Reads the pickles of a savepoint without running any code in them. Only plain values are created: rows, dates,
+decimals, windows. Every other name becomes an :class:`~.plain_values.Unmade` object; a value that contains one is
+refused when it is asked for."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from penstock.common.row import Row
 from penstock.errors import SavepointError
 from penstock.runtime.operators import interval_join
-from penstock.runtime.state import lost_classes
+from penstock.runtime.state import class_changes
 from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.classes import ClassForm
 from penstock.runtime.windows.evictors import TimestampedValue
@@ -26,7 +21,7 @@ from penstock.savepoints.plain_values import Unmade
 
 
 class PlainReading:
-    """Reads pickles without running code; replaces :class:`~penstock.runtime.state.class_changes.Reading`."""
+    """Reads pickles without running code, as :class:`~penstock.runtime.state.class_changes.Reading` does with it."""
 
     def __init__(self) -> None:
         self.changed: set[type] = set()
@@ -35,12 +30,11 @@ class PlainReading:
         self.unmade: dict[tuple[str, str], Unmade] = {}
 
     def loads(self, data: bytes) -> Any:
-        """Unpickle a value, with :class:`Unmade` objects in it."""
         return plain_pickles.loads(data, self.unmade)
 
 
 class TrustingReading(Reading):
-    """Reads pickles with objects of all classes. A missing class refuses only the values that have objects of it."""
+    """Reads pickles with objects of all classes; only values with objects of a missing class are refused."""
 
     def __init__(self, forms: Mapping[str, ClassForm]) -> None:
         self.unmade: dict[tuple[str, str], type[Lost]] = {}
@@ -51,7 +45,7 @@ class TrustingReading(Reading):
         return stand_in
 
 
-class Lost(lost_classes.Lost, Unmade):
+class Lost(class_changes.Lost, Unmade):
     """An object of a missing class, in a savepoint that is read."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -77,8 +71,14 @@ def unmade_in(value: Any) -> str | None:
     return None
 
 
+def refuse_unmade(values: Iterable[Any], what: str, *, unpickle: bool = False) -> None:
+    """Raise SavepointError if something in some values was not created."""
+    for value in values:
+        if (name := unmade_in(value)) is not None:
+            raise unread_error(what, name, unpickle=unpickle)
+
+
 def _parts(value: Any) -> list[Any]:
-    """The parts of a value."""
     if isinstance(value, dict):
         return [*value, *value.values()]
     if isinstance(value, list | tuple | set | frozenset | deque | Row):

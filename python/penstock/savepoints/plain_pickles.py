@@ -3,17 +3,16 @@
 Only the opcodes of protocol 5 are known. A name leads only to :func:`~.plain_values.object_for_name`, a length is
 checked before anything is allocated for it, an index of the memo must exist, and no attribute is ever set. So the
 result takes at most some hundred bytes per byte of the pickle. Hashable values that contain each other many times are
-limited too, because hashing a key visits all of it.
-
-Source: the opcodes, as ``pickletools`` of Python describes them. Cost: linear in the pickle; about a microsecond per
-opcode, ten times as much as Python's own unpickler.
+limited too, because hashing a key visits all of it. Source: ``pickletools`` of Python. Ten times slower than Python.
 """
 
 from __future__ import annotations
 
+import pickle
 import struct
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from operator import methodcaller
 from pickle import UnpicklingError
 from typing import Any
 
@@ -21,17 +20,12 @@ from penstock.common.row import Row
 from penstock.runtime.windows.evictors import TimestampedValue
 from penstock.savepoints.plain_values import Known, Unmade, make_object, object_for_name, set_state
 
-_DEEPEST = 100
-"""Depth of nested tuples. Hashing them is recursive in C, without any other limit."""
+_DEEPEST = 100  # depth of nested tuples. Hashing them is recursive in C, without any other limit.
 _LEAST = 1 << 16
-_SPREAD = 64
-"""Most parts of hashable values per byte of the pickle, counting repeated parts each time."""
+_SPREAD = 64  # most parts of hashable values per byte of the pickle, counting repeated parts each time
 _SIZED = (list, tuple, set, frozenset, dict, str, bytes, bytearray, Row)
 _HASHED = (tuple, frozenset, Row, TimestampedValue)
 _DOUBLE = struct.Struct(">d")
-_MAPS = (dict, OrderedDict, Counter)
-
-Step = Callable[["_Machine"], object]
 
 
 def loads(data: bytes, unmade: dict[tuple[str, str], Unmade]) -> Any:
@@ -40,8 +34,6 @@ def loads(data: bytes, unmade: dict[tuple[str, str], Unmade]) -> Any:
 
 
 class _Machine:
-    """The interpreter of one pickle."""
-
     def __init__(self, data: bytes, unmade: dict[tuple[str, str], Unmade]) -> None:
         self.data, self.at, self.unmade = data, 0, unmade
         self.stack: list[Any] = []
@@ -79,17 +71,13 @@ class _Machine:
             self.unmade.update((key, known) for key, known in self.names.items() if isinstance(known, Known))
         return result
 
-    # --- operations for the opcodes ---
-
     def take(self, count: int) -> bytes:
-        """The next bytes."""
         at, self.at = self.at, self.at + count
         if count < 0 or self.at > len(self.data):
             raise UnpicklingError(f"it says that it has {count} more bytes, and is {len(self.data)} bytes long")
         return self.data[at : self.at]
 
     def count(self, width: int) -> int:
-        """A length or an index."""
         return int.from_bytes(self.take(width), "little")
 
     def items(self) -> list[Any]:
@@ -116,7 +104,6 @@ class _Machine:
             self.nested[id(value)] = depth, size, value  # keep the value alive, so that its id stays unique
 
     def make(self) -> None:
-        """Create an object from a class and its arguments."""
         arguments, cls = self.stack.pop(), self.stack.pop()
         self.classes -= isinstance(cls, Known)
         for argument in arguments if type(arguments) is tuple else ():
@@ -131,215 +118,154 @@ class _Machine:
             self.push(result)
 
     def build(self) -> None:
-        """Set the state of a new object."""
         state, value = self.stack.pop(), self.stack.pop()
         set_state(value, state)
         self.bare.pop(id(value), None)
         self.push(value)
+
+    def constant(self, value: Any) -> None:
+        self.stack.append(value)
+
+    def new(self, kind: Callable[[], Any]) -> None:
+        self.stack.append(kind())
+
+    def unsigned(self, width: int) -> None:
+        self.stack.append(self.count(width))
+
+    def signed(self) -> None:
+        self.stack.append(int.from_bytes(self.take(4), "little", signed=True))
+
+    def long(self, width: int) -> None:
+        self.stack.append(int.from_bytes(self.take(self.count(width)), "little", signed=True))
+
+    def double(self) -> None:
+        self.stack.append(_DOUBLE.unpack(self.take(8))[0])
+
+    def text(self, width: int) -> None:
+        self.stack.append(str(self.take(self.count(width)), "utf-8", "surrogatepass"))
+
+    def octets(self, width: int) -> None:
+        self.stack.append(self.take(self.count(width)))
+
+    def mutable_octets(self) -> None:
+        self.stack.append(bytearray(self.take(self.count(8))))
+
+    def frame(self) -> None:
+        if self.count(8) > len(self.data) - self.at:
+            raise UnpicklingError("it is cut off within a frame")
+
+    def mark(self) -> None:
+        self.marks.append(self.stack)
+        self.stack = []
+
+    def pop(self) -> None:
+        if self.stack:
+            self.stack.pop()
+        else:
+            self.items()
+
+    def collect(self, kind: Callable[[list[Any]], Any]) -> None:
+        items = self.items()
+        self.push(kind(items))
+
+    def short_tuple(self, length: int) -> None:
+        items = [self.stack.pop() for _ in range(length)]
+        self.push(tuple(reversed(items)))
+
+    def append(self) -> None:
+        self.extend([self.stack.pop()])
+
+    def extend(self, items: list[Any] | None = None) -> None:
+        self.fill(self.items() if items is None else items, "appends to", list, deque)
+
+    def set_item(self) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self.update([key, value])
+
+    def update(self, items: list[Any] | None = None) -> None:
+        items = self.items() if items is None else items
+        self.fill(zip(items[::2], items[1::2], strict=True), "sets items of", dict, OrderedDict, Counter)
+
+    def add_items(self) -> None:
+        self.fill(self.items(), "adds items to", set)
+
+    def fill(self, items: Iterable[Any], what: str, *kinds: type) -> None:
+        """Put items into the object on top of the stack, which must be of one of these classes."""
+        target = self.stack[-1]
+        if type(target) in kinds:
+            if isinstance(target, dict):
+                for key, value in items:
+                    target[key] = value
+            else:
+                (target.update if isinstance(target, set) else target.extend)(items)
+        elif not isinstance(target, Unmade):
+            raise UnpicklingError(f"it {what} a {type(target).__name__}")
+
+    def memoize(self) -> None:
+        self.memo.append(self.stack[-1])
+
+    def get(self, width: int) -> None:
+        value = self.memo[self.count(width)]
+        self.classes += isinstance(value, Known)
+        self.stack.append(value)
+
+    def find(self) -> None:
+        name, module = self.stack.pop(), self.stack.pop()
+        if type(name) is not str or type(module) is not str:
+            raise UnpicklingError("it has a name that is not a string")
+        target = self.names.get((module, name))
+        if target is None:
+            target = self.names[module, name] = object_for_name(module, name)
+        if isinstance(target, Known):
+            self.classes += 1
+        elif isinstance(target, Unmade):
+            self.unmade[module, name] = target
+        self.stack.append(target)
+
+    def make_with_names(self) -> None:
+        names, arguments, cls = self.stack.pop(), self.stack.pop(), self.stack[-1]
+        if isinstance(cls, Known) and names:
+            raise UnpicklingError(f"it makes a {cls.name} of named arguments")
+        self.stack.append(arguments)
+        self.make()
 
 
 def _parts(value: Any) -> Any:
     return (value.value,) if type(value) is TimestampedValue else value
 
 
-def _constant(value: Any) -> Step:
-    return lambda machine: machine.stack.append(value)
-
-
-def _new(kind: Callable[[], Any]) -> Step:
-    return lambda machine: machine.stack.append(kind())
-
-
-def _integer(width: int) -> Step:
-    return lambda machine: machine.stack.append(machine.count(width))
-
-
-def _signed(machine: _Machine) -> None:
-    machine.stack.append(int.from_bytes(machine.take(4), "little", signed=True))
-
-
-def _long(width: int) -> Step:
-    return lambda machine: machine.stack.append(
-        int.from_bytes(machine.take(machine.count(width)), "little", signed=True)
-    )
-
-
-def _double(machine: _Machine) -> None:
-    machine.stack.append(_DOUBLE.unpack(machine.take(8))[0])
-
-
-def _text(width: int) -> Step:
-    return lambda machine: machine.stack.append(str(machine.take(machine.count(width)), "utf-8", "surrogatepass"))
-
-
-def _bytes(width: int, kind: type[bytes] | type[bytearray] = bytes) -> Step:
-    return lambda machine: machine.stack.append(kind(machine.take(machine.count(width))))
-
-
-def _skip(width: int) -> Step:
-    """Skip the number of the protocol."""
-    return lambda machine: machine.take(width)
-
-
-def _frame(machine: _Machine) -> None:
-    if machine.count(8) > len(machine.data) - machine.at:
-        raise UnpicklingError("it is cut off within a frame")
-
-
-def _mark(machine: _Machine) -> None:
-    machine.marks.append(machine.stack)
-    machine.stack = []
-
-
-def _pop(machine: _Machine) -> None:
-    if machine.stack:
-        machine.stack.pop()
-    else:
-        machine.items()
-
-
-def _tuple(machine: _Machine) -> None:
-    items = machine.items()
-    machine.push(tuple(items))
-
-
-def _short_tuple(length: int) -> Step:
-    def step(machine: _Machine) -> None:
-        items = [machine.stack.pop() for _ in range(length)]
-        machine.push(tuple(reversed(items)))
-
-    return step
-
-
-def _frozenset(machine: _Machine) -> None:
-    items = machine.items()
-    machine.push(frozenset(items))
-
-
-def _append(machine: _Machine) -> None:
-    _extend(machine, [machine.stack.pop()])
-
-
-def _appends(machine: _Machine) -> None:
-    _extend(machine, machine.items())
-
-
-def _extend(machine: _Machine, items: list[Any]) -> None:
-    target = machine.stack[-1]
-    if type(target) is list or type(target) is deque:
-        target.extend(items)
-    elif not isinstance(target, Unmade):
-        raise UnpicklingError(f"it appends to a {type(target).__name__}")
-
-
-def _set_item(machine: _Machine) -> None:
-    value, key = machine.stack.pop(), machine.stack.pop()
-    _update(machine, [key, value])
-
-
-def _set_items(machine: _Machine) -> None:
-    _update(machine, machine.items())
-
-
-def _update(machine: _Machine, items: list[Any]) -> None:
-    target = machine.stack[-1]
-    if type(target) in _MAPS:
-        for key, value in zip(items[::2], items[1::2], strict=True):
-            target[key] = value
-    elif not isinstance(target, Unmade):
-        raise UnpicklingError(f"it sets items of a {type(target).__name__}")
-
-
-def _add_items(machine: _Machine) -> None:
-    items, target = machine.items(), machine.stack[-1]
-    if type(target) is set:
-        target.update(items)
-    elif not isinstance(target, Unmade):
-        raise UnpicklingError(f"it adds items to a {type(target).__name__}")
-
-
-def _memoize(machine: _Machine) -> None:
-    machine.memo.append(machine.stack[-1])
-
-
-def _get(width: int) -> Step:
-    def step(machine: _Machine) -> None:
-        value = machine.memo[machine.count(width)]
-        machine.classes += isinstance(value, Known)
-        machine.stack.append(value)
-
-    return step
-
-
-def _global(machine: _Machine) -> None:
-    name, module = machine.stack.pop(), machine.stack.pop()
-    if type(name) is not str or type(module) is not str:
-        raise UnpicklingError("it has a name that is not a string")
-    target = machine.names.get((module, name))
-    if target is None:
-        target = machine.names[module, name] = object_for_name(module, name)
-    if isinstance(target, Known):
-        machine.classes += 1
-    elif isinstance(target, Unmade):
-        machine.unmade[module, name] = target
-    machine.stack.append(target)
-
-
-def _new_with_names(machine: _Machine) -> None:
-    names, arguments, cls = machine.stack.pop(), machine.stack.pop(), machine.stack[-1]
-    if isinstance(cls, Known) and names:
-        raise UnpicklingError(f"it makes a {cls.name} of named arguments")
-    machine.stack.append(arguments)
-    machine.make()
-
-
-_STOP = b"."[0]
-_STEPS: dict[int, Step] = {
-    opcode[0]: step
-    for opcode, step in {
-        b"\x80": _skip(1),  # PROTO
-        b"\x95": _frame,  # FRAME
-        b"(": _mark,  # MARK
-        b"0": _pop,  # POP
-        b"1": lambda machine: machine.items(),  # POP_MARK
-        b"N": _constant(None),  # NONE
-        b"\x88": _constant(True),  # NEWTRUE
-        b"\x89": _constant(False),  # NEWFALSE
-        b"K": _integer(1),  # BININT1
-        b"M": _integer(2),  # BININT2
-        b"J": _signed,  # BININT
-        b"\x8a": _long(1),  # LONG1
-        b"\x8b": _long(4),  # LONG4
-        b"G": _double,  # BINFLOAT
-        b"\x8c": _text(1),  # SHORT_BINUNICODE
-        b"X": _text(4),  # BINUNICODE
-        b"\x8d": _text(8),  # BINUNICODE8
-        b"C": _bytes(1),  # SHORT_BINBYTES
-        b"B": _bytes(4),  # BINBYTES
-        b"\x8e": _bytes(8),  # BINBYTES8
-        b"\x96": _bytes(8, bytearray),  # BYTEARRAY8
-        b")": _constant(()),  # EMPTY_TUPLE
-        b"t": _tuple,  # TUPLE
-        b"\x85": _short_tuple(1),  # TUPLE1
-        b"\x86": _short_tuple(2),  # TUPLE2
-        b"\x87": _short_tuple(3),  # TUPLE3
-        b"]": _new(list),  # EMPTY_LIST
-        b"a": _append,  # APPEND
-        b"e": _appends,  # APPENDS
-        b"}": _new(dict),  # EMPTY_DICT
-        b"s": _set_item,  # SETITEM
-        b"u": _set_items,  # SETITEMS
-        b"\x8f": _new(set),  # EMPTY_SET
-        b"\x90": _add_items,  # ADDITEMS
-        b"\x91": _frozenset,  # FROZENSET
-        b"\x94": _memoize,  # MEMOIZE
-        b"h": _get(1),  # BINGET
-        b"j": _get(4),  # LONG_BINGET
-        b"\x93": _global,  # STACK_GLOBAL
-        b"R": _Machine.make,  # REDUCE
-        b"\x81": _Machine.make,  # NEWOBJ
-        b"\x92": _new_with_names,  # NEWOBJ_EX
-        b"b": _Machine.build,  # BUILD
-    }.items()
+_STOP = pickle.STOP[0]
+_ARGUMENTS: dict[Any, dict[bytes, Any]] = {  # the argument with which an opcode calls a method
+    _Machine.take: {pickle.PROTO: 1},
+    _Machine.constant: {pickle.NONE: None, pickle.NEWTRUE: True, pickle.NEWFALSE: False, pickle.EMPTY_TUPLE: ()},
+    _Machine.unsigned: {pickle.BININT1: 1, pickle.BININT2: 2},
+    _Machine.long: {pickle.LONG1: 1, pickle.LONG4: 4},
+    _Machine.text: {pickle.SHORT_BINUNICODE: 1, pickle.BINUNICODE: 4, pickle.BINUNICODE8: 8},
+    _Machine.octets: {pickle.SHORT_BINBYTES: 1, pickle.BINBYTES: 4, pickle.BINBYTES8: 8},
+    _Machine.short_tuple: {pickle.TUPLE1: 1, pickle.TUPLE2: 2, pickle.TUPLE3: 3},
+    _Machine.collect: {pickle.TUPLE: tuple, pickle.FROZENSET: frozenset},
+    _Machine.new: {pickle.EMPTY_LIST: list, pickle.EMPTY_DICT: dict, pickle.EMPTY_SET: set},
+    _Machine.get: {pickle.BINGET: 1, pickle.LONG_BINGET: 4},
 }
-"""All opcodes of protocol 5, except those that refer outside the pickle."""
+_STEPS: dict[int, Callable[[_Machine], object]] = {  # all opcodes of protocol 5, except those that refer outside it
+    pickle.FRAME[0]: _Machine.frame,
+    pickle.MARK[0]: _Machine.mark,
+    pickle.POP[0]: _Machine.pop,
+    pickle.POP_MARK[0]: _Machine.items,
+    pickle.BININT[0]: _Machine.signed,
+    pickle.BINFLOAT[0]: _Machine.double,
+    pickle.BYTEARRAY8[0]: _Machine.mutable_octets,
+    pickle.APPEND[0]: _Machine.append,
+    pickle.APPENDS[0]: _Machine.extend,
+    pickle.SETITEM[0]: _Machine.set_item,
+    pickle.SETITEMS[0]: _Machine.update,
+    pickle.ADDITEMS[0]: _Machine.add_items,
+    pickle.MEMOIZE[0]: _Machine.memoize,
+    pickle.STACK_GLOBAL[0]: _Machine.find,
+    pickle.REDUCE[0]: _Machine.make,
+    pickle.NEWOBJ[0]: _Machine.make,
+    pickle.NEWOBJ_EX[0]: _Machine.make_with_names,
+    pickle.BUILD[0]: _Machine.build,
+}
+for _method, _opcodes in _ARGUMENTS.items():
+    _STEPS.update((_opcode[0], methodcaller(_method.__name__, _value)) for _opcode, _value in _opcodes.items())

@@ -1,10 +1,6 @@
-"""The classes whose objects are created from a pickle without running code, and the function that creates each.
-
-No name is looked up, and nothing that a pickle brings is called. Arguments are checked first, so that a maker copies no
-more than it is given, and no object gets a state that its class would not give it.
-
-Cost: linear in the arguments.
-"""
+"""The classes whose objects are created from a pickle without running code, and the function that creates each. Nothing
+that a pickle brings is called. Arguments are checked first, so that a maker copies no more than it is given, and no
+object gets a state that its class would not give it."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ import datetime
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pickle import UnpicklingError
 from typing import Any
 from uuid import UUID, SafeUUID
@@ -47,16 +44,13 @@ class Known(Unmade):
 
     def __init__(self, name: str, make: Maker) -> None:
         super().__init__(name)
-        self.make, self.bare = make, isinstance(make, _Bare)
+        self.make, self.bare = make, isinstance(make, partial)
 
 
-def _wrong(what: str, argument: Any) -> UnpicklingError:
-    return UnpicklingError(f"{what} is made of {type(argument).__name__}, which Penstock never writes")
-
-
-def _checked(what: str, argument: Any, *kinds: type) -> Any:
-    if type(argument) not in kinds:
-        raise _wrong(what, argument)
+def _checked(what: str, argument: Any, *kinds: type, fits: bool = True) -> Any:
+    """The argument, if it is of one of these classes and fits."""
+    if type(argument) not in kinds or not fits:
+        raise UnpicklingError(f"{what} is made of {type(argument).__name__}, which Penstock never writes")
     return argument
 
 
@@ -87,23 +81,14 @@ def _deque(items: Any = (), length: Any = None) -> deque[Any]:
     return deque(_checked("deque", items, *_ITEMS), _checked("deque", length, int, type(None)))
 
 
-def _bytearray(data: Any = b"") -> bytearray:
-    return bytearray(_checked("bytearray", data, bytes))
-
-
-class _Bare:
+def _bare(cls: type) -> Maker:
     """Creates an object whose state follows in the pickle."""
-
-    def __init__(self, cls: type) -> None:
-        self._cls = cls
-
-    def __call__(self) -> Any:
-        return object.__new__(self._cls)
+    return partial(object.__new__, cls)
 
 
 _INTEGER, _TEXT, _NONE = int, str, type(None)
 _MAKERS: dict[tuple[str, str], Maker] = {
-    ("builtins", "bytearray"): _bytearray,
+    ("builtins", "bytearray"): lambda data=b"": bytearray(_checked("bytearray", data, bytes)),
     ("builtins", "complex"): _of(complex, float, int),
     ("builtins", "frozenset"): _of_items(frozenset),
     ("builtins", "range"): _of(range, _INTEGER),
@@ -118,29 +103,24 @@ _MAKERS: dict[tuple[str, str], Maker] = {
     ("datetime", "timedelta"): _of(datetime.timedelta, _INTEGER),
     ("datetime", "timezone"): _of(datetime.timezone, datetime.timedelta, _TEXT),
     ("decimal", "Decimal"): _of(Decimal, _TEXT),
-    ("uuid", "UUID"): _Bare(UUID),
+    ("uuid", "UUID"): _bare(UUID),
     ("penstock.common.row", "Row"): lambda *values: _row(values),
     ("penstock.common.row", "Row.of_values"): _row,
     ("penstock.common.row", "RowKind"): _of(RowKind, _INTEGER),
     ("penstock.common.row", "_row"): _row,
-    ("penstock.common.time", "Instant"): _Bare(Instant),
-    ("penstock.runtime.operators.interval_join", "_Buffer"): _Bare(_BUFFER),
-    ("penstock.runtime.windows.evictors", "TimestampedValue"): _Bare(TimestampedValue),
+    ("penstock.common.time", "Instant"): _bare(Instant),
+    ("penstock.runtime.operators.interval_join", "_Buffer"): _bare(_BUFFER),
+    ("penstock.runtime.windows.evictors", "TimestampedValue"): _bare(TimestampedValue),
     ("penstock.runtime.windows.time_window", "CountWindow"): _of(CountWindow, _INTEGER),
     ("penstock.runtime.windows.time_window", "TimeWindow"): _of(TimeWindow, _INTEGER),
 }
-_ALONE = {("penstock.runtime.windows.time_window", "GLOBAL_WINDOW"): GLOBAL_WINDOW}
-"""Objects that are pickled by name."""
+_ALONE = {("penstock.runtime.windows.time_window", "GLOBAL_WINDOW"): GLOBAL_WINDOW}  # objects that are pickled by name
 
 
 def object_for_name(module: str, name: str) -> Any:
     """The object for a name in a pickle."""
-    alone = _ALONE.get((module, name))
-    if alone is not None:
-        return alone
-    make = _MAKERS.get((module, name))
-    full = f"{module}.{name}"
-    return Unmade(full) if make is None else Known(full, make)
+    make, full = _MAKERS.get((module, name)), f"{module}.{name}"
+    return _ALONE.get((module, name)) or (Unmade(full) if make is None else Known(full, make))
 
 
 def make_object(cls: Any, arguments: Any) -> Any:
@@ -166,24 +146,20 @@ def set_state(value: Any, state: Any) -> None:
         return
     if kind in (Instant, TimestampedValue):
         names = tuple(kind.__slots__)
-        if type(state) is not list or len(state) != len(names):
-            raise _wrong(kind.__name__, state)
-        if kind is Instant and any(type(item) is not int for item in state):
-            raise _wrong(kind.__name__, state)
+        _checked(kind.__name__, state, list, fits=type(state) is list and len(state) == len(names))
+        _checked(kind.__name__, state, list, fits=kind is not Instant or all(type(item) is int for item in state))
         for name, item in zip(names, state, strict=True):
             object.__setattr__(value, name, item)
     elif kind is _BUFFER:  # one side of an interval join
-        fields = state[1] if type(state) is tuple and len(state) == 2 and state[0] is None else None
-        if type(fields) is not dict or set(fields) != {"buckets", "times"}:
-            raise _wrong("the state of a join", state)
-        value.buckets = _checked("the state of a join", fields["buckets"], int)
-        value.times = _checked("the state of a join", fields["times"], dict)
+        what, paired = "the state of a join", type(state) is tuple and len(state) == 2 and state[0] is None
+        fields = _checked(what, state[1] if paired else None, dict)
+        _checked(what, fields, dict, fits=set(fields) == {"buckets", "times"})
+        value.buckets, value.times = _checked(what, fields["buckets"], int), _checked(what, fields["times"], dict)
     elif kind is UUID:
-        fields = state if type(state) is dict else {}
-        number, safe = fields.get("int"), fields.get("is_safe", SafeUUID.unknown.value)
-        if not set(fields) <= {"int", "is_safe"} or type(number) is not int or number >> _UUID_BITS:
-            raise _wrong("UUID", state)
+        number = _checked("UUID", state, dict).get("int")
+        fits = set(state) <= {"int", "is_safe"} and type(number) is int and not number >> _UUID_BITS
+        _checked("UUID", state, dict, fits=fits)
         object.__setattr__(value, "int", number)
-        object.__setattr__(value, "is_safe", SafeUUID(safe))
+        object.__setattr__(value, "is_safe", SafeUUID(state.get("is_safe", SafeUUID.unknown.value)))
     else:
         raise UnpicklingError(f"an object of {kind.__name__} has attributes, so it is not a plain value")

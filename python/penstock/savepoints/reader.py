@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,10 @@ from penstock.runtime.state.redistribution import BROADCAST
 from penstock.runtime.state.sections import DOMAINS
 from penstock.runtime.state.serializers import TTL
 from penstock.runtime.state.type_texts import type_of
-from penstock.runtime.windows.time_window import CountWindow, TimeWindow
+from penstock.runtime.windows.time_window import TimeWindow
 from penstock.savepoints.on_spark import frame_of
-from penstock.savepoints.operator_state import (
-    Subtask,
-    find_operator_id,
-    key_type,
-    only_operator,
-    operator_id_of,
-    subtasks,
-)
-from penstock.savepoints.pickles import unmade_in, unread_error
+from penstock.savepoints.operator_state import Subtask, find_operator_id, key_type, only_operator, subtasks
+from penstock.savepoints.pickles import refuse_unmade, unread_error
 from penstock.savepoints.table import StateTable
 
 Type = TypeInformation[Any] | None
@@ -45,11 +38,9 @@ class Savepoint:
     Args:
         place: its folder, a path or URL; or a checkpoint directory for its newest checkpoint, or ``DIRECTORY@VERSION``.
         unpickle: whether to create objects of any class, which can run any code: only for places that you trust.
-            Without it strings, numbers, dates, rows, tuples, lists, maps and windows are read, and other objects are
-            refused.
+            Without it strings, numbers, dates, rows, tuples, lists, maps and windows are read, other objects refused.
 
-    Raises:
-        SavepointError: there is no savepoint, or it is damaged.
+    Raises SavepointError: there is no savepoint, or it is damaged.
     """
 
     def __init__(self, place: str | Path, *, unpickle: bool = False) -> None:
@@ -83,23 +74,20 @@ class Savepoint:
         return list(content_of(self._read).sources)
 
     def read(self, operator: str, state: str) -> StateTable:
-        """Read a state: keyed, a list, a union list or a broadcast state.
+        """Read a state: keyed, a list, a union list or a broadcast state. O(state of the operator).
 
         Args:
             operator: its uid or OperatorID.
-            state: the name of the state, as in :meth:`operators`.
+            state: its name, as in :meth:`operators`.
 
         Returns:
             For keyed state ``key``, ``namespace`` (if there are windows), ``value``, and ``last_access`` in
             milliseconds if there is a time to live; for lists ``subtask`` and ``value``; for a broadcast state ``key``
             and ``value``.
 
-        Raises:
-            SavepointError: the state does not exist or is damaged, or it has objects and ``unpickle`` was not set.
-
-        Cost: O(state of the operator).
+        Raises SavepointError: the state is missing or damaged, or it has objects and ``unpickle`` was not set.
         """
-        parts = list(self._subtasks(operator))
+        parts = self._subtasks(operator)
         try:
             return self._checked(self._table(parts, operator, state), operator, parts)
         except (AttributeError, IndexError, TypeError, ValueError, pickle.UnpicklingError) as error:
@@ -109,41 +97,34 @@ class Savepoint:
             ) from error
 
     def _table(self, parts: list[Subtask], operator: str, state: str) -> StateTable:
+        if any(_has(part, state) for part in parts):
+            return _keyed(parts, state)
         kinds = {kind for part in parts for kind, name in part.places if name == state}
-        if not any(part.keyed is not None and _has(part, state) for part in parts):
-            if kinds == {BROADCAST}:
-                return _broadcast(parts, state)
-            if kinds:
-                return _lists(parts, state)
-            raise self._no_state(operator, state, parts)
-        return _keyed(parts, state)
+        if kinds:
+            return _broadcast(parts, state) if kinds == {BROADCAST} else _lists(parts, state)
+        known = {name for part in parts for _, name in part.places}
+        known |= {name for part in parts if part.keyed is not None for name, _ in part.keyed.tables()}
+        raise SavepointError(
+            f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has {sorted(known) or 'none'}; "
+            "timers are read by timers(), --timers."
+        )
 
     def to_spark(self, spark: Any, operator: str, state: str) -> Any:
-        """Keyed state as a DataFrame, which executors read lazily, one partition per subtask.
+        """Keyed state as a DataFrame with the columns of :meth:`read`, which executors read, one partition per subtask.
 
         Args:
             spark: a session.
             operator: its uid or OperatorID.
-            state: the name of the state. For windows, states without declared types, lists and broadcast state, use
-                ``read(operator, state).to_spark(spark)``.
+            state: its name. For windows, undeclared types, lists and broadcast state, use ``read(…).to_spark(spark)``.
 
-        Returns:
-            Columns as in :meth:`read`.
-
-        Raises:
-            SavepointError: the state does not exist, or has no declared types. Damage is reported when the DataFrame is
-                computed.
-
-        Cost: a request per file here; a subtask's state is in the memory of a task.
+        Raises SavepointError: the state does not exist, or has no declared types; damage shows when it is computed.
         """
-        operator_id, types = operator_id_of(self._read, operator), self._types(operator, state)
-        columns = list(types.items())
+        operator_id, types = self._id(operator), self._types(operator, state)
         part = partial(_part, only_operator(self._read, operator_id), operator_id, state, self._unpickle, tuple(types))
-        return frame_of(spark, columns, self._read.manifest.operators[operator_id].parallelism, part)
+        return frame_of(spark, list(types.items()), self._read.manifest.operators[operator_id].parallelism, part)
 
     def _types(self, operator: str, state: str) -> dict[str, TypeInformation[Any]]:
-        """The columns of keyed state, from headers."""
-        operator_id = operator_id_of(self._read, operator)
+        operator_id = self._id(operator)
         [content] = [item for item in self.operators() if item.operator_id == operator_id]
         declared = {item.name: item for item in content.states}.get(state)
         if content.key is None or declared is None:
@@ -166,20 +147,14 @@ class Savepoint:
         return found_types
 
     def timers(self, operator: str) -> StateTable:
-        """The timers of an operator.
+        """The timers of an operator, by its uid or OperatorID.
 
-        Args:
-            operator: its uid or OperatorID.
-
-        Returns:
-            ``domain`` (event or processing), ``time`` in milliseconds, ``key``, and ``namespace`` if there are windows.
-
-        Raises:
-            SavepointError: as for :meth:`read`.
+        Returns ``domain`` (event or processing), ``time`` in milliseconds, ``key``, and for windows ``namespace``.
+        Raises SavepointError: as for :meth:`read`.
         """
         rows: list[tuple[Any, ...]] = []
         keys: Type = None
-        parts = list(self._subtasks(operator))
+        parts = self._subtasks(operator)
         for part in parts:
             if part.keyed is not None:
                 keys = _declared(part.keyed.key_hash.key_type)
@@ -190,16 +165,10 @@ class Savepoint:
         return self._checked(_spaced(*columns, rows, 3), operator, parts)
 
     def positions(self, source: str) -> StateTable:
-        """How far a source has been read.
+        """How far a source has been read, by its uid or OperatorID.
 
-        Args:
-            source: its uid or OperatorID.
-
-        Returns:
-            ``split``, ``subtask`` and ``position`` of splits that were started and not read to their end.
-
-        Raises:
-            SavepointError: there is no such source; or a position is an object, and ``unpickle`` was not set.
+        Returns ``split``, ``subtask`` and ``position`` of splits that were started and not read to their end.
+        Raises SavepointError: there is no such source; or a position is an object, and ``unpickle`` was not set.
         """
         sources = self._read.manifest.sources
         state = sources[find_operator_id(sources, source, f"The savepoint {self.place!r}")]
@@ -212,40 +181,26 @@ class Savepoint:
             rows.append((split, *at))
         return StateTable(("split", "subtask", "position"), (Types.STRING(), Types.INT(), None), rows)
 
-    def _subtasks(self, operator: str) -> Iterator[Subtask]:
-        return subtasks(self._read, operator_id_of(self._read, operator), unpickle=self._unpickle)
+    def _subtasks(self, operator: str) -> list[Subtask]:
+        return list(subtasks(self._read, self._id(operator), unpickle=self._unpickle))
+
+    def _id(self, operator: str) -> str:
+        return find_operator_id(self._read.manifest.operators, operator, f"The savepoint {self.place!r}")
 
     def _checked(self, table: StateTable, operator: str, parts: list[Subtask]) -> StateTable:
-        """Refuse a table that contains stand-ins."""
-        if any(part.unmade for part in parts):
-            for row in table.rows:
-                if (name := unmade_in(row)) is not None:
-                    raise unread_error(
-                        f"The requested state of the operator {operator!r}", name, unpickle=self._unpickle
-                    )
+        what = f"The requested state of the operator {operator!r}"
+        refuse_unmade(table.rows if any(part.unmade for part in parts) else (), what, unpickle=self._unpickle)
         return table
-
-    def _no_state(self, operator: str, state: str, parts: list[Subtask]) -> SavepointError:
-        known = {name for part in parts for _, name in part.places}
-        known |= {name for part in parts if part.keyed is not None for name, _ in part.keyed.tables()}
-        return SavepointError(
-            f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has {sorted(known) or 'none'}; "
-            "timers are read by timers(), --timers."
-        )
 
 
 def _part(
     place: StoredSavepoint, operator_id: str, state: str, unpickle: bool, columns: tuple[str, ...], subtask: int
 ) -> StateTable:
-    """The rows of a subtask; runs on executors."""
     parts = list(subtasks(place, operator_id, unpickle=unpickle, which=subtask))
-    with_state = [part for part in parts if part.keyed is not None and _has(part, state)]
-    table = _keyed(with_state, state) if with_state else StateTable(columns, (None,) * len(columns), ())
-    if not len(table):
+    table = _keyed(parts, state) if any(_has(part, state) for part in parts) else None
+    if not table:
         return StateTable(columns, (None,) * len(columns), ())
-    for row in table.rows if any(part.unmade for part in parts) else ():
-        if (name := unmade_in(row)) is not None:
-            raise unread_error(f"The state {state!r}", name, unpickle=unpickle)
+    refuse_unmade(table.rows if any(part.unmade for part in parts) else (), f"The state {state!r}", unpickle=unpickle)
     if table.columns != columns:
         raise SavepointError(
             f"The state {state!r} of {place.place!r} has the columns {table.columns}, and {columns} were expected: it "
@@ -260,8 +215,8 @@ def place_of(savepoint: Savepoint) -> StoredSavepoint:
 
 
 def _has(subtask: Subtask, state: str) -> bool:
-    assert subtask.keyed is not None
-    return state in subtask.keyed.infos or any(name == state for name, _ in subtask.keyed.tables())
+    keyed = subtask.keyed
+    return keyed is not None and (state in keyed.infos or any(name == state for name, _ in keyed.tables()))
 
 
 def _keyed(parts: list[Subtask], state: str) -> StateTable:
@@ -286,19 +241,14 @@ def _keyed(parts: list[Subtask], state: str) -> StateTable:
 
 
 def _spaced(columns: tuple[str, ...], types: tuple[Type, ...], rows: list[tuple[Any, ...]], at: int) -> StateTable:
-    """A table that has the column of namespaces only if there are any."""
     spaces = {type(row[at]) for row in rows}
     if spaces <= {type(None)}:
         rows = [(*row[:at], *row[at + 1 :]) for row in rows]
         return StateTable((*columns[:at], *columns[at + 1 :]), (*types[:at], *types[at + 1 :]), rows)
-    kind = _WINDOW if spaces == {TimeWindow} else None
-    if not spaces <= {TimeWindow, CountWindow, type(None), str, int}:
-        kind = None
-    return StateTable(columns, (*types[:at], kind, *types[at + 1 :]), rows)
+    return StateTable(columns, (*types[:at], _WINDOW if spaces == {TimeWindow} else None, *types[at + 1 :]), rows)
 
 
 def _shown(info: StateInfo) -> Callable[[Any], tuple[Any, ...]]:
-    """A function from a stored value to the columns of its row."""
     if info.kind == TIMED:
         return lambda stored: (list(stored),)
     if info.kind == HELD:
@@ -313,7 +263,6 @@ def _shown(info: StateInfo) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _value_type(info: StateInfo) -> Type:
-    """The type of the column ``value``."""
     types = [_type(text) for text in info.types]
     if info.kind == "MapState":
         key, value = types if len(types) == 2 else (None, None)

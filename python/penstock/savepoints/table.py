@@ -20,7 +20,6 @@ class StateTable:
     """Rows of a savepoint.
 
     Attributes:
-        columns: their names.
         types: the declared types of the columns; None where no type was declared.
         rows: a tuple per row, with the program's own objects.
     """
@@ -41,11 +40,7 @@ class StateTable:
 
     def to_arrow(self) -> Any:
         """A ``pyarrow.Table``. Rows, tuples, named tuples and dataclasses become structs; lists and maps become
-        Arrow's, by declared type, or else inferred from the values. O(rows).
-
-        Raises:
-            SavepointError: Arrow has no common type for the values of a column.
-        """
+        Arrow's, by declared type or by their values. Raises SavepointError: Arrow has no common type for a column."""
         import pyarrow as pa
 
         arrays = [self._array(index) for index in range(len(self.columns))]
@@ -56,11 +51,7 @@ class StateTable:
         return self.to_arrow().to_pandas()
 
     def to_spark(self, spark: Any) -> Any:
-        """A DataFrame of a Spark session, through Arrow; Spark 4. Raises as :meth:`to_arrow`.
-
-        Args:
-            spark: the session.
-        """
+        """A DataFrame of a Spark 4 session, through Arrow. Raises as :meth:`to_arrow`."""
         return spark.createDataFrame(self.to_arrow())
 
     def _array(self, index: int) -> Any:

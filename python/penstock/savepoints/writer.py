@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from penstock.job.savepoint.store import check_published
 from penstock.job.savepoint.transfer import carry
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.state.evolution import broadcast_form
-from penstock.runtime.state.keyed import KeyedState, StateInfo
+from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.redistribution import BROADCAST, SPLIT, UNION
 from penstock.savepoints import files
 from penstock.savepoints.bootstrap import (
@@ -34,81 +34,53 @@ from penstock.savepoints.bootstrap import (
     list_elements,
 )
 from penstock.savepoints.on_spark import Filling, is_distributed, usual_parallelism, write_on_spark
-from penstock.savepoints.operator_state import Subtask, find_operator_id, subtasks
+from penstock.savepoints.operator_state import Subtask, find_operator_id, operator_id, subtasks
 from penstock.savepoints.reader import Savepoint, place_of
 from penstock.storage.storage import is_local, join, real_place
 from penstock.storage.stores import storage_of
 
-_Entries = dict[Any, Any]
+MAX_GROUPS = 1 << 15
+
+Change = Callable[[list[Subtask], OperatorState], object]  # changes the state of an operator's subtasks in place
 
 
 @dataclass
 class Pending:
-    """An operator with state, and the changes to be made to it."""
+    """An operator of the new savepoint: the operator it is copied from, if any, and what is changed or filled in."""
 
     state: OperatorState
     origin: tuple[StoredSavepoint, str] | None = None
     unpickle: bool = False
     readdressed: bool = False
-    dropped: set[str] = field(default_factory=set[str])
-    keyed: KeyedState | None = None
-    broadcast: list[tuple[StateInfo, _Entries]] = field(default_factory=list[tuple[StateInfo, _Entries]])
-    lists: dict[tuple[str, str], list[Any]] = field(default_factory=dict[tuple[str, str], list[Any]])
+    changes: list[Change] = field(default_factory=list[Change])
     filling: Filling | None = None
 
-
-def write_operator(folder: str, operator_id: str, operator: Pending, version: int) -> OperatorState:
-    """Write the changed files of an operator; returns its entry for the manifest."""
-    state, origin = operator.state, operator.origin
-    if origin is None and operator.filling is not None:
-        return write_on_spark(operator.filling, folder, operator_id, state, _parts(operator)[0], version)
-    if origin is None:
-        return _files(folder, operator_id, state, _parts(operator), version)
-    place, old = origin
-    before = place.manifest.operators[old]
-    regrouped = state.max_parallelism != before.max_parallelism
-    if operator.dropped or regrouped:
-        states = list(subtasks(place, old, unpickle=operator.unpickle, groups=state.max_parallelism))
-        for name in sorted(operator.dropped):
-            _drop(states, name, f"The operator {before.name!r} of {place.place!r}")
-        if regrouped and any(part.keyed for part in states):
-            parts = files.distribute((part.keyed for part in states), state.parallelism)
-            for part, keyed in zip(states, parts, strict=True):
-                part.keyed = keyed
-        return _files(folder, operator_id, state, states, version)
-    if operator.readdressed:
-        return files.copy_readdressed(place, old, folder, operator_id, state)
-    return state
+    def write(self, folder: str, operator_id: str, version: int) -> OperatorState:
+        state = self.state
+        if self.origin is None:
+            parts, regrouped = [Subtask() for _ in range(state.parallelism)], False
+        else:
+            place, old = self.origin
+            regrouped = state.max_parallelism != place.manifest.operators[old].max_parallelism
+            if not self.changes and not regrouped:
+                return files.copy_readdressed(place, old, folder, operator_id, state) if self.readdressed else state
+            parts = list(subtasks(place, old, unpickle=self.unpickle, groups=state.max_parallelism))
+        for change in self.changes:
+            change(parts, state)
+        if regrouped and any(part.keyed for part in parts):
+            _fill_keyed([part.keyed for part in parts], parts)
+        if self.filling is not None:
+            return write_on_spark(self.filling, folder, operator_id, state, parts, version)
+        pairs = zip(files.descriptions_of(operator_id, state), parts, strict=True)
+        return replace(state, subtasks=tuple(files.write_state(folder, about, part, version) for about, part in pairs))
 
 
-def _files(
-    folder: str, operator_id: str, state: OperatorState, parts: Iterable[Subtask], version: int
-) -> OperatorState:
-    pairs = zip(files.descriptions_of(operator_id, state), parts, strict=True)
-    return replace(state, subtasks=tuple(files.write_state(folder, about, part, version) for about, part in pairs))
-
-
-def _parts(operator: Pending) -> list[Subtask]:
-    """The state of a new operator by subtask. Broadcast state is in each; lists are split evenly, also union lists, of
-    which every subtask gets all parts anyway."""
-    state = operator.state
-    parts: list[Subtask] = [Subtask() for _ in range(state.parallelism)]
-    if operator.keyed is not None:
-        for part, keyed in zip(parts, files.distribute([operator.keyed], state.parallelism), strict=True):
-            part.keyed = keyed
-    for form, entries in operator.broadcast:
-        for part in parts:
-            part.broadcast[form.name] = form
-            part.places[BROADCAST, form.name] = dumps(entries)
-    for place, elements in operator.lists.items():
-        for subtask, part in enumerate(parts):
-            first, end = (len(elements) * index // len(parts) for index in (subtask, subtask + 1))
-            part.places[place] = dumps(elements[first:end])
-    return parts
+def _fill_keyed(keyed: Iterable[KeyedState | None], parts: list[Subtask]) -> None:
+    for part, share in zip(parts, files.distribute(keyed, len(parts)), strict=True):
+        part.keyed = share
 
 
 def _drop(parts: list[Subtask], state: str, who: str) -> None:
-    """Remove a state from all subtasks."""
     existed = False
     for part in parts:
         for kind, name in [place for place in part.places if place[1] == state]:
@@ -121,12 +93,8 @@ def _drop(parts: list[Subtask], state: str, who: str) -> None:
         raise SavepointError(f"{who} has no state {state!r}. 'penstock savepoint show' lists its states.")
 
 
-MAX_GROUPS = 1 << 15
-
-
 class SavepointWriter:
-    """Makes a new savepoint, from an existing one or from nothing. Methods describe its content, :meth:`write` writes
-    it.
+    """Makes a new savepoint, from an existing one or from nothing: methods describe it, :meth:`write` writes it.
 
     If something was changed, a restore forgets watermarks, as with a changed program.
 
@@ -139,8 +107,7 @@ class SavepointWriter:
         self._operators: dict[str, Pending] = {}
         self._ended: list[tuple[StoredSavepoint, SourceState]] = []
         self._places: list[StoredSavepoint] = []
-        now = time.time_ns() // 1_000_000
-        self._manifest = StepManifest(version=1, job=job, job_id=uuid.uuid4().hex, time=now)
+        self._manifest = StepManifest(version=1, job=job, job_id=uuid.uuid4().hex, time=_now())
         self._kind = SAVEPOINT
         if savepoint is not None:
             savepoint = _opened(savepoint)
@@ -152,49 +119,46 @@ class SavepointWriter:
     def _take(self, savepoint: Savepoint) -> None:
         place = place_of(savepoint)
         self._places.append(place)
-        for operator_id, state in place.manifest.operators.items():
-            self._operators[operator_id] = Pending(state, (place, operator_id), savepoint.unpickle)
+        for known_id, state in place.manifest.operators.items():
+            self._operators[known_id] = Pending(state, (place, known_id), savepoint.unpickle)
         self._ended += ((place, source) for source in place.manifest.sources.values())
 
     def drop(self, operator: str, state: str | None = None) -> SavepointWriter:
         """Remove an operator, or one of its states.
 
         Args:
-            operator: its uid or OperatorID; an operator with state, or a source, which then starts anew.
-            state: the name of the state; None for all of the operator, including timers and records waiting in its
-                loop.
+            operator: uid or OperatorID of an operator with state, or of a source, which then starts anew.
+            state: its name; None for the whole operator, with timers and records waiting in its loop.
 
-        Returns: this writer.
-
-        Raises:
-            SavepointError: there is no such operator.
+        Raises SavepointError: there is no such operator.
         """
         if state is not None:
-            self._of(operator).dropped.add(state)
+            pending = self._of(operator)
+            where = f" of {pending.origin[0].place!r}" if pending.origin else ""
+            who = f"The operator {pending.state.name!r}{where}"
+            pending.changes.append(lambda parts, _: _drop(parts, state, who))
             return self
         operator_id = find_operator_id({**self._manifest.sources, **self._states()}, operator, "The new savepoint")
         self._operators.pop(operator_id, None)
-        parts = ("operators", "sources", "tasks", "counters")
-        without = {part: {k: v for k, v in getattr(self._manifest, part).items() if k != operator_id} for part in parts}
-        self._manifest = replace(self._manifest, **without)
+        self._change(lambda _, part: {k: v for k, v in part.items() if k != operator_id})
         return self
 
+    def _change(self, change: Callable[[str, Mapping[str, Any]], dict[str, Any]]) -> None:
+        """Change the parts of the manifest that are addressed by OperatorID, besides the operators."""
+        parts = ("sources", "tasks", "counters")
+        self._manifest = replace(
+            self._manifest, **{part: change(part, getattr(self._manifest, part)) for part in parts}
+        )
+
     def rename_uid(self, old: str, new: str) -> SavepointWriter:
-        """Move the state of an operator to another uid.
+        """Move the state of an operator to another uid; nothing is unpickled.
 
         Args:
             old: uid or OperatorID of the operator that has the state.
             new: uid of the operator that takes it.
 
-        Returns: this writer.
-
-        Raises:
-            SavepointError: ``old`` does not exist, or ``new`` has state already.
-
-        Cost: when it is written, a copy of the operator's state; nothing is unpickled.
+        Raises SavepointError: ``old`` does not exist, or ``new`` has state already.
         """
-        from penstock.plan import operator_id
-
         source = find_operator_id({**self._manifest.sources, **self._states()}, old, "The new savepoint")
         target = operator_id(new)
         if target == source:
@@ -209,30 +173,23 @@ class SavepointWriter:
             operator.readdressed = True
             self._operators[target] = operator
 
-        def named(part: Mapping[str, Any]) -> dict[str, Any]:
-            rest = {k: v for k, v in part.items() if k not in (source, target)}
-            return {**rest, **({target: part[source]} if source in part else {})}
+        def renamed(part: str, content: Mapping[str, Any]) -> dict[str, Any]:
+            rest = {k: v for k, v in content.items() if k not in (source, target)}
+            if source in content:
+                rest[target] = replace(content[source], uid=new) if part == "sources" else content[source]
+            return rest
 
-        sources = {k: replace(v, uid=new) if k == target else v for k, v in named(self._manifest.sources).items()}
-        tasks, counters = named(self._manifest.tasks), named(self._manifest.counters)
-        self._manifest = replace(self._manifest, sources=sources, tasks=tasks, counters=counters)
+        self._change(renamed)
         return self
 
     def set_max_parallelism(self, operator: str, groups: int) -> SavepointWriter:
-        """Change the number of key groups of an operator; the key group of each key is computed anew.
-
-        Operators that are chained need the same number.
+        """Change the number of key groups of an operator; operators that are chained need the same number.
 
         Args:
             operator: its uid or OperatorID.
             groups: from the parallelism of the state to 32768.
 
-        Returns: this writer.
-
-        Raises:
-            SavepointError: there is no such operator, or the number is not possible.
-
-        Cost: when it is written, O(state of the operator), in memory.
+        Raises SavepointError: there is no such operator, or the number is not possible. O(its state) when written.
         """
         pending = self._of(operator)
         least = pending.state.parallelism
@@ -242,20 +199,12 @@ class SavepointWriter:
                 f"so it must be {least} to {MAX_GROUPS}. For less, run the job at a lower parallelism first."
             )
         pending.state = replace(pending.state, max_parallelism=groups)
-        if pending.keyed is not None:
-            pending.keyed.max_parallelism = groups
         return self
 
     def merge(self, other: Savepoint | str | Path) -> SavepointWriter:
-        """Add everything from another savepoint. The name and time stay those of this one.
+        """Add everything from another savepoint, or its place. The name and time stay those of this one.
 
-        Args:
-            other: the savepoint, or its place.
-
-        Returns: this writer.
-
-        Raises:
-            SavepointError: the place has no savepoint; or an operator has state, or a source was read, in both.
+        Raises SavepointError: the place has no savepoint; or an operator has state, or a source was read, in both.
         """
         other = _opened(other)
         manifest = place_of(other).manifest
@@ -269,13 +218,13 @@ class SavepointWriter:
                 )
         self._take(other)
 
-        def both(part: str) -> dict[str, Any]:
-            return {**getattr(manifest, part), **getattr(self._manifest, part)}
+        def both(part: str, mine: Mapping[str, Any]) -> dict[str, Any]:
+            theirs = getattr(manifest, part)
+            read = {k: v for k, v in theirs.items() if part == "sources" and has_read(v)}
+            held = {k: v for k, v in theirs.items() if part == "tasks" and k in holders(manifest)}
+            return {**theirs, **mine, **read, **held}
 
-        sources = both("sources")
-        sources.update((source_id, source) for source_id, source in manifest.sources.items() if has_read(source))
-        tasks = {**both("tasks"), **{k: v for k, v in manifest.tasks.items() if k in holders(manifest)}}
-        self._manifest = replace(self._manifest, sources=sources, tasks=tasks, counters=both("counters"))
+        self._change(both)
         return self
 
     def with_keyed_state(
@@ -295,8 +244,8 @@ class SavepointWriter:
         Args:
             uid: uid of the operator that will use it.
             data: a DataFrame of pandas or polars, an Arrow table or batches, which give dictionaries, or any iterable
-                of rows: read immediately, in this process. Or a Spark DataFrame, which executors read when the
-                savepoint is written.
+                of rows: read now, in this process. Or a Spark DataFrame, which executors read when the savepoint is
+                written.
             key: the name of the key column, or a function of a row.
             key_type: as in the program's ``key_by``.
             states: for each descriptor the column, or a function of a row: a value state is set to it, a list gets its
@@ -306,17 +255,21 @@ class SavepointWriter:
                 DataFrame as many as run at a time.
             max_parallelism: that of the operator, if the program sets one.
 
-        Returns: this writer. Raises SavepointError: the uid has state already, or a value or key is not of the declared
-        type.
-
-        Cost: O(rows), and the state is in memory until it is written; for a Spark DataFrame, a subtask's in a task's.
+        Raises SavepointError: the uid has state already, or a value or key is not of the declared type. Cost: O(rows),
+        in memory until it is written; for a Spark DataFrame, a subtask's in a task's.
         """
         usual = usual_parallelism(data) if is_distributed(data) else 1
         new = self._new(uid, name, min(usual, max_parallelism) if parallelism is None else parallelism, max_parallelism)
         if is_distributed(data):
             new.filling = Filling(data, key, key_type, states)
-        else:
-            new.keyed = keyed_state(data, key, key_type, states, max_parallelism)
+            return self
+        keyed = keyed_state(data, key, key_type, states, max_parallelism)
+
+        def fill(parts: list[Subtask], state: OperatorState) -> None:
+            keyed.max_parallelism = state.max_parallelism
+            _fill_keyed([keyed], parts)
+
+        new.changes.append(fill)
         return self
 
     def with_broadcast_state(
@@ -330,20 +283,17 @@ class SavepointWriter:
     ) -> SavepointWriter:
         """Fill a broadcast state. An operator can have several, and keyed state: call this after the others.
 
-        Args:
-            uid: uid of the operator that will have it.
-            descriptor: the state's descriptor.
-            entries: the entries of the map, or pairs.
-            name: the operator's name for display; the uid if None.
-            max_parallelism: that of the operator, if the program sets one.
-
-        Returns: this writer.
-
-        Raises:
-            SavepointError: the operator's state is from another savepoint, or an entry is not of the declared types.
+        ``entries`` is a map or pairs; ``uid``, ``name`` and ``max_parallelism`` as in :meth:`with_keyed_state`.
+        Raises SavepointError: the operator's state is from another savepoint, or an entry is not of the declared types.
         """
-        new = self._made(uid, name, max_parallelism)
-        new.broadcast.append((broadcast_form(descriptor), broadcast_entries(descriptor, entries)))
+        form, data = broadcast_form(descriptor), dumps(broadcast_entries(descriptor, entries))
+
+        def fill(parts: list[Subtask], _: OperatorState) -> None:
+            for part in parts:
+                part.broadcast[form.name] = form
+                part.places[BROADCAST, form.name] = data
+
+        self._new(uid, name, 1, max_parallelism, joins=True).changes.append(fill)
         return self
 
     def with_list_state(
@@ -358,58 +308,41 @@ class SavepointWriter:
     ) -> SavepointWriter:
         """Fill a list that belongs to no key. An operator can have several: call this after the others.
 
-        Args:
-            uid: uid of the operator that will have it.
-            descriptor: the state's descriptor.
-            elements: the elements, in order.
-            union: whether each subtask gets all elements; else they are split.
-            name: the operator's name for display; the uid if None.
-            max_parallelism: that of the operator, if the program sets one.
-
-        Returns: this writer.
-
-        Raises:
-            SavepointError: the operator's state is from another savepoint, or an element is not of the declared type.
+        Each subtask gets all ``elements`` if ``union``, else they are split; the rest as in :meth:`with_keyed_state`.
+        Raises SavepointError: the operator's state is from another savepoint, or an element is of another type.
         """
-        place = (UNION if union else SPLIT, descriptor.name)
-        self._made(uid, name, max_parallelism).lists[place] = list_elements(descriptor, elements)
+        place, checked = (UNION if union else SPLIT, descriptor.name), list_elements(descriptor, elements)
+
+        def fill(parts: list[Subtask], _: OperatorState) -> None:  # also for a union, of which all get all parts
+            for subtask, part in enumerate(parts):
+                first, end = (len(checked) * index // len(parts) for index in (subtask, subtask + 1))
+                part.places[place] = dumps(checked[first:end])
+
+        self._new(uid, name, 1, max_parallelism, joins=True).changes.append(fill)
         return self
 
-    def _made(self, uid: str, name: str | None, groups: int) -> Pending:
-        """An operator that is new in this savepoint, created if missing."""
-        from penstock.plan import operator_id
-
-        known = self._operators.get(operator_id(uid))
-        return known if known is not None and known.origin is None else self._new(uid, name, 1, groups)
-
-    def _new(self, uid: str, name: str | None, parallelism: int, groups: int) -> Pending:
-        from penstock.plan import operator_id
-
+    def _new(self, uid: str, name: str | None, parallelism: int, groups: int, *, joins: bool = False) -> Pending:
+        """A new operator; ``joins`` allows one that is new in this savepoint already."""
+        new_id = operator_id(uid)
+        known = self._operators.get(new_id)
+        if joins and known is not None and known.origin is None:
+            return known
         if not 1 <= parallelism <= groups <= MAX_GROUPS:
             raise SavepointError(
                 f"A parallelism of {parallelism} and a max parallelism of {groups} do not fit together: 1 <= "
                 f"parallelism <= max parallelism <= {MAX_GROUPS}."
             )
-        new_id = operator_id(uid)
-        if new_id in self._operators:
+        if known is not None:
             raise SavepointError(f"The uid {uid!r} already has state (OperatorID {new_id}). Drop that first.")
         empty = tuple(() for _ in range(parallelism))
         new = self._operators[new_id] = Pending(OperatorState(name or uid, uid, parallelism, groups, empty))
         return new
 
     def write(self, place: str | Path) -> Savepoint:
-        """Write the savepoint. Its origins do not change; unchanged files are hard-linked on one local file system, and
-        copied otherwise.
+        """Write the savepoint to its own folder, a path or URL, and return it. It exists as a whole, or this raises.
 
-        Args:
-            place: its own folder, a path or URL, which has no savepoint yet.
-
-        Returns:
-            The savepoint. It exists as a whole, or this raises.
-
-        Raises:
-            SavepointError: the place has a savepoint; or a part of the savepoint is damaged, or cannot be read without
-                unpickling objects; or it cannot be written.
+        Its origins do not change; unchanged files are hard-linked on one local file system, and copied otherwise.
+        Raises SavepointError: the place has a savepoint; or a part is damaged, needs unpickling, or cannot be written.
         """
         target = real_place(str(place))
         storage, path = storage_of(target), join(target, NAME)
@@ -418,35 +351,26 @@ class SavepointWriter:
         folder = join(target, "state")
         try:
             for source in self._places:
-                _check_whole(source)
-            version = self._manifest.version
-            items = self._operators.items()
-            operators = {name: write_operator(folder, name, pending, version) for name, pending in items}
+                if source.about.kind == VERSION:  # a checkpoint, whose outputs no one else will publish
+                    job = Files(source.place, storage_of(source.place))
+                    check_published(job, job.load(source.about.version, unpickle=False))
+            version, items = self._manifest.version, self._operators.items()
+            operators = {operator: pending.write(folder, operator, version) for operator, pending in items}
             manifest = replace(self._manifest, operators=operators)
             self._carry(storage, folder, manifest)
             if is_local(target):
                 os.makedirs(target, exist_ok=True)  # without state no file has created it
             storage.settle([join(folder, name) for name in manifest.files()])
-            about = self._about(manifest)
+            facts = manifest.job, manifest.job_id, _now(), version, self._kind, manifest.parallelism
+            about = AboutSavepoint(uuid.uuid4().hex, *facts)
             if not storage.create(path, written(StoredSavepoint(target, about, manifest))):
                 raise SavepointError(f"There is a savepoint already: {path!r}. Savepoints are never replaced.")
         except OSError as error:
             raise SavepointError(f"{target!r} cannot be written: {error}.") from error
         return Savepoint(target)
 
-    def _about(self, manifest: StepManifest) -> AboutSavepoint:
-        now = time.time_ns() // 1_000_000
-        facts = manifest.job, manifest.job_id, now, manifest.version, self._kind, manifest.parallelism
-        return AboutSavepoint(uuid.uuid4().hex, *facts)
-
     def _carry(self, storage: Any, folder: str, manifest: StepManifest) -> None:
-        """Copy or link the files that have not changed."""
-        here = {
-            name
-            for state in manifest.operators.values()
-            for chain in state.subtasks
-            for name in (file.name for file in chain)
-        }
+        here = {file.name for state in manifest.operators.values() for chain in state.subtasks for file in chain}
         for place in self._places:
             ended = {name.name for origin, source in self._ended if origin is place for name in source.ended.files}
             kept = {file.name for source in manifest.sources.values() for file in source.ended.files}
@@ -467,8 +391,5 @@ def _opened(savepoint: Savepoint | str | Path) -> Savepoint:
     return savepoint if isinstance(savepoint, Savepoint) else Savepoint(savepoint)
 
 
-def _check_whole(place: StoredSavepoint) -> None:
-    """Check that all outputs of a checkpoint have been published, since no one else will publish them."""
-    if place.about.kind == VERSION:
-        job = Files(place.place, storage_of(place.place))
-        check_published(job, job.load(place.about.version, unpickle=False))
+def _now() -> int:
+    return time.time_ns() // 1_000_000

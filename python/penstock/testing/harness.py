@@ -434,7 +434,7 @@ class TestHarness(Generic[OUT]):
         own = [g for g in range(groups) if subtask_of_key_group(g, groups, vertex.parallelism) == self._context.subtask]
         replay, reading = Replay(state, range(own[0], own[-1] + 1) if own else range(0)), Reading(snapshot.classes)
         check = replay.expect(content.key[1], content.states, reading)
-        replay.apply(content.states, content.timers, content.sections, reading, check)
+        replay.apply(content, content.sections, reading, check)
         replay.finish()
 
     def _check_fits(self, snapshot: OperatorSnapshot) -> None:

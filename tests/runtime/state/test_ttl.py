@@ -20,12 +20,12 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.state.handles import MergingState
+from penstock.runtime.state.handles import MergingState, ValueState
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.sections import snapshot_of
 from penstock.runtime.state.store import handle_of
 from penstock.runtime.state.timers import Clock
-from penstock.runtime.state.ttl import TtlValueState
+from penstock.runtime.state.ttl import TTL_CLASSES
 from tests.runtime.snapshots import restore
 
 TTL = 4
@@ -363,7 +363,7 @@ def test_the_first_descriptor_of_a_name_counts():
     mortal = ValueStateDescriptor("first", Types.INT())
     mortal.enable_time_to_live(StateTtlConfig.new_builder(TTL).build())
     handle = handle_of(keyed, mortal)
-    assert isinstance(handle, TtlValueState)
+    assert isinstance(handle, TTL_CLASSES[ValueState])
     assert handle_of(keyed, ValueStateDescriptor("first", Types.INT())) is handle
     plain = handle_of(keyed, ValueStateDescriptor("second", Types.INT()))
     assert type(plain).__name__ == "ValueState"

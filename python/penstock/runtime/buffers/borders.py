@@ -1,14 +1,9 @@
-"""Values as they are behind a border between Python and Java in PyFlink, where ``penstock.pyflink`` is on.
+"""Values behind a border between Python and Java in PyFlink, where ``penstock.pyflink`` is on: a FLOAT has 32 bits, a
+row the names of its type, and every other value is converted to its declared type or refused (:mod:`.conversions`).
 
-A FLOAT has 32 bits there, a value of a row type is a row with the names of its type, in their order, and every other
-value is converted to its declared type, or refused (:mod:`.conversions`).
-
-Borders are sources of collections, exchanges between tasks, outputs of an operator that several others read, prints,
-and collected results. Functions that are chained one after the other pass values on as they are.
-
-A map has the order of a ``java.util.HashMap``. Java allocates it for the announced number of entries: its table has the
-next power of two from a third more on. A collection is read into a table that grows, from its end. Which tables there
-are was measured with PyFlink 2.3.0. O(n log n) for n entries.
+Borders are sources of collections, exchanges between tasks, outputs that several operators read, prints and collected
+results. A map has the order of a ``java.util.HashMap``, whose table has the next power of two from a third more than
+its entries; a collection is read into a growing table, from its end. Measured with PyFlink 2.3.0.
 """
 
 from __future__ import annotations
@@ -16,20 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from penstock.common import typeinfo as types
 from penstock.common.java.java_hash import hash_string
 from penstock.common.row import Row, names_of
 from penstock.common.settings.settings import Settings
-from penstock.common.typeinfo import (
-    ArrayTypeInfo,
-    BasicType,
-    BasicTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.runtime.buffers.conversions import CHANGING, byte_array, conversion, float32, shortest32
 from penstock.runtime.buffers.value_checks import a, glance, kind_of, misfit
@@ -43,8 +29,7 @@ _HASHES: dict[Any, Callable[[Any], int]] = {
     BasicType.INT: int,
     BasicType.LONG: lambda value: value ^ (value >> 32),
 }
-_FIRST = 16
-"""Initial buckets of a Java map."""
+_FIRST = 16  # initial buckets of a Java map
 
 
 def ordering(key_type: TypeInformation[Any], read: bool) -> Callable[[list[tuple[Any, Any]]], Entries] | None:
@@ -75,13 +60,7 @@ EDGE, SOURCE, COLLECT = "edge", "source", "collect"
 
 
 def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str = EDGE) -> Convert | None:
-    """What a border does to records of a type; None if that is nothing. O(the type), and O(the record) per record.
-
-    Args:
-        type_info: of the records, None for undeclared.
-        settings: of the program.
-        place: which border.
-    """
+    """What a border does to records of a type (None: undeclared); None if that is nothing."""
     if not settings.pyflink:
         return None
     cross, plain = _crossing(type_info, place, ""), glance(type_info)
@@ -91,65 +70,52 @@ def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: 
 
 
 def _changing(type_info: TypeInformation[Any] | None) -> bool:
-    """Whether the conversion may change values that fit their type."""
-    if isinstance(type_info, TupleTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo):
         return any(map(_changing, type_info.field_types))
     return kind_of(type_info) in CHANGING
 
 
 def _crossing(type_info: TypeInformation[Any] | None, place: str, field: str) -> Convert | None:
-    if isinstance(type_info, BasicTypeInfo) and type_info.basic_type is BasicType.FLOAT:
-        narrow = shortest32 if place == COLLECT else float32
-        return _after(_converted(type_info, place, field), narrow)
-    if kind_of(type_info) is not None:
+    if isinstance(type_info, types.BasicTypeInfo) and type_info.basic_type is BasicType.FLOAT:
+        number, narrow = _converted(type_info, place, field), shortest32 if place == COLLECT else float32
+        return lambda value: narrow(number(value))
+    if isinstance(type_info, types.BasicTypeInfo | types.SqlTimeTypeInfo):
         return _converted(type_info, place, field)
-    if isinstance(type_info, TupleTypeInfo | RowTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo | types.RowTypeInfo):
         named = zip(type_info.field_names, type_info.field_types, strict=True)
         fields = [_crossing(each, place, f"{field}.{name}") for name, each in named]
-        if isinstance(type_info, RowTypeInfo):
+        if isinstance(type_info, types.RowTypeInfo):
             return _row(type_info, fields, field, place != SOURCE)
         return _tuple(type_info, fields, field, (tuple, list, Row) if place == SOURCE else tuple)
-    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
+    if isinstance(type_info, types.ListTypeInfo | types.ArrayTypeInfo):
         return _elements(type_info, place, field)
-    if isinstance(type_info, MapTypeInfo):
+    if isinstance(type_info, types.MapTypeInfo):
         key = _crossing(type_info.key_type, place, f"{field}[key]")
         order = ordering(type_info.key_type, place == SOURCE)
         return _entries(key, _crossing(type_info.value_type, place, f"{field}[value]"), order)
     return None
 
 
-def _converted(type_info: TypeInformation[Any] | None, place: str, field: str) -> Convert | None:
-    if type_info is None:
-        return None
+def _converted(type_info: TypeInformation[Any], place: str, field: str) -> Convert:
     cross = conversion(type_info, field, read=place == SOURCE, collected=place == COLLECT)
     plain = None if _changing(type_info) else glance(type_info)
     return cross if plain is None else lambda value: value if plain(value) else cross(value)
 
 
-def _after(first: Convert | None, second: Convert | None) -> Convert | None:
-    if first is None or second is None:
-        return first or second
-    return lambda value: second(first(value))
-
-
-def _elements(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], place: str, field: str) -> Convert | None:
+def _elements(type_info: types.ListTypeInfo[Any] | types.ArrayTypeInfo[Any], place: str, field: str) -> Convert | None:
     element = _crossing(type_info.element_type, place, f"{field}[]")
-    if isinstance(type_info, PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE:
+    if isinstance(type_info, types.PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE:
         return byte_array(type_info, field, collected=place == COLLECT)
-    boxed = isinstance(type_info, ArrayTypeInfo) and not isinstance(type_info, PrimitiveArrayTypeInfo)
+    boxed = isinstance(type_info, types.ArrayTypeInfo) and not isinstance(type_info, types.PrimitiveArrayTypeInfo)
     if element is not None and boxed:
         element = optional(element)
 
     def cross(value: Any) -> Any:
-        if not isinstance(value, list) and (place != SOURCE or not _listed(value)):
+        if not isinstance(value, (list, tuple) if place == SOURCE else list):
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not a list")
         return list(value) if element is None else list(map(element, value))
 
     return cross
-
-
-def _listed(value: Any) -> bool:
-    return isinstance(value, list | tuple)
 
 
 def _crossed(fields: Sequence[Convert | None], values: Iterable[Any]) -> list[Any]:
@@ -159,10 +125,8 @@ def _crossed(fields: Sequence[Convert | None], values: Iterable[Any]) -> list[An
 
 
 def _tuple(
-    type_info: TupleTypeInfo, fields: Sequence[Convert | None], field: str, classes: type | tuple[type, ...]
+    type_info: types.TupleTypeInfo, fields: Sequence[Convert | None], field: str, classes: type | tuple[type, ...]
 ) -> Convert:
-    """Convert values to tuples, or refuse them."""
-
     def cross(value: Any) -> Any:
         if not isinstance(value, classes):
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not a tuple")
@@ -173,8 +137,7 @@ def _tuple(
     return cross
 
 
-def _row(type_info: RowTypeInfo, fields: Sequence[Convert | None], field: str, strict: bool) -> Convert:
-    """Convert rows, which get the names of their type."""
+def _row(type_info: types.RowTypeInfo, fields: Sequence[Convert | None], field: str, strict: bool) -> Convert:
     names, known, changes = type_info.field_names, set(type_info.field_names), any(fields)
 
     def cross(value: Any) -> Any:

@@ -1,5 +1,4 @@
-"""Decides when a buffer is full: at a number of records, or at about a number of bytes, estimated from samples. The
-writers of the exchange and the sinks use it."""
+"""Decides when a buffer is full: at a number of records, or at about a number of bytes, estimated from samples."""
 
 from __future__ import annotations
 
@@ -9,19 +8,13 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import text_size
 
-TARGET_BYTES = 1 << 20
-"""Target size of buffers."""
-FIRST_RECORDS = 64
-"""Records of the first buffer, while the size of a record is unknown."""
-GATHERED = 512
-"""Most records that are gathered for a batch."""
-_LOOK = 128
-"""Records between two estimates."""
-EVERY = _LOOK // 4 - 1
-"""An estimate samples one record in so many."""
+TARGET_BYTES = 1 << 20  # target size of buffers
+FIRST_RECORDS = 64  # records of the first buffer, while the size of a record is unknown
+GATHERED = 512  # most records that are gathered for a batch
+_LOOK = 128  # records between two estimates
+EVERY = _LOOK // 4 - 1  # an estimate samples one record in so many
 
-Size = Callable[[list[Any]], int]
-"""Estimates the bytes of records."""
+Size = Callable[[list[Any]], int]  # estimates the bytes of records
 
 
 def sizes(functions: ModuleType | None = None) -> Size:
@@ -36,22 +29,18 @@ def sizes(functions: ModuleType | None = None) -> Size:
 
 
 def room(size: int, before: int) -> int:
-    """How many records to gather before they are handed over: about a mebibyte, growing slowly while records of their
-    kind are new."""
+    """How many records to gather before they are handed over: about a mebibyte, fewer while their kind is new."""
     return max(1, min(GATHERED, 8 * before, TARGET_BYTES // (size + 1)))
 
 
 class Estimate:
     """An estimate of the bytes of waiting records."""
 
-    __slots__ = ("bytes", "count", "mean", "size")
-
     def __init__(self, size: Size) -> None:
         self.size = size
         self.count = self.bytes = self.mean = 0
 
     def look(self, new: int, some: list[Any]) -> None:
-        """Estimate the records since the last look, from a sample."""
         size = self.size(some)
         self.mean = size // len(some)
         self.count += new
@@ -63,14 +52,7 @@ class Estimate:
 
 
 class Filling(Estimate):
-    """A list of records that is filled until it is large enough::
-
-    filling.values.append(value)
-    if len(filling.values) >= filling.mark and filling.full():
-        …take the values and leave an empty list
-    """
-
-    __slots__ = ("_limit", "_most", "_most_bytes", "mark", "values")
+    """A list that is filled until it is large enough: append to ``values``; from ``mark`` of them on ask ``full()``."""
 
     def __init__(self, size: Size, most: int, most_bytes: int = TARGET_BYTES, first: int = FIRST_RECORDS) -> None:
         super().__init__(size)
@@ -92,8 +74,7 @@ class Filling(Estimate):
         return True
 
     def adapt(self) -> None:
-        """Set the length of the next list by the size of these records. It must not depend on encoded bytes, so that
-        buffers are the same with and without native functions."""
+        """Set the next length by the size of these records, not by encoded bytes, which native functions change."""
         if self.count:
             mean = max(self.bytes // self.count, 1)
             self._limit = max(1, min(self._most, self._most_bytes // mean, self._limit * 8))

@@ -1,18 +1,12 @@
 """Encodes buffers of records as bytes, and protects records from later changes.
 
-A buffer is ``(values, stamps, signals)``: the records in order, their timestamps (:mod:`.stamps`), and the watermarks
-among them (:mod:`.signals`). Its first byte identifies the codec:
+A buffer is ``(values, stamps, signals)``. Its first byte identifies the codec:
 
-*pickle* (0x80, as every pickle begins): pickle 5 without its memo (``Pickler.fast``). Without a memo an object that
-occurs in two records is two objects at the receiver, as in Flink, which serialises every record by itself. Where it
-fails, as for cyclic objects or classes of the program's own ``__main__``, the buffer is pickled by cloudpickle.
+*pickle* (0x80): pickle 5 without memo (``Pickler.fast``), so an object in two records is two objects at the receiver,
+as in Flink. Where it fails, as for cyclic objects or classes of ``__main__``, cloudpickle is used.
 
-*columns* (0x01, :mod:`.columns`): a typed column per field, for plain data, written by native code.
-
-``auto`` uses columns if native functions exist and the type allows them. A buffer that does not fit is pickled, and
-later buffers are tried less often. Per record ``(word, 1)``, written and read: pickle 35 + 54 ns and 12.6 bytes,
-columns 20 + 56 ns and 8.6 bytes. Rejected: marshal (48 + 57 ns, 22.6 bytes, and it silently turns a NumPy scalar into
-bytes), Arrow IPC (90 + 63 ns, 19.8 bytes). docs/running.md has more figures.
+*columns* (0x01, :mod:`.columns`): a typed column per field, for plain data, written by native code where the type
+allows. A buffer that does not fit is pickled, and later ones are tried less often. docs/running.md has figures.
 """
 
 from __future__ import annotations
@@ -24,15 +18,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from penstock.common import typeinfo as types
 from penstock.common.settings.settings import Settings
-from penstock.common.typeinfo import (
-    BasicType,
-    BasicTypeInfo,
-    PickledBytesTypeInfo,
-    SqlTimeTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.runtime import native
 from penstock.runtime.buffers import columns
 from penstock.runtime.buffers.borders import crossing
@@ -41,8 +29,7 @@ from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.buffers.value_checks import checked_all
 
 _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
-_MOST_SKIPPED = 63
-"""Most buffers that are pickled untried after one that did not fit."""
+_MOST_SKIPPED = 63  # most buffers that are pickled untried after one that did not fit
 _NO_COLUMN = frozenset({BasicType.BIG_DEC, BasicType.INSTANT})
 _FAILURES = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 
@@ -74,12 +61,13 @@ class Encoder:
         self._skip = self._skipped = 0
 
     def encode(self, values: list[Any], stamps: Stamps, signals: Signals, key: int = columns.UNKNOWN) -> bytes:
-        """Encode a buffer."""
         if self._check is not None:
             self._check(pickle.loads(v.data) if type(v) is _Pickled else v for v in values)
         if self._cross is not None:
             values = [self._cross(pickle.loads(v.data) if type(v) is _Pickled else v) for v in values]
-        if self._columns is not None and self._due():
+        self._skipped += 1
+        # each buffer that does not fit doubles the number of those that are not tried
+        if self._columns is not None and self._skipped > self._skip:
             extras = dumps((stamps, signals)) if stamps or signals else b""
             data = self._columns(values, key, extras)
             if data is not None:
@@ -88,11 +76,6 @@ class Encoder:
             self._skip = 0 if self._persistent else min(2 * self._skip + 1, _MOST_SKIPPED)
             self._skipped = 0
         return encode(values, stamps, signals)
-
-    def _due(self) -> bool:
-        """Whether to try columns. Each buffer that does not fit doubles the number of buffers that are not tried."""
-        self._skipped += 1
-        return self._skipped > self._skip
 
 
 def decode(data: bytes, functions: ModuleType | None = None) -> Buffer:
@@ -141,11 +124,7 @@ class _Pickled:
 
 
 def freezer(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | None:
-    """A function that protects a waiting record from changes by whoever still holds it; None if the type is immutable.
-
-    A function may emit an object, such as an accumulator, and change it afterwards; Flink has serialised it by then.
-    Mutable records are therefore copied.
-    """
+    """A function that protects a waiting record from changes, which Flink has serialised; None if it is immutable."""
     return None if _immutable(type_info) else freeze
 
 
@@ -191,15 +170,15 @@ def text_size(value: Any) -> int:
 
 
 def _immutable(type_info: TypeInformation[Any] | None) -> bool:
-    if isinstance(type_info, TupleTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo):
         return all(map(_immutable, type_info.field_types))
-    return isinstance(type_info, (BasicTypeInfo, SqlTimeTypeInfo))
+    return isinstance(type_info, (types.BasicTypeInfo, types.SqlTimeTypeInfo))
 
 
 def _may_fit(type_info: TypeInformation[Any] | None) -> bool:
     """Whether records of a type can be columns; for an undeclared type only the records tell."""
-    if isinstance(type_info, TupleTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo):
         return all(map(_may_fit, type_info.field_types))
-    if isinstance(type_info, BasicTypeInfo):
+    if isinstance(type_info, types.BasicTypeInfo):
         return type_info.basic_type not in _NO_COLUMN
-    return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
+    return type_info is None or isinstance(type_info, types.PickledBytesTypeInfo)

@@ -1,11 +1,5 @@
-"""Reads typed columns in Python, for a worker without the native module (:mod:`penstock.runtime.native`).
-
-The native module writes columns; a worker on another platform, which has none, can still receive them. A buffer of
-records of one plain type (str, int up to 64 bits, float, bool, bytes, tuples of them up to eight levels deep, None
-anywhere) is a column per field. The format is described in ``rust/runtime/src/columns/mod.rs``.
-
-Cost: O(bytes).
-"""
+"""Reads typed columns in Python, for a worker on a platform without the native module, which writes them. The format is
+described in ``rust/runtime/src/columns/mod.rs``."""
 
 from __future__ import annotations
 
@@ -13,15 +7,12 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-TAG = 1
-"""First byte of a buffer."""
-RECORD, UNKNOWN = 254, 255
-"""The key is the record itself; the key is not a field of the record, or unknown."""
+TAG = 1  # first byte of a buffer
+RECORD, UNKNOWN = 254, 255  # the key is the record itself; the key is not a field of the record, or unknown
 
 _NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES = range(8)
 _NULLABLE = 0x80
-_MAX_COUNT = 1 << 24
-"""Most records of a buffer, so that damaged bytes cannot request unlimited memory."""
+_MAX_COUNT = 1 << 24  # most records of a buffer, so that damaged bytes cannot request unlimited memory
 _UNSIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
@@ -42,8 +33,6 @@ def decode(data: bytes) -> tuple[list[Any], list[Any] | None, bytes]:
 
 
 class _Reader:
-    """A position in the bytes of a buffer."""
-
     def __init__(self, data: bytes, at: int) -> None:
         self.data = data
         self.at = at
@@ -84,7 +73,7 @@ class _Reader:
         return [self.take(length) for length in self.ints(count)]
 
 
-_READ: dict[int, Callable[[_Reader, int], list[Any]]] = {
+_READ: dict[int, Callable[[_Reader, int], list[Any]]] = {  # the reader of each kind of column
     _NONE: lambda reader, count: [None] * count,
     _INTS: _Reader.ints,
     _FLOATS: lambda reader, count: list(reader.unpack(f"<{count}d")),
@@ -94,7 +83,6 @@ _READ: dict[int, Callable[[_Reader, int], list[Any]]] = {
     _BYTES: _Reader.strings,
     _TUPLES: _Reader.tuples,
 }
-"""The reader of each kind of column."""
 
 
 def _checked(count: int) -> int:

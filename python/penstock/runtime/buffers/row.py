@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A buffer with its address. :mod:`penstock.runtime.exchange.gate` describes the order of rows, and rows for the
-    driver."""
+    """A buffer with its address; :mod:`penstock.runtime.exchange.gate` describes the order of rows."""
 
     level: int
     slot: int

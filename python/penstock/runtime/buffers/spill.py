@@ -1,8 +1,4 @@
-"""Rows that wait: a number of bytes in memory, and the rest in a temporary file.
-
-It holds rows for :mod:`penstock.runtime.task.outbox`, the input of a task (:mod:`penstock.runtime.exchange.gate`), the
-rows between tasks of the local executor, and the rows for the driver.
-"""
+"""Rows that wait: a number of bytes in memory, and the rest in a temporary file."""
 
 from __future__ import annotations
 
@@ -13,11 +9,9 @@ from typing import IO, Any
 
 from penstock.runtime.buffers.row import Row
 
-MEMORY = 64 << 20
-"""Bytes that are kept in memory."""
+MEMORY = 64 << 20  # bytes that are kept in memory
 
-Slip = Any
-"""A ticket for stored bytes: the bytes themselves, or (offset, length) in the file."""
+Slip = Any  # a ticket for stored bytes: the bytes themselves, or (offset, length) in the file
 
 
 @dataclass(slots=True)
@@ -30,8 +24,6 @@ class Memory:
 class Store:
     """Bytes in memory while there is room, else in a temporary file. O(1) calls per piece."""
 
-    __slots__ = ("_end", "_file", "_memory", "held", "spilled")
-
     def __init__(self, memory: int | Memory = MEMORY) -> None:
         self._memory = Memory(memory) if isinstance(memory, int) else memory
         self._file: IO[bytes] | None = None
@@ -39,7 +31,6 @@ class Store:
         self.held = self.spilled = 0
 
     def put(self, data: bytes) -> Slip:
-        """Store bytes; returns a slip for :meth:`take`."""
         size = len(data)
         if size <= self._memory.left:
             self._memory.left -= size
@@ -70,7 +61,6 @@ class Store:
         return data
 
     def close(self) -> None:
-        """Drop everything."""
         self._close_file()
         self._memory.left += self.held
         self.held = self.spilled = 0
@@ -84,8 +74,6 @@ class Store:
 class Rows:
     """Rows whose bytes are in a store."""
 
-    __slots__ = ("_rows", "_store")
-
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rows: list[Row] = []  # with slips instead of bytes
@@ -94,14 +82,12 @@ class Rows:
         return len(self._rows)
 
     def append(self, row: Row) -> None:
-        """Add a row."""
         self._rows.append(row._replace(data=self._store.put(row.data)))
 
     def take(
         self, key: Callable[[Row], Any] | None = None, where: Callable[[Row], bool] | None = None
     ) -> Iterator[Row]:
-        """Remove and return the rows so far, lazily; rows that are added meanwhile are kept for the next call. O(n log
-        n), or O(n) without a key."""
+        """Remove and return the rows so far, lazily; rows that are added meanwhile are kept for the next call."""
         rows, self._rows = self._rows, []
         if where is not None:
             self._rows = [row for row in rows if not where(row)]
@@ -112,13 +98,10 @@ class Rows:
         return self._give(rows)
 
     def close(self) -> None:
-        """Drop everything in the store."""
         self._rows = []
         self._store.close()
 
     def _give(self, rows: list[Row]) -> Iterator[Row]:
         while rows:
-            yield self._with_bytes(rows.pop())  # a local name would keep the row alive until the next one
-
-    def _with_bytes(self, row: Row) -> Row:
-        return row._replace(data=self._store.take(row.data))
+            # a local name would keep the row alive until the next one
+            yield rows[-1]._replace(data=self._store.take(rows.pop().data))

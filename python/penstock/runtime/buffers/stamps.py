@@ -1,9 +1,5 @@
-"""The timestamps of a buffer's records, encoded.
-
-Runs of equal timestamps, ``(index of the first, timestamp)``, where runs are long (most streams have one run of None,
-which is not written at all); else an array of 64-bit integers, one per record. An array costs 8 bytes per record and no
-Python code per record; a run costs about twelve bytes and a microsecond.
-"""
+"""The timestamps of a buffer's records: runs of equal ones, ``(index of the first, timestamp)``, where runs are long;
+else an array of 64-bit integers, which costs 8 bytes per record and no Python code per record."""
 
 from __future__ import annotations
 
@@ -14,8 +10,7 @@ from typing import Union
 
 Stamps = Union[list[tuple[int, "int | None"]], "array[int]"]
 
-_LONG = 8
-"""Mean length from which runs are used."""
+_LONG = 8  # mean length from which runs are used
 
 
 def pack(times: list[int | None]) -> Stamps:

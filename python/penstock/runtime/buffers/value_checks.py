@@ -1,11 +1,6 @@
-"""Checks that values fit their declared type: a quick expression for most values, and an exact check for the rest.
-
-A wider Python number passes (an int for a DOUBLE), and so does a subclass. What Java cannot hold does not: another
-class, a number out of range, a tuple of another length, None for a number.
-
-Sources of the semantics: Flink's serializers, which refuse the same values, each with its own message. Cost:
-:func:`look` is an expression of about 30 ns per field; a value that fails it is checked field by field.
-"""
+"""Checks that values fit their declared type: a quick expression for most values, and an exact check for the rest. A
+wider Python number passes (an int for a DOUBLE), and so does a subclass. What Java cannot hold does not: another class,
+a number out of range, a tuple of another length, None for a number."""
 
 from __future__ import annotations
 
@@ -15,21 +10,10 @@ from decimal import Decimal
 from itertools import filterfalse
 from typing import Any
 
+from penstock.common import typeinfo as types
 from penstock.common.row import Row, names_of
 from penstock.common.time import Instant
-from penstock.common.typeinfo import (
-    ArrayTypeInfo,
-    BasicType,
-    BasicTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    SqlTimeType,
-    SqlTimeTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.typeinfo import BasicType, SqlTimeType, TypeInformation
 from penstock.errors import TypeInfoError
 
 Check = Callable[[Any], None]
@@ -37,7 +21,7 @@ Kind = BasicType | SqlTimeType
 
 BITS: dict[Kind | None, int] = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 """Bits of whole-number types."""
-CLASSES: dict[Kind | None, tuple[type, ...]] = {
+CLASSES: dict[Kind | None, tuple[type, ...]] = {  # Python classes for each type of single values, the usual class first
     BasicType.STRING: (str,),
     BasicType.CHAR: (str,),
     BasicType.BOOLEAN: (bool,),
@@ -51,27 +35,25 @@ CLASSES: dict[Kind | None, tuple[type, ...]] = {
     SqlTimeType.TIME: (time,),
     SqlTimeType.TIMESTAMP: (datetime,),
 }
-"""Python classes for each type of single values, the usual class first."""
 PRIMITIVES = frozenset({*BITS, BasicType.BOOLEAN, BasicType.CHAR, BasicType.FLOAT, BasicType.DOUBLE})
 """Types without null."""
 
 
 def kind_of(type_info: TypeInformation[Any] | None) -> Kind | None:
     """The kind of a type of single values; None for other types."""
-    if isinstance(type_info, BasicTypeInfo):
+    if isinstance(type_info, types.BasicTypeInfo):
         return type_info.basic_type
-    return type_info.sql_type if isinstance(type_info, SqlTimeTypeInfo) else None
+    return type_info.sql_type if isinstance(type_info, types.SqlTimeTypeInfo) else None
 
 
 def look(type_info: TypeInformation[Any] | None, value: str = "value") -> tuple[str, dict[str, type]] | None:
-    """An expression that is true only for values that fit a type, and the names in it; None if there is no such
-    expression, as for rows."""
+    """An expression that is true only for values that fit a type, and its names; None if there is none, as for rows."""
     kind = kind_of(type_info)
     if kind is not None and kind is not BasicType.CHAR:
         usual, bits = CLASSES[kind][0], BITS.get(kind)
         within = "" if bits is None else f" and {-(1 << bits - 1)} <= {value} < {1 << bits - 1}"
         return f"type({value}) is {usual.__name__}{within}", {usual.__name__: usual}
-    if not isinstance(type_info, TupleTypeInfo):
+    if not isinstance(type_info, types.TupleTypeInfo):
         return None
     looks = [look(field, f"{value}[{index}]") for index, field in enumerate(type_info.field_types)]
     expressions = [item for item in looks if item is not None]
@@ -102,7 +84,7 @@ def misfit(value: Any, type_info: TypeInformation[Any], field: str, because: str
 
 
 def checked_all(type_info: TypeInformation[Any] | None, nulls: bool = False) -> Callable[[Iterable[Any]], None] | None:
-    """A function that raises TypeInfoError for the first record that does not fit a type; None if every value fits."""
+    """A function that raises TypeInfoError for the first record that does not fit; None if every value fits."""
     check, plain = checker(type_info, nulls), glance(type_info)
     if check is None:
         return None
@@ -119,11 +101,11 @@ def checker(type_info: TypeInformation[Any] | None, nulls: bool = False, field: 
     if kind_of(type_info) is not None:
         assert type_info is not None
         return _single(type_info, nulls, field)
-    if isinstance(type_info, TupleTypeInfo | RowTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo | types.RowTypeInfo):
         return _record(type_info, nulls, field)
-    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
+    if isinstance(type_info, types.ListTypeInfo | types.ArrayTypeInfo):
         return _listed(type_info, nulls, field)
-    return _mapped(type_info, nulls, field) if isinstance(type_info, MapTypeInfo) else None
+    return _mapped(type_info, nulls, field) if isinstance(type_info, types.MapTypeInfo) else None
 
 
 def _single(type_info: TypeInformation[Any], nulls: bool, field: str) -> Check:
@@ -146,8 +128,8 @@ def _single(type_info: TypeInformation[Any], nulls: bool, field: str) -> Check:
     return check
 
 
-def _record(type_info: TupleTypeInfo | RowTypeInfo, nulls: bool, field: str) -> Check:
-    names, is_row = type_info.field_names, isinstance(type_info, RowTypeInfo)
+def _record(type_info: types.TupleTypeInfo | types.RowTypeInfo, nulls: bool, field: str) -> Check:
+    names, is_row = type_info.field_names, isinstance(type_info, types.RowTypeInfo)
     fields = [
         checker(field_type, nulls, f"{field}.{name}")
         for name, field_type in zip(names, type_info.field_types, strict=True)
@@ -173,10 +155,10 @@ def _record(type_info: TupleTypeInfo | RowTypeInfo, nulls: bool, field: str) -> 
     return check
 
 
-def _listed(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], nulls: bool, field: str) -> Check:
+def _listed(type_info: types.ListTypeInfo[Any] | types.ArrayTypeInfo[Any], nulls: bool, field: str) -> Check:
     element = checker(type_info.element_type, nulls, f"{field}[]")
-    boxed = isinstance(type_info, ArrayTypeInfo) and not isinstance(type_info, PrimitiveArrayTypeInfo)
-    as_bytes = isinstance(type_info, PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE
+    boxed = isinstance(type_info, types.ArrayTypeInfo) and not isinstance(type_info, types.PrimitiveArrayTypeInfo)
+    as_bytes = isinstance(type_info, types.PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE
 
     def check(value: Any) -> None:
         if (as_bytes and isinstance(value, bytes | bytearray)) or (value is None and nulls):
@@ -190,7 +172,7 @@ def _listed(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], nulls: bool, fiel
     return check
 
 
-def _mapped(type_info: MapTypeInfo[Any, Any], nulls: bool, field: str) -> Check:
+def _mapped(type_info: types.MapTypeInfo[Any, Any], nulls: bool, field: str) -> Check:
     key = checker(type_info.key_type, nulls, f"{field}[key]")
     item = checker(type_info.value_type, nulls, f"{field}[value]")
 

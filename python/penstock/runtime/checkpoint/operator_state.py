@@ -1,8 +1,6 @@
-"""Saves and restores the state of an operator's subtask, as a chain of state files: a snapshot, and logs after it.
-
-A step writes a log of its changes, or a snapshot when the logs have become as long as the last one. A log may replace
-some earlier logs; then it has the current values of all that they mention.
-"""
+"""Saves and restores the state of an operator's subtask as a chain of state files: a snapshot, and logs after it. A
+step writes a log of its changes, or a snapshot when the logs have become as long as the last one. A log may replace
+earlier logs; then it has the current values of all that they mention."""
 
 from __future__ import annotations
 
@@ -17,12 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.config.tasks import StateFile
-from penstock.runtime.state.class_changes import GoneError, Reading
+from penstock.runtime.state.class_changes import GoneError, Reading, lost_in
 from penstock.runtime.state.classes import ClassForm
 from penstock.runtime.state.evolution import MIGRATION
 from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, pack, state_error
 from penstock.runtime.state.keyed import KeyedState, StateInfo
-from penstock.runtime.state.lost_classes import lost_in
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.redistribution import BROADCAST
 from penstock.runtime.state.replay import Replay, note_touched
@@ -31,23 +28,19 @@ from penstock.runtime.state.type_changes import Refusal
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 
-Chain = tuple[StateFile, ...]
-"""A snapshot and the logs after it; empty without state."""
+Chain = tuple[StateFile, ...]  # a snapshot and the logs after it; empty without state
 
-MOST_LOGS = 64
-"""Above this number some logs are merged, because a restore opens each."""
+MOST_LOGS = 64  # above this number some logs are merged, because a restore opens each
 
 
-_HEADER_BYTES = 1_000
-"""An estimate of the length of a log's header."""
+_HEADER_BYTES = 1_000  # an estimate of the length of a log's header
 
 NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
 _Places = dict[tuple[str, str], bytes]
 
 
 def merged_from(chain: Chain, coming: int) -> int:
-    """The index of the first file that the next log replaces; the chain's length for none. A file is replaced if it is
-    no longer than all files after it together, so that no byte is rewritten often."""
+    """The index of the first file that the next log replaces: no file longer than all after it is rewritten."""
     start = len(chain)
     if start <= MOST_LOGS:
         return start
@@ -55,12 +48,6 @@ def merged_from(chain: Chain, coming: int) -> int:
         start -= 1
         coming += chain[start].bytes
     return start
-
-
-def check_order(folder: str, chain: Chain, about: AboutOperator) -> None:
-    """Check that a chain is a snapshot with logs after it."""
-    if chain and [file.kind for file in chain] != [SNAPSHOT, *[LOG] * (len(chain) - 1)]:
-        raise state_error(join(folder, chain[0].name), about, "begins a chain that is not a snapshot followed by logs")
 
 
 @contextlib.contextmanager
@@ -81,14 +68,14 @@ def open_state_file(folder: str, file: StateFile, about: AboutOperator, *, whole
 
 
 def read_earlier(folder: str, logs: Chain, keyed: KeyedState | None, about: AboutOperator) -> Earlier:
-    """The entries that some logs mention. O(entries)."""
+    """The entries that some logs mention."""
     earlier = Earlier()
     for file in logs:
         with open_state_file(folder, file, about, whole=True) as reader:
             if keyed is not None:
                 header = reader.header
                 sections = reader.sections(about.groups)
-                note_touched(earlier, keyed, header.states, header.timers, sections, Reading(header.classes))
+                note_touched(earlier, keyed, header, sections, Reading(header.classes))
             data = reader.operator_state()
             if data is not None:
                 earlier.places.update(decode_value(data))
@@ -104,68 +91,39 @@ def save(
     version: int,
     whole: bool = False,
 ) -> Chain:
-    """Write the changes since the last file of a chain. Returns the chain that the state is in now, which is the same
-    if nothing has changed.
-
-    Cost: O(changed entries), or O(state) for a snapshot; operator state is pickled in any case.
-    """
-    state = operator_state or OperatorState()
-    anew = (_is_other(keyed, state) and bool(chain)) or whole
+    """Write the changes since the last file of a chain. Returns the chain that the state is in now."""
+    state, anew, before = operator_state or OperatorState(), whole, ()
+    if state.rewrite or (keyed and keyed.rewrite):  # something differs from the files, so a snapshot is needed
+        anew = anew or bool(chain)
+        state.rewrite = False
+        state.forget_written()
+        if keyed:
+            keyed.rewrite = False
     chain, changed = () if anew else chain, state.changed()
-
-    def write(content: Content, before: Chain) -> StateFile:  # called last: pickling has noted the classes
-        noted = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}
-        return write_file(folder, content, changed, about, version, before, tuple(state.infos.values()), noted)
-
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
-    coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))
+    coming = 0  # an estimate of the log's length, from the size of the snapshot's entries
+    if chain:
+        entries = 0 if keyed is None else keyed.changed_entries()
+        of_entries = entries * chain[0].bytes // max(1, chain[0].keys)
+        coming = _HEADER_BYTES + sum(map(len, changed.values())) + of_entries
     if chain and sum(log.bytes for log in chain[1:]) + coming <= chain[0].bytes:
-        chain, changed, content = _log(folder, chain, keyed, state, changed, about, coming)
-        chain = (*chain, write(content, chain))
+        before = chain[: merged_from(chain, coming)]
+        earlier = read_earlier(folder, chain[len(before) :], keyed, about)
+        if earlier.places:
+            changed = {**{at: data for at, data in state.snapshot().items() if at in earlier.places}, **changed}
+        content = NOTHING if keyed is None else log_of(keyed, earlier)
     else:
         content = NOTHING if keyed is None else snapshot_of(keyed)
         changed = state.snapshot() if chain or anew else changed
-        if chain or anew or content.entries or changed:
-            chain = (write(content, ()),)
+    if chain or anew or content.entries or changed:
+        classes = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}  # pickling has noted them
+        infos = tuple(state.infos.values())
+        chain = (*before, write_file(folder, content, changed, about, version, before, infos, classes))
     if keyed:
         keyed.written()
     state.written(changed)
     return chain
-
-
-def _is_other(keyed: KeyedState | None, state: OperatorState) -> bool:
-    """Whether something differs from the files, so that a snapshot is needed."""
-    if not (state.rewrite or (keyed and keyed.rewrite)):
-        return False
-    if keyed:
-        keyed.rewrite = False
-    state.rewrite = False
-    state.forget_written()
-    return True
-
-
-def _log(
-    folder: str,
-    chain: Chain,
-    keyed: KeyedState | None,
-    state: OperatorState,
-    changed: _Places,
-    about: AboutOperator,
-    coming: int,
-) -> tuple[Chain, _Places, Content]:
-    """The content of the next log, and the files it follows."""
-    kept = chain[: merged_from(chain, coming)]
-    earlier = read_earlier(folder, chain[len(kept) :], keyed, about)
-    if earlier.places:
-        changed = {**{place: data for place, data in state.snapshot().items() if place in earlier.places}, **changed}
-    return kept, changed, NOTHING if keyed is None else log_of(keyed, earlier)
-
-
-def _size_of_log(chain: Chain, keyed: KeyedState | None, more: int) -> int:
-    """An estimate of a log's length, from the size of the snapshot's entries."""
-    entries = 0 if keyed is None else keyed.changed_entries()
-    return _HEADER_BYTES + more + entries * chain[0].bytes // max(1, chain[0].keys)
 
 
 def write_file(
@@ -179,25 +137,14 @@ def write_file(
     classes: Mapping[str, ClassForm],
 ) -> StateFile:
     """Write one state file under a unique name. Returns its entry for the manifest."""
-    header = Header(
-        kind=LOG if chain else SNAPSHOT,
-        about=about,
-        version=version,
-        follows=chain[-1].name if chain else None,
-        key=content.key,
-        states=content.states,
-        timers=content.timers,
-        entries=content.entries,
-        sections=(),
-        operator_state=None,
-        broadcast=broadcast,
-        classes=dict(sorted(classes.items())),
-    )
+    described = content.key, content.states, content.timers, content.entries, (), None, broadcast
+    kind, follows = (LOG, chain[-1].name) if chain else (SNAPSHOT, None)
+    header = Header(kind, about, version, follows, *described, dict(sorted(classes.items())))
     return put_file(folder, header, content.sections, dumps(places) if places else None)
 
 
 def put_file(folder: str, header: Header, sections: Sequence[Section], operator_state: bytes | None) -> StateFile:
-    """Write a state file with a given header, see :func:`write_file`."""
+    """Write a state file with a given header under a unique name."""
     about = header.about
     name = f"{about.operator_id}-{about.subtask}-{header.version}-{uuid.uuid4().hex[:8]}"
     data, checksum = pack(header, sections, operator_state)
@@ -216,14 +163,12 @@ def load(
     drops: bool = False,
     place: str = "",
 ) -> None:
-    """Restore the state of a subtask from the chains of all old subtasks: its key groups, and its part of operator
-    state.
-
-    Cost: of keyed state only sections with key groups of this subtask are read.
-    """
+    """Restore a subtask from the chains of all old subtasks: its key groups, and its part of operator state."""
     snapshots: list[_Places] = []
     for chain in chains:
-        check_order(folder, chain, about)
+        if chain and [file.kind for file in chain] != [SNAPSHOT, *[LOG] * (len(chain) - 1)]:
+            path = join(folder, chain[0].name)
+            raise state_error(path, about, "begins a chain that is not a snapshot followed by logs")
         replay = None if keyed is None else Replay(keyed, about.groups)
         places: _Places = {}
         for before, file in zip((None, *chain), chain, strict=False):
@@ -270,7 +215,6 @@ def _apply(
     *,
     drops: bool = False,
 ) -> _Places:
-    """Apply the next file of a chain; returns its operator state."""
     header, follows = reader.header, None if before is None else before.name
     if (header.checksum, header.kind) != (file.checksum, file.kind):
         raise reader.error("is not the file that was written: its checksum differs")
@@ -287,7 +231,7 @@ def _apply(
             state.notes.update(dict.fromkeys(reading.notes, 0))
         if replay is not None and header.key is not None:
             check = replay.expect(header.key[1], header.states, reading)
-            replay.apply(header.states, header.timers, reader.sections(about.groups), reading, check)
+            replay.apply(header, reader.sections(about.groups), reading, check)
         data = reader.operator_state()
         places: _Places = {} if data is None else decode_value(data)
         return places if state is None else _as_now(places, reading, state, header)
@@ -304,8 +248,7 @@ def _apply(
 
 
 def _dropping(reader: StateReader, about: AboutOperator, place: str) -> str:
-    """The commands that make a savepoint without the states of a file that have objects of missing classes; "" if
-    unknown. O(the file)."""
+    """The commands that make a savepoint without the states that have objects of missing classes; "" if unknown."""
     header, names = reader.header, dict[str, None]()
     try:
         reading = Reading(header.classes, drops=True)
@@ -340,7 +283,6 @@ def _refused(about: AboutOperator, reason: str) -> InvalidProgramError:
 
 
 def _as_now(places: _Places, reading: Reading, state: OperatorState, header: Header) -> _Places:
-    """Operator state as today's program would have written it."""
     for info in header.broadcast:
         state.forms[info.name] = state.infos[info.name] = info
     if reading.loads is decode_value:

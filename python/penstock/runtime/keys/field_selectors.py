@@ -1,9 +1,5 @@
-"""Recognises key selectors that take one field: ``lambda pair: pair[0]``.
-
-Most key selectors do only that, and ``map(itemgetter(0), records)`` then gives the same keys without a Python call per
-record. A function is recognised by its compiled code: it must equal, byte for byte and constant for constant, what this
-interpreter compiles ``lambda x: x[0]`` to, so it cannot do anything else.
-"""
+"""Recognises key selectors that take one field, ``lambda pair: pair[0]``, to call ``itemgetter(0)`` instead. The
+compiled code must equal, byte for byte and constant for constant, that of ``lambda x: x[0]``."""
 
 from __future__ import annotations
 import __future__
@@ -14,8 +10,7 @@ from operator import itemgetter, or_
 from types import FunctionType
 from typing import Any
 
-_FIELDS = 16
-"""Positions that are recognised."""
+_FIELDS = 16  # positions that are recognised
 _FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 """Flags of ``from __future__ import …`` in code objects; none of them changes ``x[0]``."""
 
@@ -26,10 +21,7 @@ def field_of(selector: Callable[[Any], Any]) -> int | None:
 
 
 def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A cheaper selector with the same results, or the selector itself.
-
-    Its exceptions lack the user's line; to show that, call the selector itself.
-    """
+    """A cheaper selector with the same results, or the selector itself; its exceptions lack the user's line."""
     position = field_of(selector)
     return selector if position is None else itemgetter(position)
 
@@ -41,16 +33,9 @@ def _shape(function: FunctionType) -> tuple[Any, ...]:
     # a docstring may take the place of None; code that uses it differs
     if constants and type(constants[0]) is str:
         constants = (None, *constants[1:])
-    return (
-        code.co_code,
-        tuple((type(constant), constant) for constant in constants),
-        code.co_names,
-        code.co_argcount,
-        code.co_posonlyargcount,
-        code.co_kwonlyargcount,
-        code.co_flags & ~_FUTURES,
-        code.co_freevars,
-    )
+    values, names = tuple((type(constant), constant) for constant in constants), (code.co_names, code.co_freevars)
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+    return code.co_code, values, names, counts, code.co_flags & ~_FUTURES
 
 
 @cache

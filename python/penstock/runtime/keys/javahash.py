@@ -1,20 +1,14 @@
 """Java's ``hashCode`` of the values that may be keys, and the form in which Python may compare them.
 
-Flink places a key by its Java hash code, so the hash must be Java's to the bit, for the Java class that the key's
-declared type names. Undeclared Python values hash as: str String, bool Boolean, int Long (BigInteger outside 64 bits),
-float Double, Decimal BigDecimal, tuple a Flink tuple, list ArrayList, Row Row, date, time and datetime those of
-java.sql, :class:`~penstock.common.Instant` and timedelta an Instant and a Duration of java.time, UUID UUID, a frozen
-dataclass a record of Java. **An undeclared int therefore hashes as a Long**: for a negative number that differs from an
-Integer, so declare ``Types.INT()`` where Flink has an Integer. Two have no stable hash in Java, so we choose one: bytes
-hash as the byte array of a row, a member of an enumeration as its name.
+Flink places a key by the Java hash code of its declared type. Undeclared values hash as the classes that `_UNDECLARED`
+names: an int as a Long (BigInteger outside 64 bits), a tuple as a Flink tuple, a list as an ArrayList, a frozen
+dataclass as a record, bytes as the byte array of a row, an enum member as its name. An undeclared negative int so
+differs from an Integer: declare ``Types.INT()`` where Flink has one.
 
-Python's ``==`` is not Java's ``equals``: in Python ``1 == 1.0 == True`` and ``0.0 == -0.0``, in Java all of them
-differ. So keyed state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's
-keys are equal. :mod:`.key_types` has declared types and :class:`~.key_types.KeyHash`.
+In Python ``1 == 1.0 == True`` and ``0.0 == -0.0``, in Java all of them differ. So state and caches use the *canonical
+form* of a key: a hashable value that is equal exactly when Java's keys are equal.
 
-Sources of the semantics: ``hashCode`` of java.lang, java.math, java.sql, java.time, java.util; Flink's Tuple classes
-and Row (1.11).
-Cost: linear in the size of the key.
+Sources: ``hashCode`` of java.lang, java.math, java.sql, java.time, java.util; Flink's Tuple classes and Row (1.11).
 """
 
 from __future__ import annotations
@@ -33,6 +27,7 @@ from penstock.common.java.java_hash import hash_string
 from penstock.common.row import Row
 from penstock.common.time import Instant, instant_of_value
 from penstock.common.typeinfo import BasicType, SqlTimeType
+from penstock.common.typesystem.conversions import same
 from penstock.errors import TypeInfoError
 
 MAX_TUPLE_ARITY = 25
@@ -58,18 +53,15 @@ def _hash_bits(value: int) -> int:
     return signed(value ^ (value >> 32))
 
 
-# --- scalars ---------------------------------------------------------------------------------------------------------
-
-
 def hash_long(value: int) -> int:
-    """``Long.hashCode``. Raises TypeInfoError for a number of more than 64 bits."""
+    """``Long.hashCode``."""
     if not -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
         raise TypeInfoError(f"The key {value} does not fit a LONG (64 bits). Declare the key as Types.BIG_INT().")
     return _hash_bits(value)
 
 
 def integer_hash(bits: int, name: str) -> Hash:
-    """``hashCode`` of Byte, Short and Integer. Raises TypeInfoError for a number that does not fit ``bits``."""
+    """``hashCode`` of Byte, Short and Integer."""
     bound = 1 << (bits - 1)
 
     def hash_code(value: int) -> int:
@@ -121,7 +113,7 @@ def hash_big_integer(value: int) -> int:
 
 
 def unscaled_value(value: Decimal) -> tuple[int, int]:
-    """The unscaled value and scale of a BigDecimal. Raises TypeInfoError for NaN and the infinities."""
+    """The unscaled value and scale of a BigDecimal."""
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise TypeInfoError(
@@ -141,7 +133,6 @@ def _undeclared_int(value: int) -> int:
     return hash_long(value) if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF else hash_big_integer(value)
 
 
-# --- objects ---------------------------------------------------------------------------------------------------------
 # A date is a java.sql.Date, a time a Time, a datetime a Timestamp: all hash the milliseconds since the epoch, here as
 # if the clock were UTC's. Equal values with and without a zone never meet, because Python compares them as different.
 
@@ -181,8 +172,7 @@ def hash_uuid(value: UUID) -> int:
 
 
 def name_of_member(value: Enum) -> tuple[type, Any]:
-    """The identity of an enum member, whichever copy of its class it has: its name, or its value for a combination of
-    flags without a name. O(1)."""
+    """The identity of an enum member, whichever copy of its class it has; flags without a name go by value."""
     return Enum, (type(value).__qualname__, value.name if value.name is not None else value.value)
 
 
@@ -198,39 +188,32 @@ class Basic(NamedTuple):
     """The hash and canonical form of keys of a declared basic type."""
 
     hash: Hash
-    python_type: Any
+    python_types: tuple[type, ...]
     canonical: Canonical | None = None
     native: bytes | None = None
 
 
 BASIC = {
-    BasicType.STRING: Basic(hash_string, str, None, b"s"),
-    BasicType.CHAR: Basic(hash_string, str, None, b"s"),  # one UTF-16 unit: its value
-    BasicType.BYTE: Basic(integer_hash(8, "BYTE"), int, None, b"1"),
-    BasicType.SHORT: Basic(integer_hash(16, "SHORT"), int, None, b"2"),
-    BasicType.INT: Basic(integer_hash(32, "INT"), int, None, b"4"),
-    BasicType.LONG: Basic(hash_long, int, None, b"l"),
-    BasicType.BIG_INT: Basic(hash_big_integer, int),
+    BasicType.STRING: Basic(hash_string, (str,), None, b"s"),
+    BasicType.CHAR: Basic(hash_string, (str,), None, b"s"),  # one UTF-16 unit: its value
+    BasicType.BYTE: Basic(integer_hash(8, "BYTE"), (int,), None, b"1"),
+    BasicType.SHORT: Basic(integer_hash(16, "SHORT"), (int,), None, b"2"),
+    BasicType.INT: Basic(integer_hash(32, "INT"), (int,), None, b"4"),
+    BasicType.LONG: Basic(hash_long, (int,), None, b"l"),
+    BasicType.BIG_INT: Basic(hash_big_integer, (int,)),
     BasicType.BOOLEAN: Basic(hash_boolean, (bool, int), bool, b"b"),
     BasicType.DOUBLE: Basic(hash_double, (float, int), double_bits, b"d"),
     BasicType.FLOAT: Basic(hash_float, (float, int), float_bits, b"f"),
-    BasicType.BIG_DEC: Basic(hash_big_decimal, Decimal, unscaled_value),
+    BasicType.BIG_DEC: Basic(hash_big_decimal, (Decimal,), unscaled_value),
     BasicType.INSTANT: Basic(hash_instant, (Instant, datetime), instant_of_value),
 }
 
 
-def _day(value: date) -> date:
-    return value.date() if isinstance(value, datetime) else value
-
-
 SQL_TIME = {
-    SqlTimeType.DATE: Basic(hash_date, date, _day),
-    SqlTimeType.TIME: Basic(hash_time, time),
-    SqlTimeType.TIMESTAMP: Basic(hash_timestamp, datetime),
+    SqlTimeType.DATE: Basic(hash_date, (date,), lambda day: day.date() if isinstance(day, datetime) else day),
+    SqlTimeType.TIME: Basic(hash_time, (time,)),
+    SqlTimeType.TIMESTAMP: Basic(hash_timestamp, (datetime,)),
 }
-
-
-# --- composites ------------------------------------------------------------------------------------------------------
 
 
 def fold(h: int, hashes: Any) -> int:
@@ -240,20 +223,21 @@ def fold(h: int, hashes: Any) -> int:
     return signed(h)
 
 
-# --- undeclared values -----------------------------------------------------------------------------------------------
-
-
 def hash_undeclared(value: Any) -> int:
-    """The hash by Python type. Raises TypeInfoError for a value without a stable one."""
+    """The hash by Python type."""
     if value is None:
         return 0
-    hash_code = _UNDECLARED.get(type(value)) or next((h for t, h in _UNDECLARED.items() if isinstance(value, t)), None)
-    if hash_code is not None:
-        return hash_code(value)
+    known = _UNDECLARED.get(type(value)) or _by_base(value)
+    if known is not None:
+        return known[0](value)
     names = frozen_fields(type(value))
     if names is None:
         raise _no_hash(value)
     return fold(0, (hash_undeclared(getattr(value, name)) for name in names))
+
+
+def _by_base(value: Any) -> tuple[Hash, Canonical] | None:
+    return next((known for base, known in _UNDECLARED.items() if isinstance(value, base)), None)
 
 
 def _tuple(value: tuple) -> int:
@@ -266,29 +250,27 @@ def _row(value: Row) -> int:
     return signed(31 * value.get_row_kind().value + fold(1, map(hash_undeclared, value)))
 
 
-def _member(value: Enum) -> int:
-    _, name = name_of_member(value)[1]
-    return hash_undeclared(name)
-
-
-_UNDECLARED: dict[type, Hash] = {  # bool before int and datetime before date, which are their base classes
-    str: hash_string,
-    bool: hash_boolean,
-    int: _undeclared_int,
-    float: hash_double,
-    tuple: _tuple,
-    list: lambda value: fold(1, map(hash_undeclared, value)),
-    Row: _row,
-    Decimal: hash_big_decimal,
-    bytes: hash_bytes,
-    bytearray: hash_bytes,
-    datetime: hash_timestamp,
-    date: hash_date,
-    time: hash_time,
-    Instant: hash_instant,
-    timedelta: hash_duration,
-    UUID: hash_uuid,
-    Enum: _member,
+_UNDECLARED: dict[type, tuple[Hash, Canonical]] = {  # bool and datetime before their base classes, int and date
+    str: (hash_string, same),
+    bool: (hash_boolean, lambda value: (bool, value)),
+    int: (_undeclared_int, same),
+    float: (hash_double, lambda value: (float, double_bits(value))),
+    tuple: (_tuple, lambda value: tuple(map(canonical_undeclared, value))),
+    list: (
+        lambda value: fold(1, map(hash_undeclared, value)),
+        lambda value: (list, *map(canonical_undeclared, value)),
+    ),
+    Row: (_row, lambda value: (Row, value.get_row_kind().value, *map(canonical_undeclared, value))),
+    Decimal: (hash_big_decimal, lambda value: (Decimal, *unscaled_value(value))),
+    bytes: (hash_bytes, bytes),
+    bytearray: (hash_bytes, bytes),
+    datetime: (hash_timestamp, same),
+    date: (hash_date, same),
+    time: (hash_time, same),
+    Instant: (hash_instant, same),
+    timedelta: (hash_duration, same),
+    UUID: (hash_uuid, same),
+    Enum: (lambda value: hash_undeclared(name_of_member(value)[1][1]), name_of_member),
 }
 
 
@@ -302,59 +284,34 @@ def frozen_fields(kind: type) -> tuple[str, ...] | None:
 
 
 def _no_hash(value: Any) -> TypeInfoError:
-    kind_of = type(value)
-    kind = kind_of.__name__
+    kind = type(value)
     if isinstance(value, memoryview):
         advice = "its content may change; use bytes(key)"
-    elif hasattr(kind_of, "__dataclass_params__"):
+    elif hasattr(kind, "__dataclass_params__"):
         advice = "it is mutable, or its class does not define equality; declare it with @dataclass(frozen=True)"
     elif isinstance(value, (set, frozenset, dict)):
         advice = "its order is not fixed; use a sorted tuple of its items"
-    elif type(value).__module__ == "numpy":
+    elif kind.__module__ == "numpy":
         advice = "Java has no such type; use the Python value, key.item()"
     else:
         advice = "its hash differs from process to process; use a str, int, frozen dataclass, or a tuple of its fields"
     return TypeInfoError(
-        f"The key {value!r} is a {kind}, which cannot be a key because {advice}.",
+        f"The key {value!r} is a {kind.__name__}, which cannot be a key because {advice}.",
         flink_class="org.apache.flink.api.common.InvalidProgramException",
     )
 
 
-_OWN_FORM = (date, time, Instant, timedelta, UUID)
-"""Classes whose values equal no value of another class, and are equal exactly when Java's are."""
-_SIMPLE = frozenset({str, int, type(None), datetime, *_OWN_FORM})
+_SIMPLE = frozenset({str, int, type(None), datetime, date, time, Instant, timedelta, UUID})
 
 
 def canonical_undeclared(value: Any) -> Any:
-    """The canonical form of an undeclared value.
-
-    Types tag values that Python takes for equal. No key contains a type, so a tagged form never equals a real tuple.
-    """
+    """The canonical form of an undeclared value. Types tag what Python takes for equal: no key contains a type."""
     kind = type(value)
-    if kind in _SIMPLE:
+    if kind in _SIMPLE or (kind is tuple and _SIMPLE.issuperset(map(type, value))):
         return value
-    if kind is tuple and _SIMPLE.issuperset(map(type, value)):
-        return value
-    if isinstance(value, bool):
-        return (bool, value)
-    if isinstance(value, float):
-        return (float, double_bits(value))
-    if isinstance(value, Decimal):
-        return (Decimal, *unscaled_value(value))
-    if isinstance(value, tuple):  # also a named one, equal to a plain one
-        return tuple(map(canonical_undeclared, value))
-    if isinstance(value, list):
-        return (list, *map(canonical_undeclared, value))
-    if isinstance(value, Row):
-        return (Row, value.get_row_kind().value, *map(canonical_undeclared, value))
-    if isinstance(value, (str, int)):
-        return value
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value)
-    if isinstance(value, Enum):
-        return name_of_member(value)
-    if isinstance(value, _OWN_FORM):
-        return value
+    known = _UNDECLARED.get(kind) or _by_base(value)
+    if known is not None:
+        return known[1](value)
     names = frozen_fields(kind)
     if names is None:
         raise _no_hash(value)

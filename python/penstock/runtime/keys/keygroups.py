@@ -1,12 +1,6 @@
-"""Key groups: which subtask owns a key.
-
-The Java hash of a key is hashed again with murmur and taken modulo the maximum parallelism. The result is its *key
-group*, the unit in which keyed state moves. Subtask i of p owns a contiguous range of groups. All of this must equal
-Flink to the bit, and must never change; the golden vectors in ``tests/golden/keygroups.json.gz`` check it.
-
-Source of the semantics: ``KeyGroupRangeAssignment`` and ``MathUtils.murmurHash`` (Flink 1.11). Cost: O(1) per key after
-its hash.
-"""
+"""Key groups: which subtask owns a key. The Java hash of a key is hashed again with murmur and taken modulo the maximum
+parallelism; subtask i of p owns a range of these groups. All of this equals Flink's ``KeyGroupRangeAssignment`` (1.11)
+to the bit, and must never change."""
 
 from __future__ import annotations
 
@@ -18,10 +12,8 @@ from penstock.runtime.buffers.codec import text_size
 from penstock.runtime.keys.key_types import KeyHash
 
 _MASK = 0xFFFFFFFF
-CACHE_BYTES = 64 << 20
-"""Size of the cache of channels by key; a full cache is cleared."""
-_ENTRY = 120
-"""Bytes per cached key besides its texts."""
+CACHE_BYTES = 64 << 20  # size of the cache of channels by key; a full cache is cleared
+_ENTRY = 120  # bytes per cached key besides its texts
 
 
 def murmur(hash_code: int) -> int:
@@ -75,19 +67,14 @@ _ASSIGN = """def assign(value):
             return channel
     return otherwise(value)
 """
-"""The fast path for a cached key that is its own canonical form: generated code takes half the time of calls."""
 
 
 class ChannelAssigner:
     """Maps keys to subtasks, with a bounded cache by canonical key."""
 
-    __slots__ = ("_channels", "_checked", "_key_hash", "_max_parallelism", "_room", "assign", "cache")
-
     def __init__(self, key_hash: KeyHash, max_parallelism: int, channels: int) -> None:
-        self._key_hash = key_hash
-        self._checked = key_hash.checked
-        self._max_parallelism = max_parallelism
-        self._channels = channels
+        self._key_hash, self._checked = key_hash, key_hash.checked
+        self._max_parallelism, self._channels = max_parallelism, channels
         self._room = CACHE_BYTES
         self.cache: dict[Any, int] = {}
         look, names = key_hash.plain

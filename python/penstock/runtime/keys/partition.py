@@ -30,23 +30,15 @@ class KeyPartition:
         if not isinstance(self.key_type, InRow):
             return select
         cross = crossing(self.key_type.key_type, _IN_PYFLINK)
-        return select if cross is None else _crossed(select, cross)
+        if cross is None:
+            return select
+        return lambda record: None if (key := select(record)) is None else cross(key)
 
     def functions(self) -> list[tuple[Any, str]]:
-        """The user's functions with their names in messages."""
         return [(self.key_selector, f"key selector of {self.call}")]
 
     def failure(self, error: Exception, place: str = "before") -> Exception:
-        """The failure for an exception of the selector, or for an unusable key."""
         return failure_of(f"key selector of {self.call}", place, error)
-
-
-def _crossed(select: Callable[[Any], Any], cross: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def selected(record: Any) -> Any:
-        key = select(record)
-        return None if key is None else cross(key)
-
-    return selected
 
 
 @dataclass(frozen=True)
@@ -58,5 +50,4 @@ class CustomPartition:
     call: str = field(default="partition_custom()", compare=False)
 
     def functions(self) -> list[tuple[Any, str]]:
-        """The user's functions with their names in messages."""
         return [(self.key_selector, f"key selector of {self.call}"), (self.partitioner, f"partitioner of {self.call}")]

@@ -1,10 +1,6 @@
-"""Keys as PyFlink sends them to Java, by the switch ``penstock.pyflink``: in a row with nothing but the key.
-
-The hash is that of this row, in which null counts as 0 and every other field as 31 plus its hash, in lists and maps
-too. A key of undeclared type is its pickle.
-
-Sources of the semantics: ``RowUtils.deepHashCodeRow`` (Flink 2.3.0); PyFlink's coders.
-"""
+"""Keys as PyFlink sends them to Java, by the switch ``penstock.pyflink``: in a row with nothing but the key. The hash
+is that of this row (``RowUtils.deepHashCodeRow`` of Flink 2.3.0): null counts as 0 and every other field as 31 plus its
+hash, in lists and maps too. A key of undeclared type is its pickle."""
 
 from __future__ import annotations
 
@@ -32,10 +28,8 @@ class InRow(TypeInformation[Any]):
         return str(self.key_type)
 
 
-NULL = (type(None),)
-"""The canonical form of the key None."""
-_FIELD = 31
-"""What a row adds to the hash of a field."""
+NULL = (type(None),)  # the canonical form of the key None
+_FIELD = 31  # what a row adds to the hash of a field
 
 
 def deep_hash(field_type: TypeInformation[Any], compile_hash: Callable[[TypeInformation[Any]], Hash]) -> Hash:

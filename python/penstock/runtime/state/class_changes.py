@@ -1,30 +1,27 @@
 """Reads objects whose class has changed since they were written: fields added, removed or reordered, or another name.
-
-The unpickler is given a stand-in for each changed class. The stand-in takes what the pickle has of an object, and makes
-an object of today's class.
-
-Cost: comparing is linear in the fields of the classes; where no class has changed, pickles are read as always.
-"""
+The unpickler is given a stand-in for each changed class, which makes an object of today's class."""
 
 from __future__ import annotations
 
 import io
 import pickle
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from enum import Flag
-from functools import partial
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import Any, Protocol
 
+from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.state import classes
-from penstock.runtime.state.classes import CODE, PLAIN, PYTHON, ClassForm, find_class, form_of, is_plain, text_of
-from penstock.runtime.state.lost_classes import lost_class
+from penstock.runtime.state.classes import CODE, PLAIN, PYTHON, ClassForm, find_class, text_of
 from penstock.runtime.state.type_changes import Refusal
 
 StandIn = Callable[..., Any]
-_UNKNOWN = ("object", "other")
-"""Kinds of classes without known fields, or that restore themselves."""
+MIGRATION = "org.apache.flink.util.StateMigrationException"
+_UNKNOWN = ("object", "other")  # kinds of classes without known fields, or that restore themselves
 _MAKER = classes.__name__, classes.program_class.__name__
 
 
@@ -33,11 +30,10 @@ class GoneError(Refusal):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"there are objects of the class {name}, which the program does not have, or, on Spark, which none of its "
-            "functions names: only those that they name go to the executors, so name it in the function that has the "
-            f"state; if it is called otherwise now, put @formerly('{name}') above it (from penstock.common import "
-            "formerly); if the program has no state with such objects any more, allow that state is left behind "
-            "(--allow-non-restored-state, -n), and that state is dropped"
+            f"there are objects of the class {name}, which the program does not have, or, on Spark, which no function "
+            "names: name it in the function that has the state; if it is called otherwise now, put "
+            f"@formerly('{name}') above it (from penstock.common import formerly); if the program has no such state "
+            "any more, have it dropped: allow that state is left behind (--allow-non-restored-state, -n)"
         )
 
 
@@ -60,8 +56,13 @@ class Reading:
         stand_ins: dict[tuple[str, str], StandIn] = {}
         for name, form in forms.items():
             if form["kind"] == CODE:
-                if form["python"] != PYTHON:
-                    raise Refusal(_other_python(form["python"]))
+                if (python := form["python"]) != PYTHON:
+                    raise Refusal(
+                        f"it contains functions or classes that were pickled with their code by {python}, and this is "
+                        f"{PYTHON}, which would crash on it. Run the program once more with {python}, changed so that "
+                        "state holds no such thing: a lambda, as in defaultdict(lambda: 0), or what is defined within "
+                        "a function. What is imported goes by name; migrated_by(dict) makes a plain dictionary"
+                    )
                 continue
             module, _, qualname = name.partition(":")
             cls = find(module, qualname)
@@ -73,9 +74,9 @@ class Reading:
                 if form["kind"] == "other":  # another class may restore its objects
                     continue
                 raise GoneError(f"{module}.{qualname}")
-            new = form_of(cls)
+            new = classes.form_of(cls)
             if _holds(new, form):
-                if not is_plain(module, qualname, cls):
+                if classes.importable(module, qualname) is not cls:  # pickle's own lookup would not find it
                     stand_ins[module, qualname] = cls
             else:
                 stand_ins[module, qualname] = _stand_in(cls, f"{module}.{qualname}", form, new)
@@ -85,17 +86,7 @@ class Reading:
             self.loads = lambda data: _Unpickler(data, stand_ins).load()
 
 
-def _other_python(python: str) -> str:
-    return (
-        f"it contains functions or classes that were pickled with their code by {python}, and this is "
-        f"{PYTHON}, which would crash on it. Run the program once more with {python}, changed so that "
-        "state holds no such thing: a lambda, as in defaultdict(lambda: 0), or a function or class within a function. "
-        "Those of an imported module go by their names, and migrated_by(dict) makes a plain dictionary of a value"
-    )
-
-
 def _holds(new: ClassForm, old: ClassForm) -> bool:
-    """Whether objects of a class come back unchanged."""
     if not {new["kind"], old["kind"]}.isdisjoint(_UNKNOWN):
         return True
     if new["kind"] == old["kind"] == "enum":
@@ -115,7 +106,7 @@ class _Unpickler(pickle.Unpickler):
         return target
 
 
-def _stand_in(cls: type, name: str, old: ClassForm, new: ClassForm) -> StandIn:
+def _stand_in(cls: Any, name: str, old: ClassForm, new: ClassForm) -> StandIn:
     if old["kind"] != new["kind"]:
         raise Refusal(
             f"the class {name} was a {old['kind']} and is a {new['kind']}; give it a __setstate__ that accepts the old "
@@ -123,45 +114,42 @@ def _stand_in(cls: type, name: str, old: ClassForm, new: ClassForm) -> StandIn:
         )
     if new["kind"] == "enum":
         return _member(cls, name, old)
-    return (_named_tuple if new["kind"] == "namedtuple" else _dataclass)(cls, name, old["fields"])
+    named, before = new["kind"] == "namedtuple", old["fields"]
+    defaults = cls._field_defaults if named else _defaults(cls)
+    for field in new["fields"]:
+        if field not in before and field not in defaults:
+            raise Refusal(f"the class {name} has gained the field {field!r}, which has no default; give it a default")
+    return _named_tuple(cls, before) if named else _dataclass(cls, before, defaults)
 
 
-def _missing(name: str, field: str) -> Refusal:
-    return Refusal(f"the class {name} has gained the field {field!r}, which has no default; give it a default")
-
-
-def _named_tuple(cls: Any, name: str, old: list[str]) -> StandIn:
-    defaults = cls._field_defaults
-    for field in cls._fields:
-        if field not in old and field not in defaults:
-            raise _missing(name, field)
-
+def _named_tuple(cls: Any, old: list[str]) -> StandIn:
     class StandIn:  # pickle requires a class, and accepts whatever it creates
         def __new__(cls_, *values: Any) -> Any:  # pyright: ignore[reportSelfClsParameterName]
-            by_name = dict(zip(old, values, strict=True))
-            return cls._make(by_name[field] if field in by_name else defaults[field] for field in cls._fields)
+            by_name = {**cls._field_defaults, **dict(zip(old, values, strict=True))}
+            return cls._make(by_name[field] for field in cls._fields)
 
     return StandIn
 
 
-def _dataclass(cls: Any, name: str, old: list[str]) -> StandIn:
-    gained: dict[str, Any] = {}
+def _defaults(cls: Any) -> dict[str, Callable[[], Any]]:
+    """The fields of a dataclass that have defaults; one pickled by value has a copy of ``dataclasses.MISSING``."""
+    defaults: dict[str, Any] = {}
     for field in fields(cls):
-        if field.name in old:
-            continue
-        if not _is_missing(field.default):
-            gained[field.name] = partial(_same, field.default)
-        elif not _is_missing(field.default_factory):
-            gained[field.name] = field.default_factory
-        else:
-            raise _missing(name, field.name)
+        if not isinstance(field.default, type(MISSING)):
+            defaults[field.name] = lambda value=field.default: value
+        elif not isinstance(field.default_factory, type(MISSING)):
+            defaults[field.name] = field.default_factory
+    return defaults
+
+
+def _dataclass(cls: Any, old: list[str], defaults: Mapping[str, Callable[[], Any]]) -> StandIn:
+    gained = {name: make for name, make in defaults.items() if name not in old}
     lost = set(old).difference(field.name for field in fields(cls))
 
     def set_state(self: Any, state: Any) -> None:
         object.__setattr__(self, "__class__", cls)
         values = {key: value for key, value in _values(state, old).items() if key not in lost}
-        for key, make in gained.items():
-            values[key] = make()
+        values |= {key: make() for key, make in gained.items()}
         for key, value in values.items():
             object.__setattr__(self, key, value)
 
@@ -177,18 +165,8 @@ def _dataclass(cls: Any, name: str, old: list[str]) -> StandIn:
     return StandIn
 
 
-def _is_missing(default: Any) -> bool:
-    """Whether a field has no default. A class that was pickled by value may carry a copy of ``dataclasses.MISSING``."""
-    return isinstance(default, type(MISSING))
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
 def _values(state: Any, old: list[str]) -> dict[str, Any]:
-    """The fields of an object by name, from any state that pickle writes: a dict, slots, both, or a list for frozen
-    slots."""
+    """The fields of an object by name, from a dict, slots, both, or a list for frozen slots."""
     if isinstance(state, list):
         return dict(zip(old, state, strict=True))
     if isinstance(state, tuple):
@@ -197,22 +175,19 @@ def _values(state: Any, old: list[str]) -> dict[str, Any]:
 
 
 def _members(form: ClassForm) -> dict[str, Any]:
-    """What identifies the members of an enum, by their names."""
     members: dict[str, Any] = {name: (type(value), value) for name, value in form["members"]}
     return members | {name: (tuple, text) for name, text in form.get("texts", ())}
 
 
 def _member(cls: Any, name: str, old: ClassForm) -> StandIn:
-    before = {
-        identity: member for member, identity in reversed(_members(old).items())
-    }  # the first of equal members is not an alias
-    flags = _Flags(cls, name, old) if issubclass(cls, Flag) else None
+    # reversed, as the first of equal members is not an alias
+    before = {identity: member for member, identity in reversed(_members(old).items())}
+    flags = _flags(cls, name, old) if issubclass(cls, Flag) else None
 
     def member(value: Any) -> Any:
         if flags is not None and isinstance(value, int):
-            return flags.now(value)
-        text = text_of(value)
-        known = before.get((type(value), value) if isinstance(value, PLAIN) else (tuple, text))
+            return flags(value)
+        known = before.get((type(value), value) if isinstance(value, PLAIN) else (tuple, text_of(value)))
         return cls(value) if known is None else _named(cls, name, known)
 
     return member
@@ -224,33 +199,27 @@ def _named(cls: Any, name: str, member: str) -> Any:
     return cls[member]
 
 
-class _Flags:
-    """Combinations of flags whose values have changed: each flag is found by its name."""
+def _flags(cls: Any, name: str, old: ClassForm) -> Callable[[int], Any]:
+    """Today's combination of flags for an old value: each flag is found by its name."""
+    # A named combination is an alias of its flags; it matters only for bits without a name of their own.
+    numbers = [(member, value) for member, value in old["members"] if isinstance(value, int) and value]
+    numbers.sort(key=lambda flag: (flag[1].bit_count(), flag[1]))
+    named_now = reduce(or_, (flag.value for flag in cls.__members__.values()), 0)
 
-    def __init__(self, cls: Any, name: str, old: ClassForm) -> None:
-        self._cls, self._name = cls, name
-        numbers = [(member, value) for member, value in old["members"] if isinstance(value, int) and value]
-        # A named combination is an alias of its flags; it matters only for bits without a name of their own.
-        self._old = sorted(numbers, key=lambda flag: (flag[1].bit_count(), flag[1]))
-        self._bits = 0
-        for flag in cls.__members__.values():
-            self._bits |= flag.value
-
-    def now(self, value: int) -> Any:
-        """Today's combination for an old value."""
-        result, rest = self._cls(0), value
-        for member, bits in self._old:
+    def flags(value: int) -> Any:
+        result, rest = cls(0), value
+        for member, bits in numbers:
             if bits & value == bits and bits & rest:
-                result |= _named(self._cls, self._name, member)
+                result |= _named(cls, name, member)
                 rest &= ~bits
-        if not rest:
-            return result
-        if rest & self._bits:
+        if rest & named_now:
             raise Refusal(
-                f"a value of the flags {self._name} has the bits {rest:#x}, which had no name when it was written and "
+                f"a value of the flags {name} has the bits {rest:#x}, which had no name when it was written and "
                 "belong to a member now; give the members their old values"
             )
-        return result | self._cls(rest)
+        return result | cls(rest) if rest else result
+
+    return flags
 
 
 def mentions(value: Any, kinds: set[type]) -> bool:
@@ -265,3 +234,73 @@ def mentions(value: Any, kinds: set[type]) -> bool:
         elif hasattr(type(part), "__dataclass_fields__"):
             waiting.extend(getattr(part, field.name) for field in fields(part))
     return False
+
+
+class LostObjectError(Exception):
+    """An object of a missing class was about to be written."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Lost:
+    """An object of a missing class. It accepts everything a pickle does to an object, and cannot be pickled again."""
+
+    full = ""  # the class's module and name
+
+    def __new__(cls, *_: Any, **__: Any) -> Lost:
+        return object.__new__(cls)
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def __reduce__(self) -> Any:
+        raise LostObjectError(self.full)
+
+    def __setstate__(self, _: Any) -> None: ...
+    def __setitem__(self, _: Any, __: Any) -> None: ...
+    def append(self, _: Any) -> None: ...
+
+    def extend(self, _: Any) -> None: ...
+
+
+def lost_class(module: str, name: str) -> type[Lost]:
+    """A stand-in for a missing class."""
+    return type("Lost", (Lost,), {"full": f"{module}.{name}"})
+
+
+def lost_in(value: Any) -> str:
+    """The name of a missing class of which a value contains an object; "" if there is none."""
+    try:
+        classes.Noted().dumps(value)
+    except LostObjectError as error:
+        return error.name
+    return ""
+
+
+def check_asked(lost: Mapping[str, str], name: str) -> None:
+    """Refuse a request for a state that has objects of a missing class."""
+    if name in lost:
+        raise InvalidProgramError(
+            f"The state {name!r} has objects of the class {lost[name]}, which the program does not have, and the "
+            f"program asks for it. Put the class back, or put @formerly('{lost[name]}') above the one that it is now "
+            "(from penstock.common import formerly).",
+            flink_class=MIGRATION,
+        )
+
+
+class Dropping(Protocol):
+    """Keyed state or operator state."""
+
+    lost: dict[str, str]
+    forms: dict[str, Any]
+    notes: Counter[str]
+
+
+def drop_lost(state: Dropping) -> None:
+    """Drop the states that ``open()`` has not asked for, with a log message."""
+    for name, cls in state.lost.items():
+        state.forms.pop(name, None)
+        reason = f"objects of the class {cls} are in it, which the program does not have: it is dropped, as allowed"
+        state.notes[f"{name}: {reason}"] += 0
+    state.lost.clear()

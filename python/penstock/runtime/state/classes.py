@@ -1,13 +1,10 @@
-"""The classes of the objects in state: their fields when they were written, and their fields now.
-
-A pickle has only the name of a class and the fields of the object. So a state file also records the fields of each
-class, and a reader can find out that a class has changed before it makes any object.
-
-Classes are recorded while pickling, through pickle's dispatch table. Cost: one call per class, nothing per object.
-"""
+"""The classes of the objects in state: their fields when they were written, and their fields now. A pickle has only the
+name of a class, so a state file also records its fields. Classes are recorded while pickling, through pickle's dispatch
+table: one call per class, nothing per object."""
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import io
 import pickle
@@ -18,7 +15,7 @@ from enum import Enum
 from importlib import import_module
 from operator import methodcaller
 from pkgutil import resolve_name
-from types import CellType, CodeType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from penstock.common.class_names import former
@@ -34,8 +31,7 @@ PYTHON = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.
 
 _PROTOCOL = 5
 _REDUCE = methodcaller("__reduce_ex__", _PROTOCOL)
-PLAIN = (str, int, float, bool, type(None))
-"""Types of enum values that JSON can hold."""
+PLAIN = (str, int, float, bool, type(None))  # types of enum values that JSON can hold
 _FAILURES = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 _POSITIONAL = "_dataclass_setstate"
 """The ``__setstate__`` that Python adds to a frozen dataclass with slots; it does not count as the class's own."""
@@ -49,29 +45,24 @@ def name_of(cls: type) -> str:
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
-def form_of(cls: type) -> ClassForm:
+def form_of(cls: type[Any]) -> ClassForm:
     """The description of a class. A class with its own ``__setstate__`` or ``__reduce__`` is ``other``."""
     if copyreg.dispatch_table.get(cls) is not None:
         return {"kind": "other"}
     if issubclass(cls, Enum):
-        return _form_of_enum(cls)
-    if issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple):
-        custom = cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__
-        return {"kind": "other"} if custom else {"kind": "namedtuple", "fields": list(cls._fields)}  # type: ignore[attr-defined]
-    if _comes_back_by_itself(cls):
+        members = cls.__members__.items()
+        form: ClassForm = {"kind": "enum", "members": [[n, m.value] for n, m in members if isinstance(m.value, PLAIN)]}
+        texts = [[name, text] for name, member in members if (text := text_of(member.value)) is not None]
+        return {**form, "texts": texts} if texts else form
+    named = issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+    set_state = getattr(cls, "__setstate__", None)
+    restores = not named and set_state is not None and getattr(set_state, "__name__", "") != _POSITIONAL
+    if restores or cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__:
         return {"kind": "other"}
-    return (
-        {"kind": "dataclass", "fields": [field.name for field in fields(cls)]}
-        if is_dataclass(cls)
-        else {"kind": "object"}
-    )
-
-
-def _form_of_enum(cls: type[Enum]) -> ClassForm:
-    members = cls.__members__.items()
-    form: ClassForm = {"kind": "enum", "members": [[n, m.value] for n, m in members if isinstance(m.value, PLAIN)]}
-    texts = [[name, text] for name, member in members if (text := text_of(member.value)) is not None]
-    return {**form, "texts": texts} if texts else form
+    if named:
+        return {"kind": "namedtuple", "fields": list(cls._fields)}  # type: ignore[attr-defined]
+    is_data = is_dataclass(cls)
+    return {"kind": "dataclass", "fields": [field.name for field in fields(cls)]} if is_data else {"kind": "object"}
 
 
 def text_of(value: Any) -> str | None:
@@ -91,17 +82,6 @@ def _is_spelled(value: Any) -> bool:
     return True
 
 
-def _comes_back_by_itself(cls: type) -> bool:
-    setstate = getattr(cls, "__setstate__", None)
-    custom = setstate is not None and getattr(setstate, "__name__", "") != _POSITIONAL
-    return custom or cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__
-
-
-def _is_described(cls: type) -> bool:
-    top = cls.__module__.partition(".")[0]
-    return top == "__main__" or (top != "penstock" and top not in sys.stdlib_module_names)
-
-
 class Noted(dict[type, Any]):
     """A dispatch table for picklers that records the classes it is asked for."""
 
@@ -117,16 +97,16 @@ class Noted(dict[type, Any]):
         return reduce
 
     def note(self, cls: type) -> None:
-        """Record the class of an object. A class that cannot be found by its name is skipped, because no pickle names
-        it."""
+        """Record the class of an object, if it can be found by its name."""
         if cls in self._seen:
             return
         self._seen.add(cls)
-        if _is_described(cls) and find_class(cls.__module__, cls.__qualname__) is cls:
+        top = cls.__module__.partition(".")[0]
+        described = top == "__main__" or (top != "penstock" and top not in sys.stdlib_module_names)
+        if described and find_class(cls.__module__, cls.__qualname__) is cls:
             self.forms[name_of(cls)] = form_of(cls)
 
     def dumps(self, value: Any, *, fast: bool = True) -> bytes:
-        """Pickle a value."""
         target = io.BytesIO()
         pickler = pickle.Pickler(target, _PROTOCOL)
         pickler.fast, pickler.dispatch_table = fast, self
@@ -138,15 +118,14 @@ class Noted(dict[type, Any]):
 
 
 def _by_name(value: Any, noted: Noted) -> bytes:
-    """Pickle a value that pickle cannot, with cloudpickle. In a worker the program's own classes belong to no module;
-    they are written by name too, not by their current code."""
+    """Pickle with cloudpickle. A worker's copies of the program's own classes are written by name too."""
     import cloudpickle  # not needed by most jobs, and slow to import
 
     class ByName(cloudpickle.Pickler):  # type: ignore[misc]
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, type):
                 module, name = obj.__module__, obj.__qualname__
-                if _importable(module, name) is None and find_class(module, name) is obj:
+                if importable(module, name) is None and find_class(module, name) is obj:
                     return program_class, (module, name)
             elif isinstance(obj, CodeType):
                 noted.forms["types:CodeType"] = {"kind": CODE, "python": PYTHON}
@@ -169,19 +148,20 @@ def program_class(module: str, name: str) -> type:
 
 def find_class(module: str, name: str) -> type | None:
     """Find a class by name: in a module, among the program's own classes, or by a former name."""
-    result = _importable(module, name)
+    result, full = importable(module, name), f"{module}.{name}"
     if result is None:
-        result = next(_travelled(module, name), None)
+        same = [cls for cls in _all_travelled() if cls.__module__ == module and cls.__qualname__ == name]
+        result = next((cls for cls in same if not any(_made_with_slots(cls, other) for other in same)), None)
     if result is None:
-        result = former(f"{module}.{name}")
+        result = former(full)
     if result is None:
-        result = next(
-            (cls for cls in _all_travelled() if f"{module}.{name}" in vars(cls).get("__formerly__", ())), None
-        )
+        renamed = (cls for cls in _all_travelled() if full in vars(cls).get("__formerly__", ()))
+        result = next(renamed, None)
     return result
 
 
-def _importable(module: str, name: str) -> type | None:
+def importable(module: str, name: str) -> type | None:
+    """The class that pickle's own lookup finds under a name."""
     try:
         target: Any = sys.modules.get(module) or import_module(module)
         for part in name.split("."):
@@ -191,31 +171,15 @@ def _importable(module: str, name: str) -> type | None:
     return target if isinstance(target, type) else None
 
 
-def is_plain(module: str, name: str, cls: type) -> bool:
-    """Whether pickle's own lookup finds exactly this class under a name."""
-    return _importable(module, name) is cls
-
-
-def _travelled(module: str, name: str) -> Iterator[type]:
-    candidates = [cls for cls in _all_travelled() if cls.__module__ == module and cls.__qualname__ == name]
-    return (cls for cls in candidates if not any(_made_with_slots(cls, other) for other in candidates))
-
-
 def _made_with_slots(first: type, second: type) -> bool:
-    """Whether ``dataclass(slots=True)`` created ``second`` from ``first``. Methods of a frozen dataclass refer to the
-    first class, so it travels too, though no object has it."""
-    if first is second or "__slots__" not in vars(second):
-        return False
-    methods = [value for value in vars(second).values() if isinstance(value, FunctionType)]
-    cells = [cell for method in methods for cell in method.__closure__ or ()]
-    return any(_content_of(cell) is first for cell in cells)
-
-
-def _content_of(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return None
+    """Whether ``dataclass(slots=True)`` created ``second`` from ``first``, which no object has."""
+    if first is not second and "__slots__" in vars(second):
+        methods = [value for value in vars(second).values() if isinstance(value, FunctionType)]
+        for cell in [cell for method in methods for cell in method.__closure__ or ()]:
+            with contextlib.suppress(ValueError):  # it is empty
+                if cell.cell_contents is first:
+                    return True
+    return False
 
 
 def _all_travelled() -> Iterator[type]:

@@ -1,23 +1,20 @@
-"""Converts restored state to the form that the program asks for today.
-
-A state is checked when it is first asked for: the description in its file is compared with the descriptor. If they are
-equal nothing happens. Otherwise each value is converted once, and the step ends with a snapshot of the operator's
-state; or the state is refused, with the reason.
-
-Source of the refusals: ``StateSerializerProvider``, ``RegisteredKeyValueStateBackendMetaInfo`` (Flink 1.20), which
-refuse more. Cost: O(values of the state) where something has changed.
-"""
+"""Converts restored state to the form that the program asks for today. When a state is first asked for, the description
+in its file is compared with the descriptor. If they differ, each value is converted once and the step ends with a
+snapshot; or the state is refused, with the reason. Source of the refusals: ``StateSerializerProvider`` (Flink 1.20),
+which refuses more."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from penstock.common.functions.state_descriptor import MapStateDescriptor, Migration, StateDescriptor
 from penstock.errors import InvalidProgramError, StateError
+from penstock.runtime.state.class_changes import MIGRATION, check_asked
 from penstock.runtime.state.keyed import KeyedState, StateInfo
-from penstock.runtime.state.lost_classes import MIGRATION, check_asked
-from penstock.runtime.state.operator_state import BROADCAST, OperatorState
+from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.serializers import TTL, serializer_class
 from penstock.runtime.state.type_changes import Convert, Refusal, Type, conversion, is_undeclared
 from penstock.runtime.state.type_texts import type_of
@@ -40,11 +37,7 @@ def settle(
     defaults: Mapping[str, Any] = _EMPTY,
 ) -> None:
     """Convert a restored state to the requested form, before anyone holds it."""
-    former = () if descriptor is None else descriptor.former_names
-    for name in (form.name, *former):
-        check_asked(keyed.lost, name)
-    for name in former:
-        _rename(keyed, name, form.name)
+    _rename_former(keyed, form.name, () if descriptor is None else descriptor.former_names)
     old = keyed.forms.pop(form.name, None)
     if old is None or old == form:
         return
@@ -60,8 +53,7 @@ def settle(
 
 
 def never_closed(old: StateInfo, form: StateInfo) -> str:
-    """The warning that open windows never close because the operator has another kind of windows now; "" if they close
-    or their kind is unknown."""
+    """The warning that open windows never close as the operator has other windows now; "" if they do or may."""
     if not old.windows or not form.windows or old.windows == form.windows:
         return ""
     merged = old.windows.replace("sessions", "windows") == form.windows  # a session that never merged is a valid window
@@ -103,8 +95,7 @@ def conversion_of(
     defaults: Mapping[str, Any] = _EMPTY,
     doubts: list[str] | None = None,
 ) -> Convert | None:
-    """The function that converts all a key has of a state; None if nothing changes. Restores call this, and so do
-    checks before a restore, which read ``doubts``."""
+    """The function that converts all a key has of a state; None if nothing changes. ``doubts`` are for checks."""
     doubts = [] if doubts is None else doubts
     if old.kind == TABLE:  # an old Penstock, which did not record types of operators' tables
         doubts.append("its types are not recorded in the state")
@@ -113,7 +104,10 @@ def conversion_of(
         doubts.append("the type of its accumulators was not declared")
         return None
     try:
-        return _Change(descriptor, old, form, declared, now, defaults, doubts).convert()
+        migrations = () if descriptor is None else descriptor.migrations
+        pending = [migration for migration in migrations if migration.version > old.version]
+        defaults = defaults if descriptor is None else descriptor.field_defaults
+        return _Change(old, form, list(declared), now, defaults, pending, doubts).convert()
     except Refusal as reason:
         raise _refused(old, form, str(reason)) from reason
 
@@ -163,64 +157,54 @@ def _refused(old: StateInfo, form: StateInfo, reason: str) -> InvalidProgramErro
     )
 
 
-def _rename(keyed: KeyedState, old: str, new: str) -> None:
-    """Give a restored state its new name."""
-    if old not in keyed.forms or next(iter(keyed.places(old)), None) is None:
-        return
-    if next(iter(keyed.places(new)), None) is not None:
-        raise InvalidProgramError(
-            f"The state {new!r} is declared as the former {old!r}, and both have values. Remove renamed_from(), "
-            "away, or ask for the two by names of their own.",
-            flink_class=MIGRATION,
-        )
-    keyed.rename(old, new)
-    keyed.notes[f"{new}: was called {old}"] += 0
-    keyed.forms[new] = keyed.forms.pop(old)._replace(name=new)
-    keyed.infos.pop(old, None)
-    keyed.rewrite = True
+def _rename_former(state: KeyedState | OperatorState, name: str, former: Sequence[str]) -> None:
+    """Give a restored state its new name, unless objects of a missing class are in it."""
+    for asked in (name, *former):
+        check_asked(state.lost, asked)
+    for old in former:
+        if old not in state.forms or next(iter(state.places(old)), None) is None:
+            continue
+        if next(iter(state.places(name)), None) is not None:
+            raise InvalidProgramError(
+                f"The state {name!r} is declared as the former {old!r}, and both have values. Remove renamed_from(), "
+                "away, or ask for the two by names of their own.",
+                flink_class=MIGRATION,
+            )
+        count = len(state.places(old)) if isinstance(state, OperatorState) else 0
+        state.rename(old, name)
+        state.notes[f"{name}: was called {old}"] += count
+        state.forms[name] = state.forms.pop(old)._replace(name=name)
+        state.infos.pop(old, None)
+        state.rewrite = True
 
 
 class _Failed(Exception):
-    """A migration function has raised an exception."""
-
     def __init__(self, version: int, error: Exception) -> None:
         super().__init__(version, error)
         self.version, self.error = version, error
 
 
+@dataclass
 class _Change:
-    """The conversion from one form of a state to another."""
-
-    def __init__(
-        self,
-        descriptor: StateDescriptor[Any] | None,
-        old: StateInfo,
-        form: StateInfo,
-        declared: Sequence[Type],
-        now: int,
-        defaults: Mapping[str, Any],
-        doubts: list[str],
-    ) -> None:
-        self._doubts = doubts
-        self._found, self._form, self._declared = old, form, list(declared)
-        self._defaults = defaults if descriptor is None else descriptor.field_defaults
-        migrations = () if descriptor is None else descriptor.migrations
-        self._pending = [migration for migration in migrations if migration.version > old.version]
-        self._was_alive, self._alive = TTL in old.serializers, TTL in form.serializers
-        self._now = now
+    old: StateInfo
+    form: StateInfo
+    declared: list[Type]
+    now: int
+    defaults: Mapping[str, Any]
+    pending: list[Migration]
+    doubts: list[str]
 
     def convert(self) -> Convert | None:
-        """The function from a stored value to its new form; None if nothing changes."""
-        old, form = self._found, self._form
+        old, form = self.old, self.form
         if old.version > form.version:
             raise Refusal(f"its values are of version {old.version}, and the program has no migration to that")
         if old.kind != form.kind:
-            if not self._pending:
+            if not self.pending:
                 raise Refusal(f"a {old.kind} is not a {form.kind}")
-            self._doubts.append("each value goes through a migration of the program's own")
+            self.doubts.append("each value goes through a migration of the program's own")
             return self._whole
         *keys, value = self._conversions()
-        if value is None and not any(keys) and self._was_alive is self._alive:
+        if value is None and not any(keys) and (TTL in old.serializers) is (TTL in form.serializers):
             return None
         part = self._part(value)
         if form.kind in ("ListState", ELEMENTS):
@@ -234,36 +218,42 @@ class _Change:
         return lambda stored: None if (converted := part(stored)) is _GONE else converted
 
     def _conversions(self) -> list[Convert | None]:
-        """The conversions of map keys, and of values."""
+        new = self.declared
+        old: list[Type] = [None] * len(new)
         try:
-            old = list(map(type_of, self._found.types))
+            if len(self.old.types) == len(new):
+                old = list(map(type_of, self.old.types))
         except ValueError as error:
-            if not self._pending:
+            if not self.pending:
                 raise Refusal(str(error)) from error
-            old = [None] * len(self._found.types)
-        new = self._declared
-        if len(old) != len(new):
-            old = [None] * len(new)
         *keys, value = range(len(new))
-        conversions = [conversion(old[key], new[key], self._defaults, "key", self._doubts) for key in keys]
+        conversions = [conversion(old[key], new[key], self.defaults, "key", self.doubts) for key in keys]
         if any(conversions):
-            self._doubts.append("keys of a map may become equal")
-        if self._pending:
-            self._doubts.append("each value goes through a migration of the program's own")
+            self.doubts.append("keys of a map may become equal")
+        if self.pending:
+            self.doubts.append("each value goes through a migration of the program's own")
             return [*conversions, self._migrated]
-        return [*conversions, conversion(old[value], new[value], self._defaults, "", self._doubts)]
+        return [*conversions, conversion(old[value], new[value], self.defaults, "", self.doubts)]
 
     def _migrated(self, value: Any) -> Any:
-        for migration in self._pending:
-            value = _called(migration, value)
+        value = self._called(value)
+        check = None if value is None or is_undeclared(self.declared[-1]) else conversion(None, self.declared[-1])
+        return value if check is None else check(value)
+
+    def _called(self, value: Any) -> Any:
+        for migration in self.pending:
+            try:
+                value = migration.function(value)
+            except Exception as error:
+                raise _Failed(migration.version, error) from error
             if value is None:
                 return None
-        check = None if is_undeclared(self._declared[-1]) else conversion(None, self._declared[-1])
-        return value if check is None else check(value)
+        return value
 
     def _part(self, convert: Convert | None) -> Convert:
         """Convert a value, an element or an entry, with its time of last access if it has one."""
-        was_alive, alive, now, migrates = self._was_alive, self._alive, self._now, bool(self._pending)
+        was_alive, alive, now = TTL in self.old.serializers, TTL in self.form.serializers, self.now
+        migrates = bool(self.pending)
 
         def part(stored: Any) -> Any:
             value, at = stored if was_alive else (stored, now)
@@ -288,37 +278,24 @@ class _Change:
         return convert
 
     def _whole(self, stored: Any) -> Any:
-        """Convert all that a key has, of a state that was of another kind."""
-        value = _plain(self._found.kind, stored) if self._was_alive else stored
-        for migration in self._pending:
-            value = _called(migration, value)
-            if value is None:
-                return None
-        wanted = {"ListState": list, "MapState": dict}.get(self._form.kind, object)
+        kind, value = self.form.kind, stored
+        if TTL in self.old.serializers:
+            value = _mapped(self.old.kind, stored, itemgetter(0))
+        value = self._called(value)
+        if value is None:
+            return None
+        wanted = {"ListState": list, "MapState": dict}.get(kind, object)
         if not isinstance(value, wanted):
-            raise ValueError(f"the migration has returned {value!r}, and a {self._form.kind} is a {wanted.__name__}")
-        return (_stamped(self._form.kind, value, self._now) if self._alive else value) or (
-            None if wanted is not object else value
-        )
+            raise ValueError(f"the migration has returned {value!r}, and a {kind} is a {wanted.__name__}")
+        if wanted is not object and not value:
+            return None
+        return _mapped(kind, value, lambda part: (part, self.now)) if TTL in self.form.serializers else value
 
 
-def _called(migration: Migration, value: Any) -> Any:
-    try:
-        return migration.function(value)
-    except Exception as error:
-        raise _Failed(migration.version, error) from error
-
-
-def _plain(kind: str, stored: Any) -> Any:
+def _mapped(kind: str, value: Any, change: Convert) -> Any:
     if kind == "ListState":
-        return [value for value, _ in stored]
-    return {key: value for key, (value, _) in stored.items()} if kind == "MapState" else stored[0]
-
-
-def _stamped(kind: str, value: Any, now: int) -> Any:
-    if kind == "ListState":
-        return [(item, now) for item in value]
-    return {key: (item, now) for key, item in value.items()} if kind == "MapState" else (value, now)
+        return list(map(change, value))
+    return {key: change(item) for key, item in value.items()} if kind == "MapState" else change(value)
 
 
 def broadcast_form(descriptor: MapStateDescriptor[Any, Any]) -> StateInfo:
@@ -332,10 +309,7 @@ def settle_broadcast(state: OperatorState, descriptors: Sequence[MapStateDescrip
     """Convert restored broadcast states to the requested forms."""
     for descriptor in descriptors:
         name, form = descriptor.name, broadcast_form(descriptor)
-        for requested in (name, *descriptor.former_names):
-            check_asked(state.lost, requested)
-        for former in descriptor.former_names:
-            _rename_broadcast(state, former, name)
+        _rename_former(state, name, descriptor.former_names)
         old = state.forms.pop(name, None)
         if old is not None and old != form:
             state.rewrite = True
@@ -347,20 +321,3 @@ def settle_broadcast(state: OperatorState, descriptors: Sequence[MapStateDescrip
                 entries.update(converted)
                 state.notes[note_of(old, form)] += len(converted)
         state.infos[name] = form
-
-
-def _rename_broadcast(state: OperatorState, former: str, name: str) -> None:
-    if former not in state.forms or not (entries := state.broadcast(former)):
-        return
-    if state.broadcast(name):
-        raise InvalidProgramError(
-            f"The broadcast state {name!r} is declared as the former {former!r}, and both have entries. Remove "
-            "renamed_from() away, or ask for the two by names of their own.",
-            flink_class=MIGRATION,
-        )
-    state.broadcast(name).update(entries)
-    state.notes[f"{name}: was called {former}"] += len(entries)
-    state.remove(BROADCAST, former)
-    state.forms[name] = state.forms.pop(former)._replace(name=name)
-    state.infos.pop(former, None)
-    state.rewrite = True

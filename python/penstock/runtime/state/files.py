@@ -1,9 +1,5 @@
-"""The format of state files: the state of one operator's subtask as bytes.
-
-A file is a preamble, a JSON header that is read without unpickling, and sections. ``docs/state-files.md`` describes
-every byte. The preamble has a checksum of itself and the header, and the header has the checksum of each section and
-the file's length. So a damaged file is always noticed, as a :class:`~penstock.errors.StateError`.
-"""
+"""The format of state files: a preamble, a JSON header that is read without unpickling, and sections, all with
+checksums. ``docs/state-files.md`` describes every byte."""
 
 from __future__ import annotations
 
@@ -21,8 +17,7 @@ from penstock.runtime.state.keyed import StateInfo
 from penstock.runtime.state.sections import Section, TimersInfo
 
 MAGIC = b"PENSTATE"
-FORMAT = 1
-"""Version of the format that is written; every version up to it is read."""
+FORMAT = 1  # version of the format that is written; every version up to it is read
 
 _PREAMBLE = struct.Struct(">8sHHI16s")
 _DIGEST_BYTES = 16
@@ -43,7 +38,6 @@ class AboutOperator:
 
     @property
     def groups(self) -> range:
-        """The key groups of the subtask."""
         first = -(-self.subtask * self.max_parallelism // self.parallelism)
         return range(first, -(-(self.subtask + 1) * self.max_parallelism // self.parallelism))
 
@@ -66,8 +60,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a state file. ``follows`` is the name of the previous file of the chain, ``offset`` the start of
-    the first section."""
+    """The header of a state file; ``follows`` names the previous file of the chain, ``offset`` the first section."""
 
     kind: str
     about: AboutOperator
@@ -86,7 +79,6 @@ class Header:
 
     @property
     def bytes(self) -> int:
-        """The length of the file."""
         parts = (*self.sections, *(() if self.operator_state is None else (self.operator_state,)))
         return self.offset + sum(part.bytes for part in parts)
 
@@ -152,13 +144,11 @@ class StateReader:
         return header
 
     def sections(self, groups: range) -> Iterator[Section]:
-        """The sections that contain some of these key groups."""
         for part in self.header.sections:
             if part.first < groups.stop and part.last >= groups.start:
                 yield Section(part.first, part.last, self._read(part, f"key groups {part.first} to {part.last}"))
 
     def operator_state(self) -> bytes | None:
-        """The bytes of operator state, if any."""
         part = self.header.operator_state
         return None if part is None else self._read(part, "operator state")
 
@@ -172,7 +162,6 @@ class StateReader:
         return data
 
     def error(self, problem: str, advice: str = "") -> StateError:
-        """The error for this file."""
         return state_error(self._path, self._about, problem, advice)
 
 
@@ -193,27 +182,18 @@ def _header_of(fields: dict[str, Any], offset: int, checksum: str) -> Header:
         version=fields["version"],
         follows=fields["follows"],
         key=None if fields["key"] is None else tuple(fields["key"]),
-        states=_infos(fields["states"]),
+        states=tuple(map(_info, fields["states"])),
         timers=tuple(TimersInfo(item["whole"], item["count"]) for item in fields["timers"]),
         entries=fields["entries"],
         sections=tuple(Part(*item) for item in fields["sections"]),
         operator_state=None if operator_state is None else Part(*operator_state),
-        broadcast=_infos(fields.get("broadcast", ())),
+        broadcast=tuple(map(_info, fields.get("broadcast", ()))),
         classes=fields.get("classes", {}),
         offset=offset,
         checksum=checksum,
     )
 
 
-def _infos(states: Sequence[dict[str, Any]]) -> tuple[StateInfo, ...]:
-    return tuple(
-        StateInfo(
-            state["name"],
-            state["kind"],
-            tuple(state["serializers"]),
-            tuple(state["types"]),
-            state.get("version", 0),
-            state.get("windows", ""),
-        )
-        for state in states
-    )
+def _info(fields: dict[str, Any]) -> StateInfo:
+    lists = tuple(fields["serializers"]), tuple(fields["types"])
+    return StateInfo(fields["name"], fields["kind"], *lists, fields.get("version", 0), fields.get("windows", ""))

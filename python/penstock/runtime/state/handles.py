@@ -1,23 +1,20 @@
-"""The state objects that functions use: a value, a list, a map, a running reduction, a running aggregation per key.
-
-A handle shows the state of the current key, in one namespace: none, or a window. As in Flink, handles of one name are
-one object per operator: a function that asks for the same name in two namespaces gets one handle, which shows the
-namespace asked for last.
-
-Names are PyFlink's; source of the semantics: the ``Heap*State`` classes of Flink 1.11. Access is O(1).
-"""
+"""The state objects that functions use: a value, a list, a map, a running reduction, a running aggregation per key. A
+handle shows the state of the current key in one namespace: none, or a window. As in Flink, handles of one name are one
+object per operator, which shows the namespace asked for last. Names are PyFlink's."""
 
 from __future__ import annotations
 
 import copy
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, ClassVar
 
 from penstock.common.functions import state as api
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
 from penstock.runtime.state.map_keys import key_in
+from penstock.runtime.state.tracked_tables import frozen
 from penstock.runtime.usercode.failure import state_error
 
 _LOG = logging.getLogger("penstock")
@@ -37,7 +34,6 @@ def no_key(what: str) -> InvalidProgramError:
 class State(api.State):
     """Base class of the handles."""
 
-    __slots__ = ("_keyed", "_namespace", "_table", "name")
     kind: ClassVar[str] = "State"
 
     def __init__(self, keyed: KeyedState, name: str) -> None:
@@ -46,37 +42,35 @@ class State(api.State):
         self.in_namespace(VOID)
 
     def in_namespace(self, namespace: Any) -> None:
-        """Show another namespace from now on."""
         self._namespace = namespace
         self._table = self._keyed.table(self.name) if namespace is VOID else None
 
     def _read(self, *, writing: bool = False) -> Any:
-        """The value of the current key, or MISSING."""
         table = self._table
         if table is None:
             table = self._keyed.find(self.name, self._namespace) or _EMPTY
         value = table.get(self._keyed.slot, MISSING)
-        if value is MISSING and self._keyed.slot is None and not (writing and self._is_lost()):
-            raise no_key(f"The state {self.name!r}")
+        if value is MISSING and self._keyed.slot is None:
+            self._miss_key(writing)
         return value
 
-    def _is_lost(self) -> bool:
-        """Whether a write without a key is dropped with a warning, as in PyFlink."""
+    def _miss_key(self, writing: bool) -> None:
+        """Refuse to be used without a key; in PyFlink what is written without one is lost, with a warning here."""
         warned = self._keyed.loses
-        if warned is not None and self.name not in warned:
+        if warned is None or not writing:
+            raise no_key(f"The state {self.name!r}")
+        if self.name not in warned:
             warned.add(self.name)
             _LOG.warning(
                 "open() writes into the state %r while no key is current, and what it writes is lost, as in PyFlink. "
                 "Write where an element of the key is processed.",
                 self.name,
             )
-        return warned is not None
 
     def _write(self, value: Any) -> None:
         if self._keyed.slot is None:
-            if self._is_lost():
-                return
-            raise no_key(f"The state {self.name!r}")
+            self._miss_key(True)
+            return
         table = self._table
         if table is None:
             table = self._keyed.table(self.name, self._namespace)
@@ -86,33 +80,27 @@ class State(api.State):
         return f"<{self.kind} {self.name!r}>"
 
     def clear(self) -> None:
-        """Forget the state of the current key."""
         if self._keyed.slot is None:
-            if self._is_lost():
-                return
-            raise no_key(f"The state {self.name!r}")
-        self._keyed.drop(self.name, self._namespace)
+            self._miss_key(True)
+        else:
+            self._keyed.drop(self.name, self._namespace)
 
 
 class MergingState(State):
     """Base class of handles whose namespaces can be merged, as session windows do."""
 
-    __slots__ = ()
-
     def merge(self, first: Any, second: Any) -> Any:
-        """Combine two values; ``one`` was there first."""
+        """Combine two values, in the order in which they were there."""
         raise NotImplementedError
 
     def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
-        """Move the current key's values from the sources into the target, in order."""
         merge_tables(self._keyed, self.name, target, sources, self.merge)
 
 
 def merge_tables(
     keyed: KeyedState, name: str, target: Any, sources: Iterable[Any], merge: Callable[[Any, Any], Any]
 ) -> None:
-    """Move the current key's values from the namespaces ``sources`` into ``target``. The sources are merged with each
-    other first, in order, and then with the target's value."""
+    """Move the current key's values into ``target``: sources are merged in order, then with the target's value."""
     slot, merged = keyed.slot, MISSING
     for source in sources:
         value = (keyed.find(name, source) or _EMPTY).get(slot, MISSING)
@@ -127,7 +115,6 @@ def merge_tables(
 class ValueState(State, api.ValueState[Any]):
     """One value per key (PyFlink: ``ValueState``)."""
 
-    __slots__ = ("_default",)
     kind = "ValueState"
 
     def __init__(self, keyed: KeyedState, name: str, default: Any = None) -> None:
@@ -135,12 +122,10 @@ class ValueState(State, api.ValueState[Any]):
         self._default = default
 
     def value(self) -> Any:
-        """The value of the current key; a copy of the default (None unless set) where there is none."""
         value = self._read()
         return copy.deepcopy(self._default) if value is MISSING else value
 
     def update(self, value: Any) -> None:
-        """Set the value of the current key; None clears it."""
         if value is None:
             self.clear()
         else:
@@ -150,20 +135,16 @@ class ValueState(State, api.ValueState[Any]):
 class ListState(MergingState, api.ListState[Any]):
     """A list per key (PyFlink: ``ListState``)."""
 
-    __slots__ = ()
     kind = "ListState"
 
     def get(self) -> Iterator[Any]:
-        """The elements of the current key, in order of addition."""
         elements = self._read()
         return iter(() if elements is MISSING else list(elements))
 
     def add(self, value: Any) -> None:
-        """Append one element."""
         self.add_all([value])
 
     def add_all(self, values: list[Any]) -> None:
-        """Append elements."""
         if values:
             elements = self._read(writing=True)
             if elements is MISSING:
@@ -176,7 +157,6 @@ class ListState(MergingState, api.ListState[Any]):
             raise _no_values("add_all", self.name)
 
     def update(self, values: list[Any]) -> None:
-        """Replace all elements; an empty list clears."""
         if values:
             self._write(list(values))
         elif values is None:
@@ -201,7 +181,6 @@ def _no_values(call: str, name: str) -> InvalidProgramError:
 class ReducingState(MergingState, api.ReducingState[Any]):
     """The running reduction per key (PyFlink: ``ReducingState``)."""
 
-    __slots__ = ("_reduce",)
     kind = "ReducingState"
 
     def __init__(self, keyed: KeyedState, name: str, reduce: Callable[[Any, Any], Any]) -> None:
@@ -209,12 +188,10 @@ class ReducingState(MergingState, api.ReducingState[Any]):
         self._reduce = reduce
 
     def get(self) -> Any:
-        """The reduction of all values added for the current key, or None."""
         value = self._read()
         return None if value is MISSING else value
 
     def add(self, value: Any) -> None:
-        """Reduce one more value into the state."""
         current = self._read()
         try:
             self._write(value if current is MISSING else self._reduce(current, value))
@@ -228,7 +205,6 @@ class ReducingState(MergingState, api.ReducingState[Any]):
 class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
     """The running aggregation per key (PyFlink: ``AggregatingState``)."""
 
-    __slots__ = ("_function",)
     kind = "AggregatingState"
 
     def __init__(self, keyed: KeyedState, name: str, function: Any) -> None:
@@ -236,12 +212,10 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
         self._function = function
 
     def get(self) -> Any:
-        """The result for all values added for the current key, or None."""
         accumulator = self._read()
         return None if accumulator is MISSING else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
-        """Add one more value."""
         accumulator, function = self._read(), self._function
         try:
             self._write(function.add(value, function.create_accumulator() if accumulator is MISSING else accumulator))
@@ -255,12 +229,9 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
 class MapView:
     """The reading methods of maps; ``_entries`` is the dict to read."""
 
-    __slots__ = ()
-
     _entries: Any
 
     def get(self, key: Any) -> Any:
-        """The value of a key of the map, or None."""
         entries = self._entries
         return entries.get(key_in(entries, key))
 
@@ -272,7 +243,6 @@ class MapView:
         return not self._entries
 
     def keys(self) -> Iterable[Any]:
-        """The keys of the map, in order of insertion."""
         return list(self._entries)
 
     def values(self) -> Iterable[Any]:
@@ -288,7 +258,6 @@ class MapView:
 class MapState(MapView, State, api.MapState[Any, Any]):
     """A map per key (PyFlink: ``MapState``). NaN equals itself as a key of it, see :mod:`.map_keys`."""
 
-    __slots__ = ()
     kind = "MapState"
 
     @property
@@ -300,11 +269,9 @@ class MapState(MapView, State, api.MapState[Any, Any]):
         return {} if entries is MISSING else entries
 
     def put(self, key: Any, value: Any) -> None:
-        """Set the value of a key of the map."""
         self.put_all({key: value})
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
-        """Set the values of several keys."""
         if dict_value:
             entries = self._held(writing=True)
             for key, value in dict(dict_value).items():
@@ -312,10 +279,77 @@ class MapState(MapView, State, api.MapState[Any, Any]):
             self._write(entries)
 
     def remove(self, key: Any) -> None:
-        """Remove a key of the map; removing the last key clears the state."""
         entries = self._held(writing=True)
         removed = entries.pop(key_in(entries, key), MISSING)
         if not entries:
             self.clear()
         elif removed is not MISSING and self._keyed.changes is not None:
             self._write(entries)
+
+
+class _Read(State):
+    """Handles that record reads of mutable values, which a function could change in place."""
+
+    def _shown(self) -> None:
+        table: Table | None = self._table
+        if table is None:
+            table = self._keyed.find(self.name, self._namespace)
+        if table is not None:
+            table.touch(self._keyed.slot)  # type: ignore[attr-defined] # a TrackedTable, or one beyond memory
+
+    def _whole(self, get: Callable[[], Any]) -> Any:
+        result = get()
+        stored = self._read()
+        if stored is not MISSING and not frozen(stored):
+            self._shown()
+        return result
+
+    def _parts(self, parts: list[Any]) -> list[Any]:
+        if not all(map(frozen, parts)):
+            self._shown()
+        return parts
+
+
+class _ReadValue(_Read, ValueState):
+    def value(self) -> Any:
+        return self._whole(super().value)
+
+
+class _ReadResult(_Read):
+    def get(self) -> Any:
+        return self._whole(super().get)  # type: ignore[misc] # of the class that this one is mixed into
+
+
+class _ReadList(_Read, ListState):
+    def get(self) -> Iterator[Any]:
+        return iter(self._parts(list(super().get())))
+
+
+class _ReadMap(_Read, MapState):
+    def get(self, key: Any) -> Any:
+        return self._parts([super().get(key)])[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._parts([super().__getitem__(key)])[0]
+
+    def values(self) -> Iterable[Any]:
+        return self._parts(list(super().values()))
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self._parts(list(super().items()))
+
+
+_READING: dict[type[State], type[_Read]] = {
+    ValueState: _ReadValue,
+    ReducingState: _ReadResult,
+    AggregatingState: _ReadResult,
+    ListState: _ReadList,
+    MapState: _ReadMap,
+}
+
+
+@cache
+def tracked_class(cls: type[State]) -> type[State]:
+    """The tracking subclass of a class of handles."""
+    reading = next(reading for base, reading in _READING.items() if issubclass(cls, base))
+    return type(f"Tracked{cls.__name__}", (reading, cls), {"__module__": __name__})

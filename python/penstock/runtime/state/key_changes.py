@@ -1,10 +1,5 @@
-"""Checks keys whose declared type has changed: they keep their places, or the restore is refused.
-
-The hash of a key decides its key group, and so its subtask. A new type is accepted if the existing keys have the same
-hashes under it; with any other type their state would not be found.
-
-Cost: nothing where the type is the same, else one hash by each type for each key.
-"""
+"""Checks keys whose declared type has changed: they keep their places, or the restore is refused. A new type is
+accepted if the existing keys have the same hashes under it; else their state would not be found."""
 
 from __future__ import annotations
 
@@ -19,8 +14,7 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.type_changes import Refusal, is_undeclared
 from penstock.runtime.state.type_texts import type_of
 
-_IN_ROW = "InRow("
-"""The prefix of key types where ``penstock.pyflink`` is on."""
+_IN_ROW = "InRow("  # the prefix of key types where `penstock.pyflink` is on
 
 Check = Callable[[Iterable[Any]], None]
 
@@ -50,7 +44,10 @@ def key_check(before: str, key_hash: KeyHash) -> Check | None:
     def check(keys: Iterable[Any]) -> None:
         for key in keys:
             try:
-                same = _fits(key, new) and key_hash.hash(key) == old_hash.hash(key)
+                # the fields of a row are hashed in the order of its type
+                ordered = new.field_names if isinstance(key, Row) and isinstance(new, RowTypeInfo) else None
+                fits = ordered is None or names_of(key) in (None, ordered)
+                same = fits and key_hash.hash(key) == old_hash.hash(key)
             except TypeInfoError as error:
                 raise Refusal(f"{change}, and the key {key!r} does not fit: {error}") from error
             if not same:
@@ -60,7 +57,6 @@ def key_check(before: str, key_hash: KeyHash) -> Check | None:
 
 
 def _alike(old: TypeInformation[Any] | None, new: TypeInformation[Any] | None) -> bool:
-    """Whether one value can be of both types."""
     if is_undeclared(old) or is_undeclared(new) or (kind_of(old) is not None and kind_of(new) is not None):
         return True
     if isinstance(old, TupleTypeInfo | RowTypeInfo) and type(old) is type(new):
@@ -71,8 +67,3 @@ def _alike(old: TypeInformation[Any] | None, new: TypeInformation[Any] | None) -
     if isinstance(old, MapTypeInfo) and isinstance(new, MapTypeInfo):
         return _alike(old.key_type, new.key_type) and _alike(old.value_type, new.value_type)
     return False
-
-
-def _fits(key: Any, new: TypeInformation[Any] | None) -> bool:
-    """Whether a row has its fields in the order of its type, which is the order they are hashed in."""
-    return not (isinstance(key, Row) and isinstance(new, RowTypeInfo)) or names_of(key) in (None, new.field_names)

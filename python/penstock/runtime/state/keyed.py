@@ -1,13 +1,7 @@
-"""Keyed state of one operator in one subtask: the hash-map backend.
-
-State is held in *tables*: for each state name and namespace (a window, or none) a dict from key to value. Tables use
-the canonical form of a key (:mod:`~penstock.runtime.keys.javahash`), so keys are equal when Java's keys are. Timers
-are keyed state too. Access is O(1).
-
-:mod:`.handles` has the objects that functions use, :mod:`.sections` writes state to files, :mod:`.replay` reads it.
-
-Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
-"""
+"""Keyed state of one operator in one subtask: the hash-map backend. State is held in *tables*: for each state name and
+namespace (a window, or none) a dict from the canonical form of a key (:mod:`~penstock.runtime.keys.javahash`) to its
+value. :mod:`.handles` has the objects that functions use, :mod:`.sections` writes state to files, :mod:`.replay` reads
+it. Source: ``HeapKeyedStateBackend`` (Flink 1.11)."""
 
 from __future__ import annotations
 
@@ -23,18 +17,14 @@ from penstock.runtime.state.classes import Noted
 from penstock.runtime.state.timers import Clock, TimerQueue
 from penstock.runtime.state.tracked_tables import Changes
 
-VOID = None
-"""The namespace of state that belongs to no window."""
+VOID = None  # the namespace of state that belongs to no window
 
-MEMORY_PER_BYTE = 8
-"""Rough factor from the bytes of state files to memory: small objects in dicts."""
+MEMORY_PER_BYTE = 8  # rough factor from the bytes of state files to memory: small objects in dicts
 
-_FEW_KEYS = 1_000
-"""Keys that are remembered before the first check which of them still have state."""
+_FEW_KEYS = 1_000  # keys that are remembered before the first check which of them still have state
 
 Table = dict[Any, Any]
-Entry = tuple[int, tuple[str, Any], Any, Any]
-"""Key group, (state name, namespace), key and value."""
+Entry = tuple[int, tuple[str, Any], Any, Any]  # key group, (state name, namespace), key and value
 
 
 class StateInfo(NamedTuple):
@@ -56,13 +46,9 @@ def kind_of_key(key: Any) -> str:
 
 
 class KeyedState:
-    """All keyed state of an operator's subtask, and the current key.
+    """All keyed state of an operator's subtask, and the current key; ``slot`` is its canonical form."""
 
-    ``slot`` is the canonical form of the current key, which addresses tables.
-    """
-
-    holds_dicts = True
-    """Whether tables are dicts, which native functions require."""
+    holds_dicts = True  # whether tables are dicts, which native functions require
 
     def __init__(self, key_hash: KeyHash, max_parallelism: int, clock: Clock | None = None) -> None:
         self.key_hash: KeyHash = key_hash
@@ -88,12 +74,13 @@ class KeyedState:
         self.loses: set[str] | None = None  # None: writes without a key are refused; else names that were warned about
         self.changes: Changes | None = None  # since the last file; None until track()
 
-    # --- keys ---------------------------------------------------------------------------------------------------------
-
     def enter(self, key: Any) -> Any:
-        """Make a key the current one, and return its canonical form. Raises TypeInfoError for None."""
         if key is None:
-            return self._enter_null()
+            if not self.key_hash.nullable:
+                raise null_key()
+            self.current_key, self.slot = None, NULL
+            self._keys[NULL] = None
+            return NULL
         self.current_key = key
         if type(key) is str or self.key_hash.identity:
             self.slot = key
@@ -105,23 +92,14 @@ class KeyedState:
             self._keys[slot] = key
         return slot
 
-    def _enter_null(self) -> Any:
-        if not self.key_hash.nullable:
-            raise null_key()
-        self.current_key, self.slot = None, NULL
-        self._keys[NULL] = None
-        return NULL
-
     def resume(self, key: Any, slot: Any) -> None:
         """Make a key current whose canonical form is known, such as a timer's."""
         self.current_key, self.slot = key, slot
 
     def key_of(self, slot: Any) -> Any:
-        """The key behind its canonical form."""
         return self._keys.get(slot, slot)
 
     def keys_of(self, slots: Collection[Any]) -> list[Any]:
-        """The keys behind canonical forms."""
         return list(map(self.key_of, slots)) if self._keys else list(slots)
 
     def keys(self, name: str) -> list[tuple[Any, Any]]:
@@ -134,7 +112,6 @@ class KeyedState:
         return self.key_hash.identity or self.key_hash.key_type is None
 
     def group(self, key: Any) -> int:
-        """The key group of a key."""
         return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)
 
     def keep_keys(self, keep: bool) -> None:
@@ -142,8 +119,7 @@ class KeyedState:
         self._most_keys = sys.maxsize if keep else len(self._keys) + _FEW_KEYS
 
     def _forget_keys(self) -> None:
-        """Forget the keys without state and timers. It is O(state), so it runs again only after a quarter of the
-        state's size in new keys."""
+        """Forget keys without state and timers: O(state), so it runs again after a quarter of it in new keys."""
         tables = [table for namespaces in self._tables.values() for table in namespaces.values()]
         timers = [timer.slot for _, queue in self.queues() for timer in queue]
         changed = [] if self.changes is None else [slots for _, slots in self.changes]  # logs contain their keys
@@ -152,11 +128,8 @@ class KeyedState:
         size = len(timers) + sum(map(len, tables))
         self._most_keys = len(self._keys) + max(_FEW_KEYS, size // 4)
 
-    # --- tables and timers --------------------------------------------------------------------------------------------
-
     def table(self, name: str, namespace: Any = VOID) -> Table:
-        """The table of a state in a namespace, created if missing. It stays the same dict until :meth:`drop` empties
-        it."""
+        """The table of a state in a namespace, created if missing. It stays one dict until :meth:`drop` empties it."""
         return self._tables.setdefault(name, {}).setdefault(namespace, {})
 
     def _tracked_table(self, name: str, namespace: Any = VOID) -> Table:
@@ -168,13 +141,11 @@ class KeyedState:
         return table
 
     def find(self, name: str, namespace: Any = VOID) -> Table | None:
-        """The table of a state in a namespace, if it exists."""
         namespaces = self._tables.get(name)
         return None if namespaces is None else namespaces.get(namespace)
 
     def drop(self, name: str, namespace: Any = VOID) -> Any:
-        """Remove and return the current key's value in a namespace, or None. A window's table goes with its last
-        value, so closed windows take no memory."""
+        """Remove and return the current key's value, or None; a window's table goes with its last value."""
         namespaces = self._tables.get(name)
         table = None if namespaces is None else namespaces.get(namespace)
         if namespaces is None or table is None:
@@ -185,8 +156,7 @@ class KeyedState:
         return value
 
     def forget(self) -> None:
-        """Forget all keys and values, when a key has ended in BATCH mode. Tables are cleared in place, because handles
-        hold them."""
+        """Forget all when a key has ended in BATCH mode, in place, because handles hold the tables."""
         for namespaces in self._tables.values():
             for namespace, table in list(namespaces.items()):
                 table.clear()
@@ -196,7 +166,6 @@ class KeyedState:
         self.current_key = self.slot = None
 
     def places(self, name: str) -> list[tuple[Any, Any]]:
-        """(namespace, canonical form of the key) of every value of a state."""
         return [(namespace, slot) for namespace, table in self._tables.get(name, {}).items() for slot in table]
 
     def revise(self, name: str, namespace: Any, slot: Any, revised: Callable[[Any], Any]) -> None:
@@ -215,11 +184,9 @@ class KeyedState:
         self.slot = current
 
     def tables(self) -> Iterable[tuple[str, Mapping[Any, Table]]]:
-        """The tables themselves, by name and namespace."""
         return self._tables.items()
 
     def queues(self) -> Iterator[tuple[str, TimerQueue]]:
-        """The timers by domain: event, processing."""
         yield "event", self.event_timers
         yield "processing", self.processing_timers
 
@@ -236,19 +203,15 @@ class KeyedState:
                         yield self.group(key), (name, namespace), key, value
 
     def size(self) -> int:
-        """The number of values. O(tables)."""
         return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
 
     def is_empty(self) -> bool:
-        """Whether there are no values and no timers. O(tables)."""
         self.settle()
         return not self.size() and not any(len(queue) for _, queue in self.queues())
 
     def memory(self, written: int) -> int:
         """An estimate of the bytes of memory that state with files of ``written`` bytes takes."""
         return MEMORY_PER_BYTE * written
-
-    # --- restored state -----------------------------------------------------------------------------------------------
 
     def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
         """Set the values of many keys, without counting them as changed."""
@@ -257,8 +220,7 @@ class KeyedState:
         dict.update(self.table(name, namespace), zip(slots, values, strict=True))
 
     def convert(self, name: str, converted: Callable[[Any, Any], Any]) -> int:
-        """Replace every value of a state by ``converted(key, value)``, where None removes it, and return their number.
-        This does not count as a change."""
+        """Replace every value by ``converted(key, value)``, where None removes it, without counting it as changed."""
         count = 0
         for namespace, table in list(self._tables.get(name, {}).items()):
             count += len(table)
@@ -282,8 +244,7 @@ class KeyedState:
         return existed
 
     def other_keys(self) -> str:
-        """A warning if the first keys with new state all have other Python types than the restored ones, else "".
-        O(keys that have changed)."""
+        """A warning if the first keys with new state have other Python types than the restored ones, else ""."""
         known = self.key_kinds
         if not known or not self.changes:
             return ""
@@ -299,10 +260,8 @@ class KeyedState:
             f"keys are of type {is_now} and were of type {was}: they begin empty; what is there is carried along unread"
         )
 
-    # --- changes for state files --------------------------------------------------------------------------------------
-
     def track(self) -> None:
-        """Record changes from now on. Call it before anyone holds a table; existing values do not count as changed."""
+        """Record changes from now on. Call it before anyone holds a table."""
         if self.changes is None:
             self.changes = Changes()
             self.table = self._tracked_table  # type: ignore[method-assign]
@@ -314,22 +273,19 @@ class KeyedState:
                 queue.track()
 
     def has_changed(self) -> bool:
-        """Whether anything has changed since the last file."""
         self.settle()
         return self.changed_entries() > 0 or any(queue.all_new for _, queue in self.queues())
 
     def changed_entries(self) -> int:
-        """The number of entries that a log needs for the values and timers that have changed."""
         assert self.changes is not None
         return len(self.changes) + sum(queue.moves for _, queue in self.queues())
 
     def settle(self) -> None:
-        """Write cached values back into the tables. O(changed values)."""
+        """Write cached values back into the tables."""
         for settle in self.caches:
             settle()
 
     def written(self) -> None:
-        """Forget the changes: they are in a file now."""
         if self.changes is not None:
             self.changes.forget()
         for _, queue in self.queues():

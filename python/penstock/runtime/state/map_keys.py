@@ -1,12 +1,6 @@
-"""NaN as a key of a map equals itself, as in Java's ``Double.equals``.
-
-In Python NaN never equals NaN, so a dict would get an entry for each. A key that contains NaN, alone or in tuples and
-rows, is therefore stored with one single NaN object, by which a dict finds it. Other keys compare as in Python: 0.0 and
--0.0 are one key, as are 1 and 1.0.
-
-Cost: a check of the key's type, and of its parts for a tuple or row. If a key with NaN is not found by the single
-object, as after a restore, all keys of the map are compared.
-"""
+"""NaN as a key of a map equals itself, as in Java's ``Double.equals``; other keys compare as in Python. A key that
+contains NaN, alone or in tuples and rows, is stored with one single NaN object, by which a dict finds it. If it is not
+found by that, as after a restore, all keys of the map are compared."""
 
 from __future__ import annotations
 

@@ -1,16 +1,10 @@
-"""Operator state: state that belongs to a subtask, not to a key.
-
-When the parallelism changes, a *list* is split among the subtasks, each subtask gets the whole of a *union* list, and
-each gets a copy of a *broadcast* map. A snapshot is bytes per state.
-
-Source of the semantics: ``DefaultOperatorStateBackend`` (Flink 1.11); the split: :mod:`.redistribution`. Cost:
-O(elements).
-"""
+"""Operator state, which belongs to a subtask and not to a key: lists that are split among new subtasks, union lists
+that each gets whole, broadcast maps that each gets a copy of. Source: ``DefaultOperatorStateBackend`` (Flink 1.11)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -34,33 +28,30 @@ class OperatorState:
 
     @property
     def is_there(self) -> bool:
-        """Whether any state is registered, even an empty one."""
         return bool(self._states)
 
     @property
     def has_elements(self) -> bool:
-        """Whether any list or map has elements."""
         return any(self._states.values())
 
     def list(self, name: str, *, union: bool = False) -> list[Any]:
-        """The elements of a list state; always the same object."""
         return self._states.setdefault((UNION if union else SPLIT, name), [])
 
     def broadcast(self, name: str) -> dict[Any, Any]:
-        """The map of a broadcast state; always the same object."""
         return self._states.setdefault((BROADCAST, name), {})
 
-    def remove(self, kind: str, name: str) -> None:
-        """Forget a state."""
-        self._states.pop((kind, name), None)
+    def places(self, name: str) -> Collection[Any]:
+        return self._states.get((BROADCAST, name), ())
+
+    def rename(self, old: str, new: str) -> None:
+        self.broadcast(new).update(self._states.pop((BROADCAST, old)))
 
     def snapshot(self) -> dict[tuple[str, str], bytes]:
         """All states as bytes, by (kind, name)."""
         return {place: self.noted.dumps(value) for place, value in self._states.items()}
 
     def changed(self) -> dict[tuple[str, str], bytes]:
-        """The states that differ from the last file, as in :meth:`snapshot`. Empty lists that were never written are
-        left out; empty maps are not, so that their owner does not take another subtask's copy. O(elements)."""
+        """The states that differ from the last file; without lists that are empty and never were written."""
         nothing = dumps([])
         return {
             place: data
@@ -69,11 +60,9 @@ class OperatorState:
         }
 
     def written(self, places: Mapping[tuple[str, str], bytes]) -> None:
-        """Record that these states are in a file now."""
         self._known.update((place, _checksum(data)) for place, data in places.items())
 
     def forget_written(self) -> None:
-        """Treat all states as not yet written."""
         self._known.clear()
 
     def replace(self, snapshot: Mapping[tuple[str, str], bytes]) -> None:
@@ -94,12 +83,8 @@ class OperatorState:
         *,
         flink: str = "1.11",
     ) -> None:
-        """Take this subtask's part of the snapshots of all old subtasks. At the same parallelism that is its own
-        snapshot, which counts as written, and the union lists of all."""
         values = [{place: decode_value(data) for place, data in snapshot.items()} for snapshot in snapshots]
-        counts = [
-            {place: 1 if place[0] == BROADCAST else len(value) for place, value in states.items()} for states in values
-        ]
+        counts = [{at: 1 if at[0] == BROADCAST else len(value) for at, value in states.items()} for states in values]
         for old, (kind, name), elements in shares(counts, parallelism, subtask, flink=flink):
             value = values[old][kind, name]
             if kind == BROADCAST:

@@ -1,12 +1,7 @@
-"""Distributes operator state when the parallelism changes.
-
-The lists of all old subtasks are joined and cut into one block per new subtask. Which subtask gets the first block of a
-list depends on the lists before it, and the order of lists depends on the hash tables in which Flink keeps state names.
-Kinds of state, and operators, are distributed independently.
-
-Source of the semantics: ``RoundRobinOperatorStateRepartitioner`` and ``StateAssignmentOperation`` (Flink 1.11, 2.3),
-measured on them. Cost: O(old subtasks · states) for a subtask.
-"""
+"""Distributes operator state when the parallelism changes. The lists of all old subtasks are joined and cut into one
+block per new subtask. Which subtask gets the first block of a list depends on the lists before it, and their order on
+the hash tables in which Flink keeps state names. Source: ``RoundRobinOperatorStateRepartitioner``,
+``StateAssignmentOperation`` (Flink 1.11, 2.3), measured on them."""
 
 from __future__ import annotations
 
@@ -18,13 +13,11 @@ from penstock.common.java.java_hash import hash_string
 
 SPLIT, UNION, BROADCAST = "split", "union", "broadcast"
 
-Place = tuple[str, str]
-"""Kind and name of a state."""
+Place = tuple[str, str]  # kind and name of a state
 Counts = Mapping[Place, int]
 """The number of elements of each state of a subtask, in the order of writing. A broadcast map counts as one element."""
 
-_WIDTH = 16
-"""Initial width of a Java map."""
+_WIDTH = 16  # initial width of a Java map
 
 
 class Share(NamedTuple):
@@ -55,7 +48,6 @@ def shares(old: Sequence[Counts], parallelism: int, subtask: int, *, flink: str 
 
 
 def _blocks(old: Sequence[Counts], parallelism: int, subtask: int) -> Iterator[Share]:
-    """A subtask's blocks of all split lists."""
     start = 0
     for place in in_order(old, SPLIT):
         counts = [counts.get(place) for counts in old]
@@ -77,7 +69,6 @@ def _cut(counts: Sequence[int | None], place: Place, block: range) -> Iterator[S
 
 
 def _copies(old: Sequence[Counts], subtask: int, *, partial: bool = False) -> Iterator[Share]:
-    """A subtask's copy of each broadcast state."""
     for place in in_order(old, BROADCAST):
         owners = [number for number, counts in enumerate(old) if place in counts]
         if not partial or len(owners) < len(old):
@@ -85,11 +76,7 @@ def _copies(old: Sequence[Counts], subtask: int, *, partial: bool = False) -> It
 
 
 def in_order(old: Sequence[Counts], kind: str) -> list[Place]:
-    """The states of a kind in the order in which they are distributed.
-
-    This is the iteration order of Java hash maps. In the map of all states of a kind, a new name goes before others in
-    the same bucket, and the map grows only when the next name is inserted.
-    """
+    """The states of a kind in the order in which they are distributed: the iteration order of Java hash maps."""
     table: dict[Place, None] = {}
     width = _WIDTH
     for counts in old:

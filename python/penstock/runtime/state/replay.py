@@ -1,30 +1,26 @@
-"""Applies state files to keyed state: a snapshot, and the logs after it.
-
-Cost: O(bytes read). Whole sections go into their tables without a look at each key, where keys are their own canonical
-forms.
-"""
+"""Applies state files to keyed state: a snapshot, and the logs after it. Whole sections go into their tables without a
+look at each key, where keys are their own canonical forms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
+from operator import itemgetter
 from typing import Any
 
 from penstock.runtime.keys.pyflink_keys import InRow
-from penstock.runtime.state.class_changes import GoneError, Reading, mentions
+from penstock.runtime.state.class_changes import GoneError, Reading, lost_in, mentions
 from penstock.runtime.state.evolution import TABLE
+from penstock.runtime.state.files import Header
 from penstock.runtime.state.key_changes import Check, key_check
 from penstock.runtime.state.keyed import KeyedState, StateInfo, kind_of_key
-from penstock.runtime.state.lost_classes import lost_in
-from penstock.runtime.state.sections import DOMAINS, Earlier, Section, TimersInfo
+from penstock.runtime.state.sections import DOMAINS, Content, Earlier, Section, TimersInfo
 from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.state.type_changes import Refusal, is_undeclared
 
-_SAMPLE = 100
-"""Keys per table and section whose Python types are recorded."""
-_FEW = 1_000
-"""Up to so many timers or moves are replayed in memory, in order, even for state beyond memory."""
+_SAMPLE = 100  # keys per table and section whose Python types are recorded
+_FEW = 1_000  # up to so many timers or moves are replayed in memory, in order, even for state beyond memory
 
 
 class Replay:
@@ -51,31 +47,25 @@ class Replay:
         return check
 
     def apply(
-        self,
-        states: Sequence[StateInfo],
-        timers: Sequence[TimersInfo],
-        sections: Iterable[Section],
-        reading: Reading,
-        check: Check | None,
+        self, described: Header | Content, sections: Iterable[Section], reading: Reading, check: Check | None
     ) -> None:
-        """Apply the next file."""
         moves_by_domain: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
-        streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in timers]
-        for queue, info, many in zip(self._queues, timers, streamed, strict=True):
+        streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in described.timers]
+        for queue, info, many in zip(self._queues, described.timers, streamed, strict=True):
             if many and info.whole:
                 queue.fill(())
         for first, last, data in sections:
             all_ours = first in self._groups and last in self._groups
             names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
-                self._fill(states[number], names[namespace], self._own(all_ours, *columns), gone, reading)
+                self._fill(described.states[number], names[namespace], self._own(all_ours, *columns), gone, reading)
             for domain, columns in enumerate(rows):
                 if columns:
                     moves_by_domain[domain].extend(self._timers(all_ours, names, *columns))
                     if streamed[domain]:  # only the order per key matters, and a key is in one section
                         _move(self._queues[domain], moves_by_domain[domain])
                         moves_by_domain[domain].clear()
-        for queue, info, moves, many in zip(self._queues, timers, moves_by_domain, streamed, strict=True):
+        for queue, info, moves, many in zip(self._queues, described.timers, moves_by_domain, streamed, strict=True):
             if not many:
                 _replay(queue, info, moves)
 
@@ -95,7 +85,6 @@ class Replay:
             )
 
     def _own(self, all_ours: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
-        """The rows of our own key groups."""
         if all_ours:
             return keys, *columns
         keyed = self._keyed
@@ -152,7 +141,7 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
     if not info.whole:
         _move(queue, moves)
         return
-    moves.sort(key=_first)
+    moves.sort(key=itemgetter(0))
     queue.fill(timer for _, _, timer in moves)
     if len(moves) < info.count:  # some belong to other subtasks, so the rest is not a heap
         timers = list(queue)
@@ -162,12 +151,7 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
 
 
 def note_touched(
-    earlier: Earlier,
-    keyed: KeyedState,
-    states: Sequence[StateInfo],
-    timers: Sequence[TimersInfo],
-    sections: Iterable[Section],
-    reading: Reading,
+    earlier: Earlier, keyed: KeyedState, header: Header, sections: Iterable[Section], reading: Reading
 ) -> None:
     """Add the keys and timers that the next log mentions to ``earlier``."""
     keyed.keep_keys(True)  # until the next log is written
@@ -175,15 +159,15 @@ def note_touched(
     for _, _, data in sections:
         names, tables, rows = _read(data, None, reading)
         for number, namespace, keys, _, gone in tables:
-            place = states[number].name, names[namespace]
+            place = header.states[number].name, names[namespace]
             earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
         for domain, columns in enumerate(rows):
             for index, time, key, namespace, added in zip(*columns, strict=True):
                 moves_by_domain[domain].append(
                     (index, bool(added), Timer(time, keyed.enter(key), key, names[namespace]))
                 )
-    for domain, info in enumerate(timers):
-        moves_by_domain[domain].sort(key=_first)
+    for domain, info in enumerate(header.timers):
+        moves_by_domain[domain].sort(key=itemgetter(0))
         moves = earlier.moves[domain]
         earlier.moves[domain] = (
             None if info.whole or moves is None else [*moves, *(row[1:] for row in moves_by_domain[domain])]
@@ -191,37 +175,25 @@ def note_touched(
 
 
 def _read(data: bytes, check: Check | None, reading: Reading) -> tuple[Any, ...]:
-    """The namespaces, tables and timers of a section."""
     namespaces, tables, rows = reading.loads(data)
     names = reading.loads(namespaces)
-    if reading.drops:
-        keys = [(keys, gone) for _, _, keys, _, gone in tables], [row[2] for row in rows if row]
-        if lost := lost_in((keys, names)):
-            raise GoneError(lost)
-    _look_at(tables, rows, check, reading)
-    return names, tables, rows
-
-
-def _look_at(tables: Iterable[Any], rows: Sequence[Any], check: Check | None, reading: Reading) -> None:
-    """Check the keys of a section, if their type or class may have changed."""
-    if check is None and not reading.changed:
-        return
-    all_keys = [keys for _, _, keys, _, gone in tables for keys in (keys, gone)] + [row[2] for row in rows if row]
+    all_keys = [keys for _, _, *columns, gone in tables for keys in (columns[0], gone)] + [
+        row[2] for row in rows if row
+    ]
+    if reading.drops and (lost := lost_in((all_keys, names))):
+        raise GoneError(lost)
     for keys in all_keys:
         if check is not None:
             check(keys)
         for key in keys if reading.changed else ():
             if mentions(key, reading.changed):
                 raise Refusal(f"the class of the key {key!r} has changed, and its fields decide its key group")
+    return names, tables, rows
 
 
 def _move(queue: TimerQueue, moves: list[tuple[int, bool, Timer]]) -> None:
-    for _, added, timer in sorted(moves, key=_first):
+    for _, added, timer in sorted(moves, key=itemgetter(0)):
         if added:
             queue.add(timer.time, timer.slot, timer.key, timer.namespace)
         else:
             queue.remove(timer.time, timer.slot, timer.namespace)
-
-
-def _first(move: tuple[int, bool, Timer]) -> int:
-    return move[0]

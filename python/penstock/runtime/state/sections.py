@@ -1,14 +1,10 @@
-"""Writes keyed state as the sections of a state file: all of it, or what has changed.
-
-A section holds neighbouring key groups: about :data:`SECTION_BYTES`, at least one key group; a small file has one
-section. ``docs/state-files.md`` describes their content.
-
-Cost: O(state) for a snapshot, O(changed entries) for a log.
-"""
+"""Writes keyed state as the sections of a state file: all of it, or what has changed. A section holds neighbouring key
+groups, at least one; ``docs/state-files.md`` describes their content."""
 
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import groupby
@@ -33,12 +29,10 @@ Piece = tuple[Any, ...]
 """A key group's part of a table: (its number, keys, values); of timers: (-1 - domain, keys, moves); of several small
 tables: (:data:`_MIXED`, keys, numbers of their tables, values)."""
 
-_Timers = tuple[bool, list[Any]]
-"""Whether the list has all timers or their moves, and the list."""
+_Timers = tuple[bool, list[Any]]  # whether the list has all timers or their moves, and the list
 
 _MIXED = -1 - len(DOMAINS)
-_MANY = 500
-"""Tables with fewer values are sorted together, because each call of the router costs."""
+_MANY = 500  # tables with fewer values are sorted together, because each call of the router costs
 
 
 class TimersInfo(NamedTuple):
@@ -67,7 +61,7 @@ class Content(NamedTuple):
 
 
 def snapshot_of(keyed: KeyedState) -> Content:
-    """A snapshot of a keyed state. O(state)."""
+    """A snapshot of a keyed state."""
     keyed.settle()
     if not keyed.holds_dicts:
         return _disk_snapshot(keyed)
@@ -85,11 +79,10 @@ class Earlier:
         self.places: set[tuple[str, str]] = set()
 
 
-def log_of(keyed: KeyedState, earlier: Earlier | None = None) -> Content:
-    """The changes of a keyed state since the last file. O(changed entries)."""
+def log_of(keyed: KeyedState, earlier: Earlier) -> Content:
+    """The changes of a keyed state since the last file."""
     keyed.settle()
     assert keyed.changes is not None
-    earlier = earlier or Earlier()
     for place, slots in keyed.changes:
         before = earlier.slots.get(place)
         earlier.slots[place] = slots if before is None else before | slots
@@ -135,70 +128,57 @@ def _disk_snapshot(keyed: KeyedState) -> Content:
     timers = [tagged(domain, queue) for domain, queue in enumerate(queues)]
     values = ((group, -1, place, key, value) for group, place, key, value in keyed.entries())
     names: dict[str, int] = {}
-    counts = [0] * len(queues)
+    counts = [0] * (len(queues) + 1)  # the last one is that of values
     sections: list[Section] = []
-    part = _Part(keyed.noted)
-    entries = 0
+    part = _Part()
     # Values and timers come sorted by key group, so one merge brings together what a section needs.
     merged: Iterator[tuple[int, int, Any, Any, Any]] = merge(values, *timers, key=itemgetter(0))
     for group, rows in groupby(merged, key=itemgetter(0)):
         if part.size >= SECTION_BYTES:
-            sections.append(part.section())
-            part = _Part(keyed.noted)
+            sections.append(part.section(keyed.noted))
+            part = _Part()
         for _, domain, place, key, value in rows:
-            entries += 1
+            counts[domain] += 1
             if domain < 0:
-                part.add_value(group, (names.setdefault(place[0], len(names)), place[1]), key, value)
-            else:
-                counts[domain] += 1
-                part.add_timer(group, domain, value)
+                place = names.setdefault(place[0], len(names)), place[1]
+            part.add(group, domain, place, key, value)
     if part.last >= 0:
-        sections.append(part.section())
-    infos = tuple(TimersInfo(True, count) for count in counts)
-    return Content(_key_info(keyed), tuple(_info(keyed, name) for name in names), infos, tuple(sections), entries)
+        sections.append(part.section(keyed.noted))
+    infos = tuple(TimersInfo(True, count) for count in counts[:-1])
+    states = tuple(_info(keyed, name) for name in names)
+    return Content(_key_info(keyed), states, infos, tuple(sections), sum(counts))
 
 
 class _Part:
     """A section that is filled entry by entry."""
 
-    def __init__(self, noted: Noted) -> None:
-        self._noted = noted
+    def __init__(self) -> None:
         self.first = self.last = -1
-        self.size = 0
-        self._places: dict[tuple[int, Any], int] = {}
-        self._columns: list[tuple[list[Any], list[Any]]] = []
+        self.size = self._count = 0
+        self._columns: dict[tuple[int, Any], tuple[list[Any], list[Any]]] = {}
         self._timers: tuple[list[Timer], ...] = tuple([] for _ in DOMAINS)
-        self._count = 0
 
-    def _in(self, group: int, sample: Any) -> None:
-        """Count an entry of a key group. The size is estimated from every few entries."""
+    def add(self, group: int, domain: int, place: Any, key: Any, value: Any) -> None:
+        """Add a value, or a timer of a domain. The size is estimated from every few entries."""
         self.first, self.last = (group if self.last < 0 else self.first), group
         if self._count % _SAMPLE == 0:
+            sample = (key, value) if domain < 0 else (value.time, key, value.namespace)
             self.size += _SAMPLE * len(dumps(sample))
         self._count += 1
+        if domain < 0:
+            keys, values = self._columns.setdefault(place, ([], []))
+            keys.append(key)
+            values.append(value)
+        else:
+            self._timers[domain].append(value)
 
-    def add_value(self, group: int, place: tuple[int, Any], key: Any, value: Any) -> None:
-        number = self._places.setdefault(place, len(self._places))
-        if number == len(self._columns):
-            self._columns.append(([], []))
-        keys, values = self._columns[number]
-        keys.append(key)
-        values.append(value)
-        self._in(group, (key, value))
-
-    def add_timer(self, group: int, domain: int, timer: Timer) -> None:
-        self._timers[domain].append(timer)
-        self._in(group, (timer.time, timer.key, timer.namespace))
-
-    def section(self) -> Section:
-        pieces: list[Piece] = [(number, *columns) for number, columns in enumerate(self._columns)]
+    def section(self, noted: Noted) -> Section:
+        pieces: list[Piece] = [(number, *columns) for number, columns in enumerate(self._columns.values())]
         pieces += ((-1 - domain, [], timers) for domain, timers in enumerate(self._timers) if timers)
-        return Section(self.first, self.last, _pack(pieces, list(self._places), self._noted))
+        return Section(self.first, self.last, _pack(pieces, list(self._columns), noted))
 
 
 class _Sorting:
-    """Sorts entries by the key group of their key, a whole table at a time."""
-
     def __init__(self, keyed: KeyedState, places: list[tuple[int, Any]]) -> None:
         self._keyed, self._places = keyed, places
         functions, code = native.functions(), native_code(keyed.key_hash.key_type)
@@ -211,7 +191,6 @@ class _Sorting:
         self.entries = 0
 
     def add_values(self, number: int, place: Place, slots: Collection[Any]) -> None:
-        """Add the values of some keys of a table."""
         keyed, table = self._keyed, self._keyed.find(*place) or {}
         kept = keyed.filters.get(place[0])
         self.entries += len(slots)
@@ -230,7 +209,6 @@ class _Sorting:
         values += (table.get(slot, _GONE) for slot in slots) if kept is None else _live(table, slots, kept)
 
     def add_timers(self, domain: int, whole: bool, rows: list[Any]) -> TimersInfo:
-        """Add all timers of a domain, or their moves."""
         timers: list[Timer] = rows if whole else [timer for _, timer in rows]
         # Sections lose the order of moves of different keys, so each move gets its index; timers have one in the heap.
         rows = rows if whole else [(index, *move) for index, move in enumerate(rows)]
@@ -242,7 +220,6 @@ class _Sorting:
         return TimersInfo(whole, len(timers))
 
     def _add_sample(self, keys: list[Any], values: list[Any]) -> None:
-        """Add a sample for the estimate of the entries' size."""
         step = max(1, min(len(keys), len(values)) // _SAMPLE)
         self._sample += zip(keys[::step], values[::step], strict=False)
 
@@ -252,12 +229,14 @@ class _Sorting:
             parts = [dict(self._router.split(keys, column, keyed.group)[0]) for column in (keys, *columns)]
         else:
             groups = list(map(keyed.group, keys))
-            parts = [_by_group(groups, column) for column in (keys, *columns)]
+            parts = [defaultdict[int, list[Any]](list) for _ in (keys, *columns)]
+            for part, column in zip(parts, (keys, *columns), strict=True):
+                for group, value in zip(groups, column, strict=True):
+                    part[group].append(value)
         for group in parts[0]:
             self._pieces.setdefault(group, []).append((number, *(part[group] for part in parts)))
 
     def sections(self) -> Iterator[Section]:
-        """The sections, in the order of key groups."""
         numbers, keys, values = self._mixed
         if keys:
             self._add_sample(keys, values)
@@ -282,42 +261,30 @@ class _Sorting:
 
 
 def _live(table: Table, slots: Iterable[Any], kept: Callable[[Any], Any]) -> Iterator[Any]:
-    """The values to write, of a state with a filter."""
     for slot in slots:
         value = table.get(slot, _GONE)
         live = None if value is _GONE else kept(value)
         yield _GONE if live is None else live
 
 
-def _by_group(groups: list[int], column: list[Any]) -> dict[int, list[Any]]:
-    by_group: dict[int, list[Any]] = {}
-    for group, value in zip(groups, column, strict=True):
-        by_group.setdefault(group, []).append(value)
-    return by_group
-
-
 def _pack(pieces: list[Piece], places: list[tuple[int, Any]], noted: Noted) -> bytes:
-    """The bytes of a section: namespaces, (state, namespace, keys, values, removed keys) per table, and (indices,
-    times, keys, namespaces, added) per domain of timers."""
-    columns: dict[int, tuple[list[Any], list[Any], list[Any]]] = {}
+    """The bytes of a section: namespaces, (state, namespace, keys, values, removed keys) per table, and timers."""
+    columns = defaultdict[int, tuple[list[Any], list[Any], list[Any]]](lambda: ([], [], []))
     moves: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
     for number, keys, *rest in pieces:
         if number == _MIXED:
             for table, key, value in zip(rest[0], keys, rest[1], strict=True):
-                column = columns.get(table)
-                if column is None:
-                    column = columns[table] = [], [], []
+                all_keys, values, gone = columns[table]
                 if value is _GONE:
-                    column[2].append(key)
+                    gone.append(key)
                 else:
-                    column[0].append(key)
-                    column[1].append(value)
+                    all_keys.append(key)
+                    values.append(value)
         elif number < 0:
             moves[-1 - number].extend(rest[0])
         else:
-            column = columns.setdefault(number, ([], [], []))
-            column[0].extend(keys)
-            column[1].extend(rest[0])
+            columns[number][0].extend(keys)
+            columns[number][1].extend(rest[0])
     namespaces: dict[Any, int] = {}
 
     def named(namespace: Any) -> int:

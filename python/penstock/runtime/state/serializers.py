@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.common.typeinfo import (
-    BasicType,
-    BasicTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common import typeinfo as types
+from penstock.common.typeinfo import BasicType, TypeInformation
 
 _BASE = "org.apache.flink.api.common.typeutils.base."
 _TYPEUTILS = "org.apache.flink.api.java.typeutils.runtime."
@@ -28,15 +21,15 @@ TTL = "org.apache.flink.runtime.state.ttl.TtlStateFactory$TtlSerializer"
 
 def serializer_class(type_info: TypeInformation[Any] | None) -> str:
     """Flink's serializer class of a type."""
-    if isinstance(type_info, BasicTypeInfo):
+    if isinstance(type_info, types.BasicTypeInfo):
         kind = type_info.basic_type
         return _BASE + _BASIC_SERIALIZERS.get(kind, f"{kind.name.capitalize()}Serializer")
-    if isinstance(type_info, TupleTypeInfo):
+    if isinstance(type_info, types.TupleTypeInfo):
         return _TYPEUTILS + "TupleSerializer"
-    if isinstance(type_info, RowTypeInfo):
+    if isinstance(type_info, types.RowTypeInfo):
         return _TYPEUTILS + "RowSerializer"
-    if isinstance(type_info, ListTypeInfo):
+    if isinstance(type_info, types.ListTypeInfo):
         return LIST
-    if isinstance(type_info, MapTypeInfo):
+    if isinstance(type_info, types.MapTypeInfo):
         return _BASE + "MapSerializer"
     return _BASE + "array.BytePrimitiveArraySerializer"  # pickled records are bytes to Flink

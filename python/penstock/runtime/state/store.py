@@ -1,7 +1,4 @@
-"""Gives functions their states by descriptor; each state of an operator is created once.
-
-Source of the names: ``pyflink.datastream.functions.KeyedStateStore``.
-"""
+"""Gives functions their states by descriptor (PyFlink: ``KeyedStateStore``); each is created once per operator."""
 
 from __future__ import annotations
 
@@ -11,24 +8,22 @@ from penstock.common import contexts
 from penstock.common.functions import state_descriptor as descriptors
 from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.errors import InvalidProgramError
+from penstock.runtime.state import handles
 from penstock.runtime.state.evolution import settle
 from penstock.runtime.state.handles import AggregatingState, ListState, MapState, ReducingState, State, ValueState
 from penstock.runtime.state.keyed import VOID, KeyedState, StateInfo
 from penstock.runtime.state.serializers import TTL, serializer_class
-from penstock.runtime.state.tracked_handles import tracked_class
-from penstock.runtime.state.ttl import with_ttl
+from penstock.runtime.state.ttl import TTL_CLASSES, Lifetime
 from penstock.runtime.usercode.functions import bind
 
-RESERVED = {
+RESERVED = {  # names of operators' own tables, and their content
     "_op_state": "reductions and aggregations",
     "window-contents": "the elements of windows",
     "merging-window-set": "windows that merge",
     "left-buffer": "one side of an interval join",
     "right-buffer": "the other side of an interval join",
 }
-"""Names of operators' own tables, and their content."""
-TRIGGERS = "trigger:"
-"""Prefix of the names of triggers' tables."""
+TRIGGERS = "trigger:"  # prefix of the names of triggers' tables
 
 
 def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], namespace: Any = VOID) -> Any:
@@ -46,7 +41,7 @@ def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], n
 
 
 class KeyedStateStore(contexts.KeyedStateStore):
-    """Creates handles by descriptor (PyFlink: ``KeyedStateStore``)."""
+    """Creates handles by descriptor."""
 
     _namespace: Any = VOID
 
@@ -65,11 +60,13 @@ class KeyedStateStore(contexts.KeyedStateStore):
         handle = keyed.handles.get(name)
         if handle is None:
             _check_name(name)
-            ttl = _ttl(descriptor, keyed)
+            config = getattr(descriptor, "ttl_config", None)
+            ttl = config if config is not None and config.is_enabled() and keyed.clock is not None else None
             self._settle(keyed, kind.kind, descriptor, types, ttl)
-            handle = kind(keyed, name, *argument) if ttl is None else with_ttl(kind, ttl, keyed, name, *argument)
-            if keyed.changes is not None:
-                handle.__class__ = tracked_class(type(handle))
+            cls: Any = kind if ttl is None else TTL_CLASSES[kind]
+            handle: Any = (cls if keyed.changes is None else handles.tracked_class(cls))(keyed, name, *argument)
+            if ttl is not None:
+                handle._life = Lifetime(ttl, keyed, name, cls)
             keyed.handles[name] = handle
         elif not isinstance(handle, kind):
             raise InvalidProgramError(
@@ -84,7 +81,6 @@ class KeyedStateStore(contexts.KeyedStateStore):
     def _settle(
         keyed: KeyedState, kind: str, descriptor: Any, types: tuple[str, ...], ttl: StateTtlConfig | None
     ) -> None:
-        """Record the description of the state, and convert restored values to it."""
         declared = [getattr(descriptor, attribute, None) for attribute in types]
         names = [serializer_class(type_info) for type_info in declared]
         serializers = (*names[:-1], names[-1] if ttl is None else TTL)
@@ -99,39 +95,27 @@ class KeyedStateStore(contexts.KeyedStateStore):
         keyed.infos[name] = info._replace(version=version or known.version, windows=known.windows)
 
     def get_state(self, state_descriptor: Any) -> ValueState:
-        """A value per key."""
         default = getattr(state_descriptor, "default_value", None)
         return self._handle(ValueState, state_descriptor, ("value_type_info",), default)
 
     def get_list_state(self, state_descriptor: Any) -> ListState:
-        """A list per key."""
         return self._handle(ListState, state_descriptor, ("elem_type_info",))
 
     def get_map_state(self, state_descriptor: Any) -> MapState:
-        """A map per key."""
         return self._handle(MapState, state_descriptor, ("key_type_info", "value_type_info"))
 
     def get_reducing_state(self, state_descriptor: Any) -> ReducingState:
-        """A running reduction per key."""
         reduce = bind(state_descriptor.reduce_function, "reduce")
         return self._handle(ReducingState, state_descriptor, ("type_info",), reduce)
 
     def get_aggregating_state(self, state_descriptor: Any) -> AggregatingState:
-        """A running aggregation per key."""
         return self._handle(AggregatingState, state_descriptor, ("state_type_info",), state_descriptor.agg_function)
 
 
 def _check_name(name: Any) -> None:
-    """Refuse names that operators use for their own tables."""
     what = "triggers" if isinstance(name, str) and name.startswith(TRIGGERS) else RESERVED.get(name)
     if what is not None:
         raise InvalidProgramError(
             f"A state cannot be called {name!r}: operators use this name for {what}. Choose another name; "
             "renamed_from() takes over the state that an earlier program had under this one."
         )
-
-
-def _ttl(descriptor: Any, keyed: KeyedState) -> StateTtlConfig | None:
-    """The time to live of a state's values, if they expire."""
-    config = getattr(descriptor, "ttl_config", None)
-    return config if config is not None and config.is_enabled() and keyed.clock is not None else None

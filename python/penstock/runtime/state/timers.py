@@ -1,11 +1,6 @@
-"""The timers of one operator: a queue ordered by time, and the service that fires them.
-
-A timer is (time, key, namespace); registering it twice has no effect. Timers of equal time fire in the order of Flink's
-binary heap, which is neither the order of keys nor of registration, so the heap repeats Flink's moves exactly.
-
-Sources of the semantics: ``HeapPriorityQueueSet``, ``InternalTimerServiceImpl`` (Flink 1.11). Cost: O(log n) to
-register, to delete, and to fire.
-"""
+"""The timers of one operator: a queue ordered by time, and the service that fires them. Timers of equal time fire in
+the order of Flink's binary heap, so the heap repeats Flink's moves exactly. Sources: ``HeapPriorityQueueSet``,
+``InternalTimerServiceImpl`` (Flink 1.11)."""
 
 from __future__ import annotations
 
@@ -31,21 +26,18 @@ class Timer:
     index: int = 0
 
 
-Move = tuple[bool, Timer]
-"""A timer that was added (True) or removed."""
+Move = tuple[bool, Timer]  # a timer that was added (True) or removed
 
-_FEW_MOVES = 100
-"""Moves that are always recorded one by one."""
+_FEW_MOVES = 100  # moves that are always recorded one by one
 
 
 class TimerQueue:
     """Timers by time, without duplicates."""
 
-    __slots__ = ("_heap", "_known", "all_new", "noted")
-
     def __init__(self) -> None:
         self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # Flink's heap starts at index 1
         self._known: dict[Any, Timer] = {}
+        self._far = 0  # timers in a file, beyond memory
         self.noted: list[Move] | None = None
         self.all_new: bool = False
 
@@ -56,11 +48,9 @@ class TimerQueue:
         return iter(self._heap[1:])
 
     def first(self) -> Timer | None:
-        """The timer to fire next."""
         return self._heap[1] if len(self._heap) > 1 else None
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
-        """Add a timer; returns whether it is new."""
         name = time, slot, namespace
         if name in self._known:
             return False
@@ -72,13 +62,11 @@ class TimerQueue:
         return True
 
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
-        """Remove a timer, if it exists."""
         timer = self._known.pop((time, slot, namespace), None)
         if timer is not None:
             self._take_out(timer)
 
     def poll(self) -> Timer:
-        """Remove and return the first timer."""
         timer = self._heap[1]
         del self._known[timer.time, timer.slot, timer.namespace]
         self._take_out(timer)
@@ -118,10 +106,7 @@ class TimerQueue:
             index = child
         self._put(index, timer)
 
-    # --- changes for state files -------------------------------------------------------------------------------------
-
     def track(self) -> None:
-        """Record added and removed timers from now on."""
         self.noted = []
 
     def _note(self, added: bool, timer: Timer) -> None:
@@ -135,26 +120,22 @@ class TimerQueue:
 
     def outgrown(self, moves: int) -> bool:
         """Whether writing so many moves is more than writing all timers."""
-        return moves > 2 * len(self._heap) + _FEW_MOVES
+        return moves > 2 * (len(self._heap) + self._far) + _FEW_MOVES
 
     @property
     def moves(self) -> int:
-        """The number of entries a log needs for the changes."""
         return len(self) if self.all_new else len(self.noted or ())
 
     def written(self) -> None:
-        """Forget the changes: they are in a file now."""
         self.all_new = False
         if self.noted:
             self.noted.clear()
 
     def by_group(self) -> Iterator[tuple[int, Timer]]:
-        """Key group and timer, in the order of key groups, for a queue beyond memory. Sorted by index the timers are a
-        heap."""
+        """Key group and timer by key group, for a queue beyond memory. Sorted by index they are a heap."""
         raise NotImplementedError
 
     def another(self) -> TimerQueue:
-        """An empty queue of the same kind."""
         return TimerQueue()
 
     def fill(self, timers: Iterable[Timer]) -> None:
@@ -166,33 +147,22 @@ class TimerQueue:
             self._known[timer.time, timer.slot, timer.namespace] = timer
 
 
-def _wall_clock() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Clock:
-    """The processing time of a task. Processing-time timers fire between two records; those that are not due at the end
-    of the input never fire, as in Flink."""
+    """The processing time of a task. Its timers fire between two records; what is not due at the end never fires."""
 
-    __slots__ = ("_waiting", "now")
-
-    def __init__(self, now: Callable[[], int] = _wall_clock) -> None:
+    def __init__(self, now: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self.now: Callable[[], int] = now
         self._waiting: list[OperatorTime] = []
 
     def add(self, operator: OperatorTime) -> None:
-        """Add an operator that has processing-time timers."""
         if operator not in self._waiting:
             self._waiting.append(operator)
 
     def next_due(self) -> int | None:
-        """When the next timer is due, if any."""
-        return min(
-            (due for due in (operator.next_due() for operator in self._waiting) if due is not None), default=None
-        )
+        due = (operator.next_due() for operator in self._waiting)
+        return min((time for time in due if time is not None), default=None)
 
     def fire(self) -> None:
-        """Fire the timers that are due. Costs nothing while no operator has one."""
         if self._waiting:
             now = self.now()
             for operator in self._waiting:
@@ -201,8 +171,6 @@ class Clock:
 
 class OperatorTime:
     """The watermark, clock and timers of an operator."""
-
-    __slots__ = ("_on_event_time", "_on_processing_time", "_state", "clock", "watermark")
 
     def __init__(self, clock: Clock) -> None:
         self.clock: Clock = clock
@@ -222,11 +190,9 @@ class OperatorTime:
             self._fire(self._state.event_timers, watermark, self._on_event_time)
 
     def reach(self, now: int) -> None:
-        """Fire the processing-time timers up to ``now``."""
         self._fire(self._state.processing_timers, now, self._on_processing_time)
 
     def next_due(self) -> int | None:
-        """When the next processing-time timer is due, if any."""
         first = None if self._state is None else self._state.processing_timers.first()
         return None if first is None else first.time
 
@@ -243,12 +209,10 @@ class OperatorTime:
             fire(timer)
 
     def register_event_time(self, time: int, namespace: Any = None) -> None:
-        """Register an event-time timer of the current key."""
         state = self._state
         state.event_timers.add(time, state.slot, state.current_key, namespace)
 
     def register_processing_time(self, time: int, namespace: Any = None) -> None:
-        """Register a processing-time timer of the current key."""
         state = self._state
         state.processing_timers.add(time, state.slot, state.current_key, namespace)
         self.clock.add(self)
@@ -261,19 +225,13 @@ class OperatorTime:
 
 
 class BatchTime(OperatorTime):
-    """Time in BATCH mode, where an operator sees one key after the other.
+    """Time in BATCH mode, where an operator sees one key after the other. While the records of a key arrive the
+    watermark is the smallest; then its timers fire, event time first. Timers that they register are ignored. Source:
+    ``BatchExecutionInternalTimeService`` (Flink 1.20)."""
 
-    While the records of a key arrive, the watermark is the smallest possible, so nothing is late. At the end of the key
-    its event-time timers fire, in order, then its processing-time timers. Timers that they register are ignored, so
-    that a timer that always registers another one ends.
-
-    Source of the semantics: ``BatchExecutionInternalTimeService`` (Flink 1.20).
-    """
-
-    __slots__ = ("_warned",)
+    _warned = False
 
     def end_key(self) -> None:
-        """Fire all timers of the current key, whose records have all arrived."""
         if self._state is None:
             return
         self.watermark: int = MAX_WATERMARK
@@ -286,14 +244,13 @@ class BatchTime(OperatorTime):
             super().register_event_time(time, namespace)
 
     def register_processing_time(self, time: int, namespace: Any = None) -> None:
-        state = self._state
-        if not self._ignored(time):
-            state.processing_timers.add(time, state.slot, state.current_key, namespace)
+        if not self._ignored(time):  # the clock is not asked, because timers fire at the end of the key
+            self._state.processing_timers.add(time, self._state.slot, self._state.current_key, namespace)
 
     def _ignored(self, time: int) -> bool:
         if self.watermark != MAX_WATERMARK:
             return False
-        if not hasattr(self, "_warned"):
+        if not self._warned:
             self._warned = True
             _LOG.warning(
                 "A timer for %s was registered while the timers of a key fired at its end, and is ignored, as are all "

@@ -1,11 +1,6 @@
-"""Records which keyed state has changed since the last file: by state, namespace and key.
-
-:meth:`~penstock.runtime.state.keyed.KeyedState.track` switches it on. From then on tables are :class:`TrackedTable`,
-which record every key that is set or removed. A value that is changed in place must be set again, or *touched*. Handles
-do that when they change a list or map, and when they return a value that its reader could change (:func:`frozen`).
-
-Cost: O(1) per change, and memory for the changed keys.
-"""
+"""Records which keyed state has changed since the last file: by state, namespace and key. From
+:meth:`~penstock.runtime.state.keyed.KeyedState.track` on, tables record every key that is set or removed. A value that
+is changed in place must be set again, or *touched*, as handles do."""
 
 from __future__ import annotations
 
@@ -15,11 +10,9 @@ from decimal import Decimal
 from typing import Any
 
 _ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None), Decimal, date, time, timedelta})
-_DEEPEST = 4
-"""Depth to which nested tuples are checked."""
+_DEEPEST = 4  # depth to which nested tuples are checked
 
-Place = tuple[str, Any]
-"""State name and namespace."""
+Place = tuple[str, Any]  # state name and namespace
 
 
 def frozen(value: Any) -> bool:
@@ -64,7 +57,6 @@ class TrackedTable(dict[Any, Any]):
         return dict.pop(self, slot, *default)
 
     def setdefault(self, slot: Any, default: Any = None) -> Any:
-        """A mutable value that exists counts as changed, because the caller may change it."""
         if slot not in self:
             self[slot] = default
             return default
@@ -84,7 +76,6 @@ class TrackedTable(dict[Any, Any]):
             self.mark((slot,))
 
     def mark(self, slots: Iterable[Any]) -> None:
-        """Record that these keys have changed; at least one."""
         self._dirty[self._place] = self
         self.changed.update(slots)
 
@@ -99,7 +90,6 @@ class Changes:
         return sum(len(table.changed) for table in self.dirty.values())
 
     def __iter__(self) -> Iterator[tuple[Place, set[Any]]]:
-        """The places, with the canonical forms of the keys that have changed there."""
         return ((place, table.changed) for place, table in self.dirty.items())
 
     def table(self, place: Place) -> TrackedTable:
@@ -114,7 +104,6 @@ class Changes:
         return table
 
     def forget(self) -> None:
-        """Forget the changes: they are in a file now."""
         for table in self.dirty.values():
             table.changed = set()
         self.dirty.clear()

@@ -1,13 +1,7 @@
-"""State with a time to live: handles whose values expire by the clock.
-
-A value is stored with the time of its last access, as ``(value, milliseconds)``: the whole of a value, reduction or
-aggregation, each element of a list, each entry of a map. A value that is read after its time to live is removed. Each
-access also looks at a few other values (:meth:`Lifetime.sweep`), so that values of keys that never return are removed
-too.
-
-Source of the semantics: ``org.apache.flink.runtime.state.ttl`` (Flink 1.20). Cost: amortised O(1) more per access, and
-O(length) for reading a whole list or map, which is O(length) anyway.
-"""
+"""State with a time to live: handles whose values expire by the clock. A value is stored as ``(value, milliseconds of
+its last access)``: the whole of a value, reduction or aggregation, each element of a list, each entry of a map. Each
+access also looks at a few other values, so that those of keys that never return are removed too. Source:
+``org.apache.flink.runtime.state.ttl`` (Flink 1.20)."""
 
 from __future__ import annotations
 
@@ -16,15 +10,8 @@ from itertools import takewhile
 from typing import Any, ClassVar
 
 from penstock.common.functions.state_ttl import StateTtlConfig
-from penstock.runtime.state.handles import (
-    MISSING,
-    AggregatingState,
-    ListState,
-    MapState,
-    ReducingState,
-    State,
-    ValueState,
-)
+from penstock.runtime.state import handles
+from penstock.runtime.state.handles import MISSING, State
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.usercode.failure import state_error
@@ -35,28 +22,7 @@ Stamped = tuple[Any, int]
 class Lifetime:
     """The time to live of one state."""
 
-    __slots__ = (
-        "_credit",
-        "_keyed",
-        "_length",
-        "_live",
-        "_name",
-        "_places",
-        "_size",
-        "millis",
-        "now",
-        "renews",
-        "shows",
-    )
-
-    def __init__(
-        self,
-        config: StateTtlConfig,
-        keyed: KeyedState,
-        name: str,
-        live: Callable[[Any, int], Any],
-        length: Callable[[Any], int],
-    ) -> None:
+    def __init__(self, config: StateTtlConfig, keyed: KeyedState, name: str, kind: type[_Mortal]) -> None:
         assert keyed.clock is not None
         self.now: Callable[[], int] = keyed.clock.now
         self.millis: int = config.get_ttl().to_milliseconds()
@@ -66,7 +32,7 @@ class Lifetime:
         incremental = cleanup.get_incremental_cleanup_strategy()
         self._size = 0 if incremental is None else incremental.get_cleanup_size()
         self._credit = 0  # how many values may be looked at now; below 0 after a long list or map
-        self._keyed, self._name, self._live, self._length = keyed, name, live, length
+        self._keyed, self._name, self._live, self._length = keyed, name, kind.live, kind.length
         self._places: Iterator[tuple[Any, Any]] = iter(())
         if cleanup.in_full_snapshot():
             keyed.filters[name] = self.live
@@ -82,9 +48,7 @@ class Lifetime:
         return stored[0]
 
     def sweep(self) -> None:
-        """Look at the next few values of the state, of any key, and remove expired ones. A list or map counts by its
-        length: after a long one the next accesses look at nothing, so that the cost of an access stays the same on
-        average."""
+        """Look at the next few values, of any key. A list counts by its length: after a long one there is a pause."""
         self._credit = min(self._credit, 0) + self._size
         if self._credit <= 0:
             return
@@ -101,31 +65,26 @@ class Lifetime:
         self._credit -= self._length(stored) - 1
         return self.live(stored)
 
-    def read(self, state: State) -> Any:
-        """The value to show, without its time; MISSING if there is none. An expired value is removed."""
+    def read(self, state: State, default: Any = None) -> Any:
+        """The value to show, without its time. An expired value is removed."""
         self.sweep()
         stored = state._read()
         if stored is MISSING:
-            return MISSING
+            return default
         value, stamp = stored
         now = self.now()
         if stamp + self.millis <= now:
             state.clear()
-            return value if self.shows else MISSING
+            return value if self.shows else default
         if self.renews:
             state._write((value, now))
         return value
 
     def merged(self, first_stored: Stamped, second_stored: Stamped, merge: Callable[[Any, Any], Any]) -> Stamped:
-        """Combine two stored values; ``one`` was there first."""
         first, second = self.usable(first_stored), self.usable(second_stored)
         if first is MISSING:
             return first_stored if second is MISSING else (second, self.now())
         return (first if second is MISSING else merge(first, second)), self.now()
-
-
-def _one(stored: Any) -> int:
-    return 1
 
 
 def _live_value(stored: Stamped, over: int) -> Stamped | None:
@@ -143,36 +102,26 @@ def _live_entries(stored: dict[Any, Stamped], over: int) -> dict[Any, Stamped] |
 
 
 class _Mortal:
-    """The common part of handles with a time to live."""
-
-    __slots__ = ()
     kind: ClassVar[str]
     name: str
     _life: Lifetime
+    live: Any = staticmethod(_live_value)
+    length: Any = staticmethod(lambda stored: 1)
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name!r}, {self._life.millis} ms to live>"
 
 
-class TtlValueState(_Mortal, ValueState):
-    """A value per key that expires."""
-
-    __slots__ = ("_life",)
-    live, length = staticmethod(_live_value), staticmethod(_one)
-
+class _TtlValueState(_Mortal, handles.ValueState):
     def value(self) -> Any:
-        value = self._life.read(self)
-        return None if value is MISSING else value
+        return self._life.read(self)
 
     def update(self, value: Any) -> None:
         self._life.sweep()
         super().update(None if value is None else (value, self._life.now()))
 
 
-class TtlListState(_Mortal, ListState):
-    """A list per key whose elements expire."""
-
-    __slots__ = ("_life",)
+class _TtlListState(_Mortal, handles.ListState):
     live, length = staticmethod(_live_elements), staticmethod(len)
 
     def get(self) -> Iterator[Any]:
@@ -205,15 +154,9 @@ class TtlListState(_Mortal, ListState):
         return values and [(value, now) for value in values]
 
 
-class TtlReducingState(_Mortal, ReducingState):
-    """A running reduction per key that expires and then starts anew."""
-
-    __slots__ = ("_life",)
-    live, length = staticmethod(_live_value), staticmethod(_one)
-
+class _TtlReducingState(_Mortal, handles.ReducingState):
     def get(self) -> Any:
-        value = self._life.read(self)
-        return None if value is MISSING else value
+        return self._life.read(self)
 
     def add(self, value: Any) -> None:
         life = self._life
@@ -228,14 +171,9 @@ class TtlReducingState(_Mortal, ReducingState):
         return self._life.merged(first, second, self._reduce)
 
 
-class TtlAggregatingState(_Mortal, AggregatingState):
-    """A running aggregation per key that expires and then starts anew."""
-
-    __slots__ = ("_life",)
-    live, length = staticmethod(_live_value), staticmethod(_one)
-
+class _TtlAggregatingState(_Mortal, handles.AggregatingState):
     def get(self) -> Any:
-        accumulator = self._life.read(self)
+        accumulator = self._life.read(self, MISSING)
         return None if accumulator is MISSING else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
@@ -252,10 +190,7 @@ class TtlAggregatingState(_Mortal, AggregatingState):
         return self._life.merged(first, second, self._function.merge)
 
 
-class TtlMapState(_Mortal, MapState):
-    """A map per key whose entries expire."""
-
-    __slots__ = ("_life",)
+class _TtlMapState(_Mortal, handles.MapState):
     live, length = staticmethod(_live_entries), staticmethod(len)
 
     def _entry(self, key: Any) -> Any:
@@ -279,7 +214,6 @@ class TtlMapState(_Mortal, MapState):
         return value
 
     def _seen(self) -> dict[Any, Any]:
-        """The visible entries of the map. Expired entries are removed."""
         life = self._life
         life.sweep()
         stored = self._entries
@@ -334,18 +268,10 @@ class TtlMapState(_Mortal, MapState):
         return list(self._seen().items())
 
 
-_WITH_TTL: dict[type[State], Any] = {
-    ValueState: TtlValueState,
-    ListState: TtlListState,
-    ReducingState: TtlReducingState,
-    AggregatingState: TtlAggregatingState,
-    MapState: TtlMapState,
-}
-
-
-def with_ttl(kind: type[State], config: StateTtlConfig, keyed: KeyedState, name: str, *argument: Any) -> State:
-    """A handle whose values expire."""
-    cls = _WITH_TTL[kind]
-    handle = cls(keyed, name, *argument)
-    handle._life = Lifetime(config, keyed, name, cls.live, cls.length)
-    return handle
+TTL_CLASSES: dict[type[State], Any] = {
+    handles.ValueState: _TtlValueState,
+    handles.ListState: _TtlListState,
+    handles.ReducingState: _TtlReducingState,
+    handles.AggregatingState: _TtlAggregatingState,
+    handles.MapState: _TtlMapState,
+}  # the handles whose values expire

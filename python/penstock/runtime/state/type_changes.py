@@ -1,10 +1,4 @@
-"""Converts values of one declared type to another, where no information is lost.
-
-Often both types have the same Python values: an int is an INT and a LONG. Then no conversion is needed. Otherwise there
-is a function for each value, or a reason for refusing.
-
-Cost: compiling is linear in the sizes of the types, converting in those of the values.
-"""
+"""Converts values of one declared type to another, where no information is lost, or gives a reason for refusing."""
 
 from __future__ import annotations
 
@@ -14,18 +8,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from penstock.common import typeinfo as types
 from penstock.common.row import Row, names_of
-from penstock.common.typeinfo import (
-    ArrayTypeInfo,
-    BasicType,
-    ListTypeInfo,
-    MapTypeInfo,
-    PickledBytesTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
-from penstock.runtime.buffers.value_checks import checker, kind_of
+from penstock.common.typeinfo import BasicType, TypeInformation
+from penstock.runtime.buffers.value_checks import BITS, checker, kind_of
 
 Convert = Callable[[Any], Any]
 Type = TypeInformation[Any] | None
@@ -41,14 +27,13 @@ class Refusal(ValueError):
 
 def is_undeclared(type_info: Type) -> bool:
     """Whether values of any type are allowed."""
-    return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
+    return type_info is None or isinstance(type_info, types.PickledBytesTypeInfo)
 
 
 def conversion(
     old: Type, new: Type, defaults: Mapping[str, Any] | None = None, path: str = "", doubts: list[str] | None = None
 ) -> Convert | None:
-    """The function from old values to new ones; None if nothing changes. ``doubts`` collects what only values can
-    decide."""
+    """The function from old values to new ones; None if nothing changes. ``doubts``: what only values can decide."""
     doubts = [] if doubts is None else doubts
     if is_undeclared(new) or old == new:
         if new is None or is_undeclared(new) or mentions_undeclared(new):
@@ -60,16 +45,14 @@ def conversion(
         return _checked(new)
     if kind_of(old) is not None and kind_of(new) is not None:
         return _single(old, new, path, doubts)
-    if isinstance(old, TupleTypeInfo) and isinstance(new, TupleTypeInfo):
-        return _record(old, new, defaults or {}, path, _tuple, doubts)
-    if isinstance(old, RowTypeInfo) and isinstance(new, RowTypeInfo):
-        return _record(old, new, defaults or {}, path, _row, doubts)
-    if isinstance(old, ListTypeInfo) and isinstance(new, ListTypeInfo):
+    if isinstance(old, types.TupleTypeInfo | types.RowTypeInfo) and type(old) is type(new):
+        return _record(old, new, defaults or {}, path, doubts)
+    if isinstance(old, types.ListTypeInfo) and isinstance(new, types.ListTypeInfo):
         return _elements(conversion(old.element_type, new.element_type, defaults, path, doubts))
-    if isinstance(old, ArrayTypeInfo) and type(old) is type(new):
+    if isinstance(old, types.ArrayTypeInfo) and type(old) is type(new):
         element: Any = new
         return _elements(conversion(old.element_type, element.element_type, defaults, path, doubts))
-    if isinstance(old, MapTypeInfo) and isinstance(new, MapTypeInfo):
+    if isinstance(old, types.MapTypeInfo) and isinstance(new, types.MapTypeInfo):
         keys = conversion(old.key_type, new.key_type, defaults, _below(path, "key"), doubts)
         if keys is not None:
             doubts.append(f"{_at(path)}keys of the map may become equal")
@@ -91,7 +74,6 @@ def _below(path: str, name: str) -> str:
 
 
 def _checked(new: TypeInformation[Any]) -> Convert | None:
-    """Check values whose old type was not declared."""
     check = checker(new, nulls=True)
     if check is None:
         return None
@@ -111,7 +93,7 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, dou
         if after is BasicType.BIG_DEC:
             return lambda value: None if value is None else Decimal(value)
         if after in (BasicType.FLOAT, BasicType.DOUBLE):
-            if not _exact(before, after):
+            if BITS.get(before, 1 << 10) > (24 if after is BasicType.FLOAT else 53):
                 doubts.append(f"{_at(path)}a large number would lose digits as {new!r}")
             return _fraction(after is BasicType.FLOAT)
     if (before, after) in ((BasicType.FLOAT, BasicType.DOUBLE), (BasicType.CHAR, BasicType.STRING)):
@@ -119,13 +101,6 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, dou
     narrower = before in _WHOLE and after in _WHOLE
     why = "holds fewer numbers than" if narrower else "does not hold the values of"
     raise Refusal(f"{_at(path)}{new!r} {why} {old!r}")
-
-
-def _exact(whole: Any, fraction: Any) -> bool:
-    """Whether a floating-point type holds every number of a whole-number type."""
-    digits = 24 if fraction is BasicType.FLOAT else 53
-    bits = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
-    return bits.get(whole, 1 << 10) <= digits
 
 
 def _fraction(single: bool) -> Convert:
@@ -168,13 +143,10 @@ def entries(keys: Convert | None, items: Convert | None) -> Convert | None:
     return convert
 
 
-_Field = tuple[int, Any, Convert | None]
-"""A new field: its old position or -1, its default, its conversion."""
+_Field = tuple[int, Any, Convert | None]  # a new field: its old position or -1, its default, its conversion
 
 
-def _record(
-    old: Any, new: Any, defaults: Mapping[str, Any], path: str, how: Callable[..., Convert], doubts: list[str]
-) -> Convert | None:
+def _record(old: Any, new: Any, defaults: Mapping[str, Any], path: str, doubts: list[str]) -> Convert | None:
     fields: list[_Field] = []
     before = {name: index for index, name in enumerate(old.field_names)}
     for name, field_type in zip(new.field_names, new.field_types, strict=True):
@@ -190,44 +162,31 @@ def _record(
     same = [index for index, _, _ in fields] == list(range(len(old.field_names)))
     if same and all(convert is None for _, _, convert in fields):
         return None
-    return how(fields, old.field_names, new.field_names)
+    return _fields(fields, old.field_names, new.field_names)
 
 
-def _made(fields: list[_Field], values: Any) -> list[Any]:
-    return [
-        copy.deepcopy(default) if index < 0 else values[index] if convert is None else convert(values[index])
-        for index, default, convert in fields
-    ]
+def _fields(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Convert:
+    """Convert tuples, rows, and dicts in the place of rows."""
 
-
-def _tuple(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Convert:
-    def convert(value: Any) -> Any:
-        if value is None:
-            return None
-        if len(value) != len(old):
-            raise ValueError(f"{value!r} has {len(value)} fields, and its type said {len(old)}")
-        return tuple(_made(fields, value))
-
-    return convert
-
-
-def _row(fields: list[_Field], old: tuple[str, ...], new: tuple[str, ...]) -> Convert:
-    """Convert rows, and tuples or dicts in their place."""
+    def converted(values: Any) -> list[Any]:
+        return [
+            copy.deepcopy(default) if index < 0 else values[index] if convert is None else convert(values[index])
+            for index, default, convert in fields
+        ]
 
     def convert(value: Any) -> Any:
         if value is None:
             return None
         if isinstance(value, dict):
-            return dict(zip(new, _made(fields, [value.get(name) for name in old]), strict=True))
+            return dict(zip(new, converted([value.get(name) for name in old]), strict=True))
         names = names_of(value) if isinstance(value, Row) else None
-        row_values = list(value)
+        values = list(value)
         if names is not None and set(names) == set(old):
-            row_values = [row_values[names.index(name)] for name in old]
-        if len(row_values) != len(old):
-            raise ValueError(f"{value!r} has {len(row_values)} fields, and its type said {len(old)}")
-        converted = _made(fields, row_values)
+            values = [values[names.index(name)] for name in old]
+        if len(values) != len(old):
+            raise ValueError(f"{value!r} has {len(values)} fields, and its type said {len(old)}")
         if not isinstance(value, Row):
-            return tuple(converted)
-        return Row.of_values(converted, None if names is None else new, value.get_row_kind())
+            return tuple(converted(values))
+        return Row.of_values(converted(values), None if names is None else new, value.get_row_kind())
 
     return convert

@@ -1,8 +1,4 @@
-"""Parses the types in state files.
-
-A header has each declared type as an expression such as ``Types.LIST(Types.INT())``. It is parsed without evaluating
-it, because a file may come from a stranger.
-"""
+"""Parses the types in state files, such as ``Types.LIST(Types.INT())``, without evaluating them."""
 
 from __future__ import annotations
 
@@ -13,15 +9,14 @@ from typing import Any
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import TypeInfoError
 
-_LONGEST = 100_000
-"""Longer texts are refused."""
+_LONGEST = 100_000  # longer texts are refused
 _MAKERS: dict[str, Callable[..., TypeInformation[Any]]] = {
     name: getattr(Types, name) for name in vars(Types) if name.isupper() or "_" in name.strip("_")
 }
 
 
 def type_of(text: str) -> TypeInformation[Any] | None:
-    """The type that a text stands for; None for "", an undeclared type. Raises ValueError for any other text."""
+    """The type that a text stands for; None for "", an undeclared type; ValueError for any other text."""
     if not text:
         return None
     try:

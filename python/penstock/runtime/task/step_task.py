@@ -28,7 +28,7 @@ from penstock.runtime.operators.source_reader import everything
 from penstock.runtime.state.evolution import unread
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import MEMORY_PER_BYTE, KeyedState
-from penstock.runtime.state.lost_classes import drop_lost
+from penstock.runtime.state.class_changes import drop_lost
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.task.task import Task
 

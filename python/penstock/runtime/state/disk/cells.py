@@ -1,9 +1,6 @@
-"""Entries of tables as rows of a file.
-
-The number of a row is the key group of the key and 48 bits of Python's hash of the place. So rows are ordered by key
-group, and places that are equal in Python share a row. Different places may collide; such a row holds a list, and its
-number is remembered, because writing to it requires reading it first.
-"""
+"""Entries of tables as rows of a file. A row's number is the key group and 48 bits of Python's hash of the place, so
+rows are ordered by key group. Places may collide; such a row holds a list, and its number is remembered, because
+writing to it requires reading it first."""
 
 from __future__ import annotations
 
@@ -17,8 +14,7 @@ from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import key_group_of_hash
 from penstock.runtime.state.disk.rows import CHUNK, RowFile
 
-GONE: Any = object()
-"""Stands for a missing value."""
+GONE: Any = object()  # stands for a missing value
 BITS = 48
 _LOW = (1 << BITS) - 1
 
@@ -41,7 +37,6 @@ class Cells:
         self._shared: set[int] = set()  # numbers of rows that may have several entries
 
     def number(self, table: int, slot: Any, key: Any) -> int:
-        """The number of an entry's row."""
         return self.group(key) << BITS | (hash(slot) ^ table * 0x9E3779B97F4B) & _LOW
 
     def read(self, number: int, table: int, slot: Any) -> tuple[bool, Any]:
@@ -111,8 +106,7 @@ class Cells:
         return existed
 
     def all(self) -> Iterator[tuple[int, Cell]]:
-        """Key group and entry of everything in the file, in the order of key groups. Entries may be written
-        meanwhile."""
+        """Key group and entry of everything in the file, by key group. Entries may be written meanwhile."""
         for rows in self.file.chunks("select id, data from rows where id>? order by id limit ?"):
             for number, data in rows:
                 content = pickle.loads(data)

@@ -1,8 +1,5 @@
-"""Keyed state beyond memory: the tables of an operator in a file, behind the interface of :class:`KeyedState`.
-
-A state with namespaces is one :class:`DiskTable` for all of them, because there may be as many namespaces as keys, as
-with session windows; a :class:`Window` shows one namespace of it.
-"""
+"""Keyed state beyond memory: the tables of an operator in a file, behind the interface of :class:`KeyedState`. A state
+with namespaces is one :class:`DiskTable`, because there may be as many namespaces as keys."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _UNSET: Any = object()
 
 
 class Window(MutableMapping[Any, Any]):
-    """One namespace of a table. It holds nothing itself, and is created on request."""
+    """One namespace of a table, created on request. Going through it is O(state of the operator)."""
 
     __slots__ = ("_namespace", "_table")
 
@@ -35,9 +32,6 @@ class Window(MutableMapping[Any, Any]):
 
     def __getitem__(self, slot: Any) -> Any:
         return self._table[self._namespace, slot]
-
-    def __contains__(self, slot: Any) -> bool:
-        return (self._namespace, slot) in self._table
 
     def __setitem__(self, slot: Any, value: Any) -> None:
         self._table[self._namespace, slot] = value
@@ -53,25 +47,21 @@ class Window(MutableMapping[Any, Any]):
         return self._table.setdefault((self._namespace, slot), default)
 
     def touch(self, slot: Any) -> None:
-        """Record that the value of a key may have changed in place, if it has one."""
         self._table.touch((self._namespace, slot))
 
     def mark(self, slots: Iterable[Any]) -> None:
-        """Record that these keys have changed."""
         self._table.mark((self._namespace, slot) for slot in slots)
 
     def __iter__(self) -> Iterator[Any]:
         return (slot for slot, _ in self.items())
 
     def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """Keys and values; O(state of the operator)."""
         return ((slot, value) for (namespace, slot), value in self._table.items() if namespace == self._namespace)
 
     def values(self) -> Iterator[Any]:  # type: ignore[override]
         return (value for _, value in self.items())
 
     def __len__(self) -> int:
-        """O(state of the operator)."""
         return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
@@ -79,10 +69,8 @@ class Window(MutableMapping[Any, Any]):
         return True
 
 
-LEAST_TIMERS = 1_000
-"""Timers that are always kept in memory."""
-_PAGES = 4
-"""One part in so many of the memory is for pages of the file, another for timers."""
+LEAST_TIMERS = 1_000  # timers that are always kept in memory
+_PAGES = 4  # one part in so many of the memory is for pages of the file, another for timers
 
 
 class DiskKeyedState(KeyedState):
@@ -127,11 +115,12 @@ class DiskKeyedState(KeyedState):
             for _, queue in self.queues():
                 queue.track()
 
-    def keep_keys(self, keep: bool) -> None:
-        """Ignored: the keys of entries in memory are always kept."""
+    def keep_keys(self, keep: bool) -> None: ...
 
     def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
-        self.load(name, namespace, zip(keys, values, strict=True))
+        spaced, slots = namespace is not VOID, map(self.enter, keys)
+        places = ((namespace, slot) for slot in slots) if spaced else slots
+        self._named(name, spaced).load(zip(places, values, strict=True))
 
     def entries(self) -> Iterator[Entry]:
         """All values that a snapshot has, in the order of key groups. Nothing may be written meanwhile."""
@@ -151,12 +140,13 @@ class DiskKeyedState(KeyedState):
 
     def table(self, name: str, namespace: Any = VOID) -> Table:
         if namespace is VOID:
-            return cast(Table, self._plain.get(name) or self._made(name, self._plain, False))
-        return cast(Table, Window(self._spaced.get(name) or self._made(name, self._spaced, True), namespace))
+            return cast(Table, self._named(name, False))
+        return cast(Table, Window(self._named(name, True), namespace))
 
-    def _made(self, name: str, tables: dict[str, DiskTable], spaced: bool) -> DiskTable:
-        table = tables.get(name)  # an empty table is falsy
-        if table is None:
+    def _named(self, name: str, spaced: bool) -> DiskTable:
+        tables = self._spaced if spaced else self._plain
+        table = tables.get(name)
+        if table is None:  # an empty one is falsy
             table = tables[name] = DiskTable(self._memory, name, spaced)
             self._places.append((name, spaced))
             if self.changes is not None:
@@ -181,7 +171,6 @@ class DiskKeyedState(KeyedState):
         self.current_key = self.slot = None
 
     def places(self, name: str) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """(namespace, canonical form of the key) of every value of a state, lazily."""
         if name in self._plain:
             yield from ((VOID, slot) for slot in self._plain[name])
         yield from self._spaced.get(name, ())
@@ -202,7 +191,6 @@ class DiskKeyedState(KeyedState):
             self._places[table.number] = new, tables is self._spaced
 
     def keys(self, name: str) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """(key, canonical form) of every key with a value of a state without namespace, lazily."""
         return ((self._key(slot), slot) for slot in self._plain.get(name, ()))
 
     def _remember(self, slot: Any, key: Any) -> None:
@@ -226,21 +214,8 @@ class DiskKeyedState(KeyedState):
             self._keys[self.slot] = keys[self.slot]
         self._most_keys = 2 * len(self._keys) + 100_000
 
-    def load(self, name: str, namespace: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
-        """Set many values by key. This changes the current key."""
-        if namespace is VOID:
-            table = self._plain.get(name)
-            target = self._made(name, self._plain, False) if table is None else table
-            target.load((self.enter(key), value) for key, value in pairs)
-        else:
-            table = self._spaced.get(name)
-            target = self._made(name, self._spaced, True) if table is None else table
-            target.load(((namespace, self.enter(key)), value) for key, value in pairs)
-
 
 class _DiskChanges(Changes):
-    """The changes in tables beyond memory."""
-
     def __init__(self, tables: list[DiskTable], places: list[tuple[str, bool]]) -> None:
         super().__init__()
         self._tables, self._names = tables, places

@@ -8,10 +8,8 @@ from itertools import islice
 from typing import Any
 from weakref import WeakSet
 
-_ENTRY = 260
-"""Bytes of an entry besides its key and value: dict entries and the row number."""
-_MOST_PARTS = 10_000
-"""Parts of a value that are measured; the rest is extrapolated."""
+_ENTRY = 260  # bytes of an entry besides its key and value: dict entries and the row number
+_MOST_PARTS = 10_000  # parts of a value that are measured; the rest is extrapolated
 _USERS: WeakSet[Any] = WeakSet()
 
 
@@ -22,7 +20,7 @@ def share(user: Any, memory: int) -> int:
 
 
 def size_of(value: Any) -> int:
-    """An estimate of the bytes of an object with its parts; O(parts), of the first ten thousand."""
+    """An estimate of the bytes of an object with its parts."""
     size, parts, seen = 0, [value], 0
     known: set[int] = set()
     while parts and seen < _MOST_PARTS:

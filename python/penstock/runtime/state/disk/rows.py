@@ -1,10 +1,6 @@
-"""Rows by number in a local SQLite file, which holds the tables and timers of state beyond memory.
-
-The file is unlinked as soon as it is open, so nothing remains however the process ends. It is never needed afterwards,
-so it has no journal and no sync. SQLite is part of Python, stays within its memory limit even with a limited address
-space (``spark.executor.pyspark.memory``), and has the cheapest reads of the candidates; docs/state.md has the figures.
-Cost: a read is O(log n), about 5 µs; writes are sorted and batched.
-"""
+"""Rows by number in a local SQLite file, which holds the tables and timers of state beyond memory. The file is unlinked
+as soon as it is open and never needed afterwards, so it has no journal and no sync. docs/state.md has the figures that
+made us choose SQLite: a read is O(log n), about 5 µs; writes are sorted and batched."""
 
 from __future__ import annotations
 
@@ -13,13 +9,13 @@ import os
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from penstock.errors import StateError
 
-CHUNK = 1_000
-"""Rows that are read or written at a time."""
+CHUNK = 1_000  # rows that are read or written at a time
 _PRAGMAS = ("page_size=4096", "journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "temp_store=FILE")
 _SCHEMA = (
     "create table rows (id integer primary key, data blob not null)",
@@ -50,7 +46,7 @@ class RowFile:
             if path:
                 os.unlink(path)
         weakref.finalize(self, self._db.close)
-        self._queues = -1
+        self.next_queue: Callable[[], int] = count().__next__  # a new number for a queue of timers
         self.cursor: sqlite3.Cursor = self._db.cursor()
         self.execute: Any = self.cursor.execute
 
@@ -62,17 +58,11 @@ class RowFile:
         except sqlite3.DatabaseError as error:
             raise _failed(self.folder, error) from error
 
-    def next_queue(self) -> int:
-        """A new number for a queue of timers."""
-        self._queues += 1
-        return self._queues
-
     def query(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
         """Rows in any order, read lazily: write nothing meanwhile."""
         return self._db.execute(statement, arguments)
 
     def get(self, number: int) -> bytes | None:
-        """The data of a row, or None."""
         try:
             row = self.execute("select data from rows where id=?", (number,)).fetchone()
         except sqlite3.DatabaseError as error:
@@ -80,22 +70,18 @@ class RowFile:
         return None if row is None else row[0]
 
     def put(self, pairs: Pairs) -> None:
-        """Insert or replace rows. Sorted by number is cheapest."""
         self._many("replace into rows values (?, ?)", pairs)
 
     def add(self, pairs: Pairs) -> tuple[int, Pairs]:
-        """Insert rows that are missing. Returns how many existed, and the rows that exist with other data, which
-        stay."""
+        """Insert missing rows. Returns how many existed, and those of other data, which stay."""
         existing = len(pairs) - (self._many("insert or ignore into rows values (?, ?)", pairs) if pairs else 0)
         return existing, [(number, data) for number, data in pairs if self.get(number) != data] if existing else ()
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove rows, if they exist."""
         self._many("delete from rows where id=?", [(number,) for number in numbers])
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Group several writes in one transaction, which is cheaper."""
         with self.failures():
             self._db.execute("begin")
             yield

@@ -1,11 +1,7 @@
-"""Tables with cold entries in a file, with the interface of a dict from key to value.
-
-Recently used entries are in memory, in two generations. A read looks in the young generation, then the old one, then
-the file, and makes the entry young. When the young entries take half of the memory, changed old entries are written in
-one batch, and the young generation becomes the old one. So a hit costs as much as in a dict, entries in use stay in
-memory, and a mutable value is written as it is when it leaves memory. A change in place counts as in a dict, if it
-happens before many other keys have been used.
-"""
+"""Tables with cold entries in a file, with the interface of a dict from key to value. Recently used entries are in
+memory, in two generations. A read looks in the young one, the old one, then the file, and makes the entry young. When
+the young entries take half of the memory, changed old entries are written in one batch, and the young generation
+becomes the old one. A mutable value is written as it is when it leaves memory."""
 
 from __future__ import annotations
 
@@ -21,11 +17,9 @@ from penstock.runtime.buffers import codec
 from penstock.runtime.state.disk.cells import GONE, Cell, Cells
 from penstock.runtime.state.disk.memory import entry_size
 
-_LEAST, _MOST = 16, 4_096
-"""Bounds of the number of entries between two size estimates."""
+_LEAST, _MOST = 16, 4_096  # bounds of the number of entries between two size estimates
 _SAMPLE = 16
-_LOADED = 10_000
-"""Entries per batch of a load."""
+_LOADED = 10_000  # entries per batch of a load
 _UNSET: Any = object()
 
 
@@ -41,10 +35,7 @@ class Generations:
         current: Callable[[], Any],
         functions: bool,
     ) -> None:
-        self.cells: Cells = cells
-        self.key_of: Callable[[Any], Any] = key_of
-        self.remember: Callable[[Any, Any], None] = remember
-        self.current: Callable[[], Any] = current
+        self.cells, self.key_of, self.remember, self.current = cells, key_of, remember, current
         self.left: int = _LEAST
         self.tables: list[DiskTable] = []
         self.after: Callable[[], None] = lambda: None
@@ -64,7 +55,6 @@ class Generations:
         self._step = self.left = max(_LEAST, min(_MOST, (limit - self._bytes) // (8 * mean)))
 
     def age(self) -> None:
-        """Write changed old entries, and make the young ones old."""
         current = self.current()
         for table in self.tables:
             table.age(current)
@@ -72,31 +62,15 @@ class Generations:
         self.after()
 
     def write(self) -> None:
-        """Write all changed entries; they stay in memory."""
         for table in self.tables:
             table.write()
 
     def slots(self) -> Iterator[Any]:
-        """Canonical forms of the keys that have entries in memory."""
         return (slot for table in self.tables for slot in table.slots())
 
 
 class DiskTable(MutableMapping[Any, Any]):
     """A table of an operator."""
-
-    __slots__ = (
-        "_cells",
-        "_changed",
-        "_count",
-        "_dirty",
-        "_memory",
-        "_name",
-        "_numbers",
-        "_old",
-        "_spaced",
-        "_young",
-        "number",
-    )
 
     def __init__(self, memory: Generations, name: str, spaced: bool = False) -> None:
         self._name = name
@@ -110,8 +84,6 @@ class DiskTable(MutableMapping[Any, Any]):
         self._count = 0
         self._changed: set[Any] | None = None
 
-    # --- the interface of a dict ------------------------------------------------------------------------------------
-
     def get(self, slot: Any, default: Any = None) -> Any:
         value = self._young.get(slot, _UNSET)
         if value is _UNSET:
@@ -119,16 +91,13 @@ class DiskTable(MutableMapping[Any, Any]):
         return default if value is GONE else value
 
     def __getitem__(self, slot: Any) -> Any:
-        value = self._young.get(slot, _UNSET)
-        if value is _UNSET:
-            value = self._fetch(slot)
+        value = self.get(slot, GONE)
         if value is GONE:
             raise KeyError(slot)
         return value
 
     def __contains__(self, slot: Any) -> bool:
-        value = self._young.get(slot, _UNSET)
-        return (self._fetch(slot) if value is _UNSET else value) is not GONE
+        return self.get(slot, GONE) is not GONE
 
     def __setitem__(self, slot: Any, value: Any) -> None:
         young = self._young
@@ -160,7 +129,6 @@ class DiskTable(MutableMapping[Any, Any]):
         return default
 
     def setdefault(self, slot: Any, default: Any = None) -> Any:
-        """A mutable value that exists counts as changed, because the caller may change it."""
         value = self.get(slot, GONE)
         if value is GONE:
             self[slot] = value = default
@@ -172,11 +140,10 @@ class DiskTable(MutableMapping[Any, Any]):
         return self._count
 
     def __iter__(self) -> Iterator[Any]:
-        """The places, in the order of key groups. Places that are added meanwhile may be included."""
         return (slot for slot, _ in self.items())
 
     def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """Places and their current values, in the order of key groups. O(state of the operator)."""
+        """Places and their current values, in the order of key groups."""
         memory, number, spaced = self._memory, self.number, self._spaced
         memory.write()
         for _, cell in self._cells.all():
@@ -190,88 +157,66 @@ class DiskTable(MutableMapping[Any, Any]):
 
     def load(self, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Set many values; entries that are not in memory are written to the file directly."""
-        cells, key_of, spaced, known = self._cells, self._memory.key_of, self._spaced, self._numbers
         rows: list[tuple[int, bool, Cell]] = []
         for slot, value in pairs:
-            if slot in known:
+            if slot in self._numbers:
                 before, self._changed = self._changed, None
                 self[slot] = value
                 self._changed = before
-                continue
-            key_slot = slot[1] if spaced else slot
-            key = key_of(key_slot)
-            rows.append(
-                (
-                    cells.number(self.number, slot, key),
-                    True,
-                    Cell(self.number, slot, value, () if key is key_slot else (key,)),
-                )
-            )
-            if len(rows) == _LOADED:
-                self._load(rows)
-                rows = []
-        self._load(rows)
-
-    def _load(self, rows: list[tuple[int, bool, Cell]]) -> None:
-        rows.sort(key=itemgetter(0))
-        with self._failures():
-            self._count += len(rows) - self._cells.write(rows)
+            else:
+                rows.append(self._row(slot, value, True))
+                if len(rows) == _LOADED:
+                    self._store(rows)
+        self._store(rows)
 
     def convert(self, converted: Callable[[Any, Any], Any]) -> int:
-        """Replace all values and return their number; entries that are not in memory are written to the file
-        directly."""
         rows: list[tuple[int, bool, Cell]] = []
         count = 0
         for slot, before in self.items():
             count += 1
             value = converted(slot, before)
-            if slot in self._numbers:
-                if value is None:
-                    self.pop(slot)
-                else:
-                    self[slot] = value
-                continue
-            key = self._memory.key_of(key_slot := slot[1] if self._spaced else slot)
-            cell = Cell(self.number, slot, GONE if value is None else value, () if key is key_slot else (key,))
-            rows.append((self._cells.number(self.number, slot, key), False, cell))
-            self._count -= value is None
-            if len(rows) == _LOADED:
-                self._replace(rows)
-                rows = []
-        self._replace(rows)
+            if slot not in self._numbers:
+                rows.append(self._row(slot, GONE if value is None else value, False))
+                self._count -= value is None
+                if len(rows) == _LOADED:
+                    self._store(rows)
+            elif value is None:
+                self.pop(slot)
+            else:
+                self[slot] = value
+        self._store(rows)
         return count
 
-    def _replace(self, rows: list[tuple[int, bool, Cell]]) -> None:
+    def _row(self, slot: Any, value: Any, new: bool, number: int | None = None) -> tuple[int, bool, Cell]:
+        key_slot = slot[1] if self._spaced else slot
+        key = self._memory.key_of(key_slot)
+        cell = Cell(self.number, slot, value, () if key is key_slot else (key,))
+        return self._cells.number(self.number, slot, key) if number is None else number, new, cell
+
+    def _store(self, rows: list[tuple[int, bool, Cell]]) -> None:
+        rows.sort(key=itemgetter(0))
         with self._failures():
-            self._cells.write(rows)
+            self._count += sum(new for _, new, _ in rows) - self._cells.write(rows)
+        rows.clear()
 
     def clear(self) -> None:
-        """Forget all places. O(state of the operator)."""
         for slot in self:
             self.pop(slot, None)
 
-    # --- changes for state files ------------------------------------------------------------------------------------
-
     def track(self) -> None:
-        """Record changed places from now on."""
         self._changed = set()
 
     @property
     def changed(self) -> set[Any]:
-        """The places that have changed since :meth:`track`."""
         return self._changed or set()
 
     def touch(self, slot: Any) -> None:
-        """Record that the value of a place may have changed in place, if it has one."""
         if self._changed is not None and slot in self:
             self._changed.add(slot)
 
     def mark(self, slots: Iterable[Any]) -> None:
-        """Record that these places have changed."""
         if self._changed is not None:
             self._changed.update(slots)
-
-    # --- memory -----------------------------------------------------------------------------------------------------
 
     def _now(self, cell: Cell) -> Any:
         """The current value of an entry that was read from the file, without making it young."""
@@ -281,7 +226,6 @@ class DiskTable(MutableMapping[Any, Any]):
         return cell.value if value is _UNSET else value
 
     def newest(self, number: int) -> Iterable[tuple[Any, Any]]:
-        """The newest entries in memory."""
         return islice(reversed(self._young.items()), number)
 
     def _fetch(self, slot: Any) -> Any:
@@ -301,8 +245,7 @@ class DiskTable(MutableMapping[Any, Any]):
         return value
 
     def age(self, current: Any) -> None:
-        """Write changed old entries, forget the old ones, and make the young ones old. Entries of the current key
-        stay."""
+        """Write changed old entries, forget the old ones, and make the young ones old."""
         # Entries of the current key must stay: its function may hold a value that it is about to change in place.
         old, self._old, self._young = self._old, self._young, {}
         stay = [slot for slot in old if slot[1] == current] if self._spaced else [current] if current in old else ()
@@ -313,7 +256,6 @@ class DiskTable(MutableMapping[Any, Any]):
         self._dirty.difference_update(old)
 
     def write(self) -> None:
-        """Write all changed entries; they stay in memory."""
         for entries in (self._old, self._young):
             self._write(entries)
         self._dirty.clear()
@@ -334,7 +276,6 @@ class DiskTable(MutableMapping[Any, Any]):
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """Turn pickling errors into a StateError."""
         try:
             yield
         except (StateError, MemoryError):
@@ -346,11 +287,8 @@ class DiskTable(MutableMapping[Any, Any]):
             ) from error
 
     def _rows(self, slots: list[Any], entries: dict[Any, Any]) -> Iterator[tuple[int, bool, Cell]]:
-        numbers, key_of, spaced = self._numbers, self._memory.key_of, self._spaced
         for slot in slots:
-            number, value = numbers[slot], entries[slot]
+            number, value = self._numbers[slot], entries[slot]
             new, number = number < 0, max(number, ~number)
-            key_slot = slot[1] if spaced else slot
-            key = key_of(key_slot)
-            numbers[slot] = ~number if value is GONE else number
-            yield number, new, Cell(self.number, slot, value, () if key is key_slot else (key,))
+            self._numbers[slot] = ~number if value is GONE else number
+            yield self._row(slot, value, new, number)

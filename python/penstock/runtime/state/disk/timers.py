@@ -1,9 +1,6 @@
-"""Timers beyond memory: the next ones in the heap, later ones in the file of the operator's state, by time.
-
-While all fit in memory, the file has none and the order is that of :class:`.timers.TimerQueue`. After that, timers of
-equal time fire in any order, as in Flink with RocksDB. Cost: O(log n) each; a timer in the file is written and read
-once.
-"""
+"""Timers beyond memory: the next ones in the heap, later ones in the file of the operator's state, by time. While all
+fit in memory, the order is that of :class:`.timers.TimerQueue`. After that, timers of equal time fire in any order, as
+in Flink with RocksDB."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import contextlib
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -19,22 +16,15 @@ from penstock.runtime.state.disk.cells import BITS, encoded
 from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.timers import Timer, TimerQueue
 
-TIMER = 600
-"""An estimate of a timer's bytes in memory."""
-_FEW_MOVES = 100
-_WAITING = 10_000
-"""Timers per batch of writes."""
+TIMER = 600  # an estimate of a timer's bytes in memory
+_WAITING = 10_000  # timers per batch of writes
 
-Place = tuple[int, int]
-"""Time and number, the sort key of timers in the file."""
-Entry = tuple[Any, Any, Any]
-"""(canonical form, key, namespace)"""
+Place = tuple[int, int]  # time and number, the sort key of timers in the file
+Entry = tuple[Any, Any, Any]  # (canonical form, key, namespace)
 
 
 class DiskTimerQueue(TimerQueue):
     """A timer queue with its later timers in a file."""
-
-    __slots__ = ("_far", "_file", "_horizon", "_key_of", "_most", "_number", "_queue", "_waiting")
 
     def __init__(
         self, file: RowFile, queue: int, number: Callable[[Any, Any], int], key_of: Callable[[Any], Any], most: int
@@ -43,28 +33,16 @@ class DiskTimerQueue(TimerQueue):
         self._file, self._queue, self._number, self._key_of, self._most = file, queue, number, key_of, max(most, 2)
         self._horizon: Place | None = None  # later timers are in the file, not in the heap
         self._waiting: dict[Any, tuple[Place, Entry | None]] = {}  # by name; None removes the timer
-        self._far = 0
 
     @contextlib.contextmanager
     def _unnoted(self) -> Iterator[None]:
-        """Move timers between memory and file without recording changes."""
         noted, self.noted = self.noted, None
         try:
             yield
         finally:
             self.noted = noted
 
-    def _note(self, added: bool, timer: Timer) -> None:
-        assert self.noted is not None
-        if self.all_new:
-            return
-        self.noted.append((added, timer))
-        if len(self.noted) > 2 * (len(self._heap) + self._far) + _FEW_MOVES:
-            self.all_new = True
-            self.noted.clear()
-
     def fill(self, timers: Iterable[Timer]) -> None:
-        """Replace all timers. The order of another queue is kept if all fit in memory."""
         rest = iter(timers)
         first = list(islice(rest, self._most))
         more = next(rest, None)
@@ -73,9 +51,7 @@ class DiskTimerQueue(TimerQueue):
             self._horizon, self._far = None, 0
             self._file.execute("delete from timers where queue=?", (self._queue,))
             super().fill(() if more is not None else first)
-            for timer in (*first, more) if more is not None else ():
-                self.add(timer.time, timer.slot, timer.key, timer.namespace)
-            for timer in rest:
+            for timer in chain(first, [more], rest) if more is not None else ():
                 self.add(timer.time, timer.slot, timer.key, timer.namespace)
 
     def another(self) -> DiskTimerQueue:
@@ -151,7 +127,6 @@ class DiskTimerQueue(TimerQueue):
             self._write()
 
     def _spill(self) -> None:
-        """Keep only the earlier half in the heap."""
         # The horizon is the median: timers before it stay in the heap, the others go to the file, as do later ones that
         # are registered after it. So the heap is refilled only after half of its timers have fired.
         timers = list(super().__iter__())
@@ -168,7 +143,6 @@ class DiskTimerQueue(TimerQueue):
         self._write()
 
     def _restart(self, timers: list[Timer]) -> None:
-        """Replace the heap by these sorted timers."""
         del self._heap[1:]
         self._known.clear()
         with self._unnoted():
@@ -192,7 +166,6 @@ class DiskTimerQueue(TimerQueue):
                     self._far -= 1
 
     def _write(self) -> None:
-        """Write the waiting additions and removals."""
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, {}
@@ -217,14 +190,10 @@ class DiskTimerQueue(TimerQueue):
         names = {(slot, namespace) for slot, _, namespace in entries}
         self._rewrite(place, lambda old: [*(entry for entry in old if (entry[0], entry[2]) not in names), *entries])
 
-    def _at(self, place: Place) -> bytes:
+    def _rewrite(self, place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None:
         query = "select data from timers where queue=? and time=? and id=?"
         row = self._file.execute(query, (self._queue, *place)).fetchone()
-        return encoded([]) if row is None else row[0]
-
-    def _rewrite(self, place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None:
-        """Change the timers of one place."""
-        old = pickle.loads(self._at(place))
+        old: list[Entry] = [] if row is None else pickle.loads(row[0])
         new = change(old)
         self._far += len(new) - len(old)
         if new:
