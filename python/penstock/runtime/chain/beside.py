@@ -19,11 +19,7 @@ from penstock.runtime.usercode.functions import lifecycle
 
 
 class Beside:
-    """The functions before one operator, or behind it, in one subtask.
-
-    Args:
-        context: of the operator.
-    """
+    """The functions before one operator, or behind it, in one subtask."""
 
     __slots__ = ("_context", "_functions", "_opened")
 
@@ -33,18 +29,13 @@ class Beside:
         self._opened = 0
 
     def add(self, partition: KeyPartition | CustomPartition | None, place: str) -> None:
-        """Take over the functions of a partition, each once.
-
-        Args:
-            partition: of an input or an output; None: it has no functions.
-            place: where they run: before the operator, or behind it.
-        """
+        """Take over the functions of a partition, each once; ``place`` says where they run: before the operator, or
+        behind it."""
         for function, what in () if partition is None else partition.functions():
             if all(function is not other for other, *_ in self._functions):
                 self._functions.append((function, what, place))
 
     def open(self) -> None:
-        """Open them."""
         for function, what, place in self._functions:
             self._opened += 1
             context = StatelessContext(

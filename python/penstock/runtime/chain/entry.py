@@ -33,47 +33,30 @@ Put = Callable[[list[Any], Times, "list[Any] | None"], None]
 
 
 class Listed:
-    """Record by record into the head.
-
-    Args:
-        collect: of the head's input.
-    """
+    """Record by record into the head."""
 
     def __init__(self, collect: Collector) -> None:
         self._collect = collect
 
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        """Take records.
-
-        Args:
-            values: the records, in order.
-            times: their timestamps; others may follow, which are left.
-            keys: by the key selector of the input, if they are known.
-        """
+        """Take records, in order; ``times`` may have more, which are left; ``keys`` are those of the input's
+        selector, if known."""
         for value, time in zip(values, repeat(None) if times is None else times, strict=False):
             self._collect(value, time)
 
 
 class Fused:
-    """Many records into a generated function.
-
-    Args:
-        fusion: makes it.
-        number: of the head's input.
-    """
+    """Many records into a generated function, for an input of the head."""
 
     def __init__(self, fusion: Fusion, number: int) -> None:
-        self._fusion = fusion
-        self._number = number
+        self._fusion, self._number = fusion, number
         self._plain = fusion.into(0, number).feed()
 
     @cached_property
     def _timed(self) -> TimedFeed:
-        """Made when first asked for, as most inputs have no timestamps."""
         return self._fusion.into(0, self._number).timed_feed()
 
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        """As :meth:`Listed.take`."""
         if times is None:
             self._plain(values, None)
         else:
@@ -81,15 +64,9 @@ class Fused:
 
 
 class Native(Fused):
-    """Many records into the head's batch; where it cannot take them, as in the fused way.
+    """Many records into the head's batch; where it cannot take them, as in the fused way. The head has one input.
 
-    Args:
-        fusion: of the chain.
-        head: the operator; it has one input.
-        batch: the head's work.
-
-    Attributes:
-        columns: gives the head's results on a buffer of typed columns; None: it has to be decoded.
+    ``columns`` gives the head's results on a buffer of typed columns; None: it has to be decoded.
     """
 
     def __init__(self, fusion: Fusion, head: LiveOperator, batch: Batch) -> None:
@@ -126,20 +103,8 @@ class Native(Fused):
 
 
 class Entry:
-    """One input of a chain's head.
-
-    Args:
-        way: for its records.
-        valve: of the channels.
-        latency: takes latency markers.
-        backlog: whether rows wait that should leave the task.
-        functions: the native functions, if they shall be used.
-
-    Attributes:
-        put: takes records, their timestamps and their keys, all at once.
-        valve: the same.
-        records, bytes: read so far; records count when they have been put.
-    """
+    """One input of a chain's head. ``backlog`` says whether rows wait that should leave the task; ``records`` and
+    ``bytes`` are those read so far, and records count when they have been put."""
 
     def __init__(
         self,
@@ -149,22 +114,14 @@ class Entry:
         backlog: Callable[[], bool],
         functions: ModuleType | None,
     ) -> None:
-        self.put = way.take
-        self.valve = valve
+        self.put, self.valve = way.take, valve
         self.records = self.bytes = 0
         self._native = way if isinstance(way, Native) else None
-        self._latency = latency
-        self._backlog = backlog
-        self._functions = functions
+        self._latency, self._backlog, self._functions = latency, backlog, functions
         self._stride = 1
 
     def take(self, channel: Channel, data: bytes) -> Iterator[None]:
-        """Take a buffer; pauses where rows of the chain may leave.
-
-        Args:
-            channel: it came over.
-            data: its bytes.
-        """
+        """Take a buffer; pauses where rows of the chain may leave."""
         self.bytes += len(data)
         if self._native is not None and data[0] == COLUMNS:
             results = self._native.columns(data)

@@ -21,29 +21,17 @@ set."""
 
 @dataclass(frozen=True)
 class Fragment:
-    """An operator's statements.
-
-    Attributes:
-        lines: the statements.
-        bindings: objects that they use.
-        out: what goes out, ``{o}`` or ``{v}``.
-        depth: indentation of what follows.
-        counted: records that go out are counted in the operator's ``emitted``; otherwise each record in is one out.
-        loops: how many ``for`` there are around what follows.
-        explain: improves what the user's function has raised.
-        before: how many of the statements, the first ones, find the record's key.
-        of_key: the same as ``explain`` for these.
-    """
+    """An operator's statements."""
 
     lines: tuple[str, ...]
-    bindings: Mapping[str, Any] = field(default_factory=dict)
-    out: str = "{o}"
-    depth: int = 0
-    counted: bool = False
-    loops: int = 0
-    explain: Explain | None = None
-    before: int = 0
-    of_key: Explain | None = None
+    bindings: Mapping[str, Any] = field(default_factory=dict)  # objects that they use
+    out: str = "{o}"  # what goes out, or {v}
+    depth: int = 0  # indentation of what follows
+    counted: bool = False  # whether `emitted` counts what goes out; otherwise each record in is one out
+    loops: int = 0  # how many `for` there are around what follows
+    explain: Explain | None = None  # improves what the user's function has raised
+    before: int = 0  # how many of the statements, the first ones, find the record's key
+    of_key: Explain | None = None  # `explain` for these
 
     def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain) -> Fragment:
         """This fragment behind statements that find the key."""
@@ -53,16 +41,9 @@ class Fragment:
 
 @dataclass(frozen=True)
 class Leaf:
-    """Where records leave a generated function for good: a record writer, or a sink of Penstock's own.
-
-    Attributes:
-        write: takes one record and its timestamp.
-        batch: takes many of one timestamp, all of them immutable, with the same result.
-        immutable: whether records are immutable by their declared type; otherwise each is looked at.
-        taker: what has ``room``, the number of records that may be gathered for the next batch.
-    """
+    """Where records leave a generated function for good: a record writer, or a sink of Penstock's own."""
 
     write: Callable[[Any, int | None], None]
-    batch: Feed
-    immutable: bool
-    taker: Any
+    batch: Feed  # takes many of one timestamp, all of them immutable, with the same result
+    immutable: bool  # whether records are, by their declared type; otherwise each is looked at
+    taker: Any  # what has `room`, the number of records that may be gathered for the next batch

@@ -44,11 +44,9 @@ S = TypeVar("S", bound="StreamOperator")
 class Batch:
     """An operator's work on many records at once, up to emitting the results.
 
-    Attributes:
-        run: takes records, their keys if these are known, and a list for the results, one per record. Returns False
-            where it cannot, and has done nothing then; when it raises, the list has the results before.
-        columns: takes a buffer of typed columns and returns the results; None where it cannot, and has done nothing
-            then.
+    ``run`` takes records, their keys if these are known, and a list for the results, one per record. It returns False
+    where it cannot, and has done nothing then; when it raises, the list has the results before. ``columns`` takes a
+    buffer of typed columns and returns the results, or None where it cannot, and has done nothing then.
     """
 
     run: Callable[[list[Any], list[Any] | None, list[Any]], bool]
@@ -57,36 +55,26 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class StreamOperator:
-    """Base of all operators.
-
-    Attributes:
-        keeps_output: whether its state may hold the objects it emits; then operators chained to it get copies.
-        in_java: whether PyFlink runs it in Java, where all that it emits is as its declared type has it.
-        toggles: whether it may declare the task idle between two records.
-        keeps_records: whether it has records, reductions or accumulators in its state, which follow their types.
-        keyed: how the input is keyed, for operators behind ``key_by``.
-        field_defaults: of fields that these have gained, by path; for operators that keep records.
-    """
+    """Base of all operators."""
 
     keeps_output: ClassVar[bool] = False
+    """Whether its state may hold the objects it emits; then operators chained to it get copies."""
     in_java: ClassVar[bool] = False
+    """Whether PyFlink runs it in Java, where all that it emits is as its declared type has it."""
     toggles: ClassVar[bool] = False
-
+    """Whether it may declare the task idle between two records."""
     keeps_records: ClassVar[bool] = False
+    """Whether it has records, reductions or accumulators in its state, which follow their types."""
 
     keyed: KeyPartition | None = field(default=None, kw_only=True)
     field_defaults: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    """Of fields that the records in its state have gained, by path."""
 
     def keyed_by(self: S, partition: KeyPartition) -> S:
-        """A copy of the operator that runs on a keyed stream."""
         return replace(self, keyed=partition)
 
     def key_of_input(self, number: int) -> KeyPartition | None:
-        """How an input is keyed.
-
-        Args:
-            number: of the input: 0, or 1 and 2.
-        """
+        """How an input is keyed: 0, or 1 and 2."""
         return self.keyed
 
     @property
@@ -109,37 +97,20 @@ class StreamOperator:
         return self
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        """The running operator of one subtask."""
         raise NotImplementedError
 
 
 class LiveOperator:
-    """An operator in one subtask.
+    """An operator in one subtask. The user function is opened and closed here."""
 
-    Args:
-        context: where it runs.
-        output: where its records go.
-        function: the user function, opened and closed here.
-        keyed: how the input is keyed; then keyed state exists.
-
-    Attributes:
-        beside: the selectors of its keys.
-        counts_output: False leaves numRecordsOut at 0, as some of Flink's operators do.
-        late_dropped: records dropped because they came too late.
-        emitted: records emitted to the main output; None for as many as have come in.
-    """
-
-    counts_output: ClassVar[bool] = True
+    counts_output: ClassVar[bool] = True  # False leaves numRecordsOut at 0, as some of Flink's operators do
     late_dropped = 0
-    emitted: int | None = None
+    emitted: int | None = None  # to the main output; None for as many as have come in
 
     def __init__(
         self, context: OperatorContext, output: CountingOutput, function: Any = None, keyed: KeyPartition | None = None
     ) -> None:
-        self.context = context
-        self.output = output
-        self.function = function
-        self.keyed = keyed
+        self.context, self.output, self.function, self.keyed = context, output, function, keyed
         self._close = lifecycle(function, "close")
         self._opened = False
         self.beside = Beside(context)
@@ -148,11 +119,9 @@ class LiveOperator:
             context.keyed_state(keyed)
 
     def input(self, number: int) -> Collector:
-        """The collector that takes the records of an input."""
         raise NotImplementedError
 
     def watermark(self, number: int) -> Advance:
-        """What takes the watermarks of an input."""
         return self.advance
 
     def advance(self, watermark: int) -> None:
@@ -165,12 +134,8 @@ class LiveOperator:
         return None
 
     def batch(self, functions: ModuleType) -> Batch | None:
-        """What ``input(0)`` does with many records at once, up to emitting the results; None if there is no such form.
-        It runs no code of the user but the key selector.
-
-        Args:
-            functions: the native ones.
-        """
+        """What ``input(0)`` does with many records at once, up to emitting the results; None if there is no such
+        form. It runs no code of the user but the key selector."""
         return None
 
     def latency(self, marker: LatencyMarker) -> None:
@@ -223,11 +188,9 @@ class LiveOperator:
                 state.loses = None
 
     def _function_context(self) -> RuntimeContext:
-        """What the user function's ``open`` is given."""
         return RuntimeContext(self.context)
 
-    def end_input(self) -> None:
-        """The input has ended."""
+    def end_input(self) -> None: ...
 
     def end_step(self) -> None:
         """A step ends: nothing may be under way any more, and what is kept is in state, or :meth:`volatile`."""
@@ -243,11 +206,7 @@ class LiveOperator:
         return self.context.time.watermark, self.output.current_watermark
 
     def resume(self, volatile: Any) -> None:
-        """Know what another one knew at the end of a step. Called before :meth:`open`.
-
-        Args:
-            volatile: of :meth:`volatile`.
-        """
+        """Know what another one knew at the end of a step. Called before :meth:`open`."""
         self.context.time.watermark, self.output.current_watermark = volatile
 
     def close(self) -> None:
@@ -264,12 +223,8 @@ class LiveOperator:
         self.beside.dispose()
 
     def with_key(self, process: Collector, *, always: bool = False) -> Collector:
-        """``process`` with the record's key made current before, if this operator is keyed.
-
-        Args:
-            process: takes the record.
-            always: also when the function has no ``open``, through which alone it could have got hold of state.
-        """
+        """``process`` with the record's key made current before, if this operator is keyed, and its function has an
+        ``open``, through which alone it could have got hold of state (``always``: also without)."""
         if self.keyed is None or not (always or lifecycle(self.function, "open")):
             return process
         return self.keyed_input(process, self.keyed)
@@ -283,7 +238,6 @@ class LiveOperator:
         return fragment.after(("{enter}({key}({v}))",), bindings, lambda _, error: keyed.failure(error))
 
     def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
-        """``process`` with the record's key made current before."""
         enter, key_of, fail = self.context.keyed_state(keyed).enter, keyed.selector(), self.context.fail
 
         def process_keyed(value: Any, timestamp: int | None) -> None:

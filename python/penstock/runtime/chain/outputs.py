@@ -18,6 +18,7 @@ Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterO
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance, LatencyMarker
@@ -38,14 +39,11 @@ class Taker(Protocol):
     def latency(self, marker: LatencyMarker) -> None: ...
 
 
+@dataclass(slots=True)
 class StreamStatus:
-    """Whether a task is active. While it is idle no watermark passes between its operators (Flink:
-    StreamStatusMaintainer)."""
+    """Whether a task is active; while it is idle no watermark passes inside (Flink: StreamStatusMaintainer)."""
 
-    __slots__ = ("active",)
-
-    def __init__(self) -> None:
-        self.active = True
+    active: bool = True
 
 
 class Output:
@@ -54,11 +52,9 @@ class Output:
     __slots__ = ()
 
     def collect(self, value: Any, timestamp: int | None) -> None:
-        """Take a record."""
         raise NotImplementedError
 
     def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
-        """Take a record of a side output."""
         raise NotImplementedError
 
     def watermark(self, watermark: int) -> None:
@@ -71,17 +67,8 @@ class Output:
 
 
 class ChainingOutput(Output):
-    """Calls the next operator of the chain.
-
-    Args:
-        operator: the next one.
-        number: of its input.
-        tag: of the side output it carries, None for the main output.
-        status: of the task.
-
-    Attributes:
-        target: the operator.
-    """
+    """Calls an input of the next operator of the chain. ``tag`` is that of the side output it carries, None for the
+    main output."""
 
     __slots__ = ("_advance", "_collect", "_number", "_status", "_tag", "target")
 
@@ -119,13 +106,7 @@ class ChainingOutput(Output):
 
 
 class CopyingChainingOutput(ChainingOutput):
-    """Hands a copy of each record to the next operator.
-
-    Args:
-        operator, number, tag, status: as for ChainingOutput.
-        copy: makes the copies.
-        fail: makes the failure of the emitting operator out of what ``copy`` raises.
-    """
+    """Hands a copy of each record to the next operator. What ``copy`` raises is a failure of the emitting operator."""
 
     __slots__ = ("_copy", "_fail")
 
@@ -145,15 +126,8 @@ class CopyingChainingOutput(ChainingOutput):
 
 
 class RecordWriterOutput(Output):
-    """Leads out of the chain, over the exchange.
-
-    Args:
-        writer: to its channels.
-        tag: of the side output it carries, None for the main output.
-
-    Attributes:
-        writer: the same.
-    """
+    """Leads out of the chain, over the exchange. ``tag`` is that of the side output it carries, None for the main
+    output."""
 
     __slots__ = ("_tag", "writer")
 
@@ -177,14 +151,10 @@ class RecordWriterOutput(Output):
 
 
 class BroadcastingOutputCollector(Output):
-    """Gives everything to several outputs, in their order; a latency marker to one of them.
+    """Gives everything to several outputs, in their order; a latency marker to one of them, drawn at random.
 
     Where copies are needed these are :class:`CopyingChainingOutput` objects, but for the last, which may have the
     object itself; a writer serialises, which is a copy.
-
-    Args:
-        outputs: none, if nobody reads the operator.
-        draw: a number from 0 to below 1, for markers.
     """
 
     __slots__ = ("_draw", "outputs")
@@ -211,36 +181,20 @@ class BroadcastingOutputCollector(Output):
 
 
 class Target(NamedTuple):
-    """An output as plain data, from which both forms are made.
+    """An output as plain data, from which both forms are made."""
 
-    Attributes:
-        tag: of the side output, None for the main output.
-        writer: at the border of the chain, else None.
-        position, number: the next operator and its input, where there is no writer.
-        copy: makes the copies that the operator is given, None for none.
-        crosses: whether these are other values than the records, so that what cannot change is not given as it is.
-    """
-
-    tag: str | None
-    writer: Writer | None = None
+    tag: str | None  # of the side output, None for the main output
+    writer: Writer | None = None  # at the border of the chain; else there is a next operator, and its input
     position: int = -1
     number: int = 0
-    copy: Copy | None = None
+    copy: Copy | None = None  # makes the copies that the operator is given, None for none
     crosses: bool = False
+    """Whether these are other values than the records, so that what cannot change is not given as it is."""
 
 
 class CountingOutput(Output):
-    """What an operator emits to: counts, and remembers the last watermark.
-
-    Args:
-        inner: where it goes on.
-
-    Attributes:
-        inner: the same.
-        records: emitted to the main output, as far as they came through here.
-        side_records: emitted by tag id, read by anybody or not.
-        current_watermark: the last one emitted, MIN_WATERMARK before.
-    """
+    """What an operator emits to: counts, and remembers the last watermark. ``records`` are those of the main output,
+    as far as they came through here; ``side_records`` those of side outputs by tag id, read by anybody or not."""
 
     __slots__ = ("current_watermark", "inner", "records", "side_records")
 
@@ -259,11 +213,9 @@ class CountingOutput(Output):
         self.inner.collect_side(tag_id, value, timestamp)
 
     def count_side(self, tag_id: str) -> None:
-        """Count a record of a side output."""
         self.side_records[tag_id] = self.side_records.get(tag_id, 0) + 1
 
     def feed(self, values: list[Any], timestamp: int | None) -> None:
-        """Take records that have one timestamp."""
         collect = self.collect
         for value in values:
             collect(value, timestamp)
@@ -274,8 +226,3 @@ class CountingOutput(Output):
 
     def latency(self, marker: LatencyMarker) -> None:
         self.inner.latency(marker)
-
-
-def joined(outputs: Sequence[Output], draw: Callable[[], float]) -> Output:
-    """One output in front of any number."""
-    return outputs[0] if len(outputs) == 1 else BroadcastingOutputCollector(outputs, draw)

@@ -11,30 +11,21 @@ last, O(1) for the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK, Advance
 
 
+@dataclass(slots=True)
 class _Channel:
-    __slots__ = ("active", "aligned", "watermark")
-
-    def __init__(self) -> None:
-        self.watermark = MIN_WATERMARK
-        self.active = True
-        self.aligned = True
+    watermark: int = MIN_WATERMARK
+    active: bool = True
+    aligned: bool = True
 
 
 class Valve:
-    """The channels of one input.
-
-    Args:
-        channels: their names.
-        advance: takes the input's watermark.
-        toggle: takes whether the input is active, when that changes.
-
-    Attributes:
-        active: whether any channel is.
-    """
+    """The channels of one input. ``advance`` takes its watermark, ``toggle`` whether any channel is active, when
+    that changes."""
 
     def __init__(self, channels: Iterable[Hashable], advance: Advance, toggle: Callable[[bool], None]) -> None:
         self._channels = {name: _Channel() for name in channels}
@@ -57,7 +48,6 @@ class Valve:
                 channel.watermark, channel.active, channel.aligned = watermark, active, aligned
 
     def watermark(self, name: Hashable, watermark: int) -> None:
-        """A watermark came through a channel."""
         channel = self._channels[name]
         before = channel.watermark
         if watermark <= before or not channel.active:
@@ -77,10 +67,14 @@ class Valve:
         if channel.active is active:
             return
         channel.active = active
-        if active:
-            self._back(channel)
-        else:
+        if not active:
             self._idle(channel)
+            return
+        if channel.watermark >= self._last:
+            channel.aligned = True
+        if not self.active:
+            self.active = True
+            self._toggle(True)
 
     def end(self, name: Hashable) -> None:
         """A channel has ended: it comes back if it was idle, and holds nobody back any more."""
@@ -92,13 +86,6 @@ class Valve:
         for name in self._channels:
             self.end(name)
         self._output(MAX_WATERMARK)
-
-    def _back(self, channel: _Channel) -> None:
-        if channel.watermark >= self._last:
-            channel.aligned = True
-        if not self.active:
-            self.active = True
-            self._toggle(True)
 
     def _idle(self, channel: _Channel) -> None:
         channel.aligned = False

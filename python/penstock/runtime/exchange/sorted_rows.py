@@ -45,12 +45,7 @@ if any has one."""
 
 def key_ranks(keys: list[Any], key_hash: KeyHash) -> list[int]:
     """Where keys stand among all, from 0 to 2³² - 1: texts by their CRC-32, which is computed in no time, others by
-    their Java hash. Equal keys have equal ranks.
-
-    Args:
-        keys: as the key selector returns them.
-        key_hash: of their type.
-    """
+    their Java hash. Equal keys have equal ranks."""
     if set(map(type, keys)) == {str}:
         try:
             return list(map(crc32, map(str.encode, keys)))
@@ -65,24 +60,15 @@ def clamped(time: int) -> int:
 
 
 def pack(piece: Piece, encoder: Encoder) -> bytes:
-    """Bytes of what a row holds, written as a buffer of these records is.
-
-    Raises:
-        Exception: whatever pickle raises when a record cannot be pickled at all.
-    """
+    """Bytes of what a row holds, written as a buffer of these records is. Raises whatever pickle does when a record
+    cannot be pickled."""
     ranks, counts, values, times = piece
     numbers = array("I", ranks), None if counts is None else array("I", counts), times
     return encoder.encode(values, [], [(0, _NUMBERS, numbers)])
 
 
 def with_header(time: int, edge: int, sender: int, number: int, packed: bytes) -> bytes:
-    """The data of a row.
-
-    Args:
-        time: of its first record.
-        edge, sender, number: of the row.
-        packed: what it holds.
-    """
+    """The data of a row, by the time of its first record."""
     return _HEADER.pack(clamped(time) - MIN_WATERMARK, edge, sender, number) + packed
 
 
@@ -98,12 +84,7 @@ def sort_key(row: Row) -> tuple[int, bytes]:
 
 
 def unpack(data: bytes, functions: ModuleType | None = None) -> Piece:
-    """What a row holds.
-
-    Args:
-        data: of the row.
-        functions: the native functions, if they shall be used.
-    """
+    """What a row holds."""
     buffer = decode(data[_START:], functions)
     ranks, counts, times = buffer.signals[0][2]
     return ranks, counts, buffer.values, times

@@ -23,18 +23,11 @@ _NAME = re.compile(r"\.(?:(.+)\.)?(?:steps-([0-9a-f]{32})|pending)-([0-9a-f]{32}
 
 
 class PendingFolder(NamedTuple):
-    """What the path of a pending folder says.
+    """What the path of a pending folder says."""
 
-    Attributes:
-        target: the output whose files wait there.
-        inside: whether the folder lies in the target, and not beside it.
-        folder_id: id of the job's checkpoint directory; None if the job commits once and has none.
-        job_id: id of the run.
-    """
-
-    target: str
-    inside: bool
-    folder_id: str | None
+    target: str  # the output whose files wait there
+    inside: bool  # whether the folder lies in the target, and not beside it
+    folder_id: str | None  # id of the job's checkpoint directory; None if the job commits once and has none
     job_id: str
 
 

@@ -24,13 +24,7 @@ _TOGETHER = 512
 
 
 class BatchReduce(LiveOperator):
-    """A reduction in BATCH mode; its state is one value.
-
-    Args:
-        context, output: as for every operator.
-        reducer: as for :class:`~.reduce.GroupedReduce`.
-        keyed: how the input is keyed.
-    """
+    """A reduction in BATCH mode; its state is one value."""
 
     emitted: int = 0
 
@@ -47,11 +41,7 @@ class BatchReduce(LiveOperator):
         return lambda value, timestamp: self.take([value])
 
     def take(self, values: list[Any]) -> None:
-        """Records of the current key come in.
-
-        Args:
-            values: one or more, in order.
-        """
+        """Records of the current key come in, one or more, in order."""
         if self._value is not _MISSING:
             values = [self._value, *values]
         elif self._enter is not None:

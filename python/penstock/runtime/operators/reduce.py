@@ -55,12 +55,7 @@ STATE = "_op_state"
 
 @dataclass(frozen=True, eq=False)
 class GroupedReduce(StreamOperator):
-    """A running reduction per key.
-
-    Attributes:
-        reducer: a callable of two records, or an object with ``reduce`` (the aggregators of
-            :mod:`penstock.runtime.aggregators` too).
-    """
+    """A running reduction per key. ``reducer`` is a callable of two records, or an object with ``reduce``."""
 
     keeps_output: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
@@ -74,11 +69,7 @@ class GroupedReduce(StreamOperator):
 
 
 def key_of(operator: StreamOperator) -> KeyPartition:
-    """How a keyed operator's input is keyed.
-
-    Raises:
-        InvalidProgramError: it is not.
-    """
+    """How a keyed operator's input is keyed; InvalidProgramError if it is not."""
     if operator.keyed is None:
         raise InvalidProgramError(f"{type(operator).__name__} needs a keyed stream. Call key_by before it.")
     return operator.keyed
@@ -193,12 +184,8 @@ _LINES = (
 
 @dataclass(frozen=True, eq=False)
 class GroupedFold(StreamOperator):
-    """A running fold per key, which begins with a copy of an initial value (Flink: ``StreamGroupedFold``).
-
-    Attributes:
-        initial: the value of no record.
-        folder: a callable of (value so far, record), or an object with ``fold``.
-    """
+    """A running fold per key (Flink: ``StreamGroupedFold``), which begins with a copy of ``initial``. ``folder`` is
+    a callable of (value so far, record), or an object with ``fold``."""
 
     keeps_output: ClassVar[bool] = True
 

@@ -23,12 +23,8 @@ from penstock.runtime.usercode.functions import bind, lifecycle
 
 @dataclass(frozen=True, eq=False)
 class StreamSink(StreamOperator):
-    """The tail of a chain.
-
-    Attributes:
-        function: a sink of :mod:`penstock.runtime.io.sinks`, a user object with ``invoke(value)`` or ``invoke(value,
-            context)``, or a callable of that form.
-    """
+    """The tail of a chain. ``function`` is a sink of :mod:`penstock.runtime.io.sinks`, a user object with
+    ``invoke(value)`` or ``invoke(value, context)``, or a callable of that form."""
 
     function: Any
 
@@ -64,7 +60,6 @@ class SinkContext(contexts.SinkContext):
         return f"<SinkContext timestamp={self._timestamp}>"
 
     def timestamp(self) -> int | None:
-        """Timestamp of the current record in milliseconds, None if it has none."""
         return self._timestamp
 
 
@@ -105,8 +100,8 @@ class _UserSink(LiveOperator):
 
 
 def _takes_context(invoke: Callable[..., Any]) -> bool:
-    """Whether the second argument is meant for the context: it must be given, or is called so. ``print`` and functions
-    with a default of their own take the record alone."""
+    """Whether the second argument is meant for the context: it must be given, or is called so. ``print`` and
+    functions with a default of their own take the record alone."""
     try:
         parameters = list(inspect.signature(invoke).parameters.values())
     except (TypeError, ValueError):  # a builtin without a signature

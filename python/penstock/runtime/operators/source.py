@@ -1,6 +1,7 @@
-"""StreamSource: runs a source function; FileReader: turns file splits into lines.
+"""StreamSource: runs a source function; FileReader and FormatReader: turn file splits into records.
 
-Sources of the semantics: ``StreamSource``, ``ContinuousFileReaderOperator`` (Flink 1.11).
+Sources of the semantics: ``StreamSource``, ``ContinuousFileMonitoringFunction``, ``ContinuousFileReaderOperator``
+(Flink 1.11).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
@@ -18,25 +19,22 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
 from penstock.runtime.config.steps import Reading
+from penstock.runtime.io.file_format import FileFormat
 from penstock.runtime.io.file_source import read_text
 from penstock.runtime.io.sources import Batch, BatchSource
-from penstock.runtime.io.splits import Split, SplitSource
+from penstock.runtime.io.splits import Records, Split, SplitSource
 from penstock.runtime.operators.source_context import SourceContext
 from penstock.runtime.operators.source_reader import Reader, reader_of
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.interpreter import next_stride
 from penstock.runtime.usercode.turns import Turns
+from penstock.storage.storage import Dated
 
 
 @dataclass(frozen=True, eq=False)
 class StreamSource(StreamOperator):
-    """The head of a source task.
-
-    Attributes:
-        function: a source of :mod:`penstock.runtime.io.sources`, or a user object with ``run(ctx)`` and optional
-            ``open``, ``close``, ``cancel``.
-        watermarks: the strategy that is applied to its records where they are read; None for none.
-    """
+    """The head of a source task. ``function`` is a source of :mod:`penstock.runtime.io.sources`, or a user object
+    with ``run(ctx)`` and optional ``open``, ``close``, ``cancel``; ``watermarks`` are made where records are read."""
 
     function: Any
     watermarks: WatermarkStrategy[Any] | None = None
@@ -47,7 +45,6 @@ class StreamSource(StreamOperator):
 
     @property
     def unbounded(self) -> bool:
-        """Whether the source never ends by itself."""
         return not getattr(self.function, "bounded", True)
 
     @property
@@ -93,11 +90,7 @@ class SourceOperator(LiveOperator):
     _quiet = False
 
     def read(self, batches: Iterable[Any]) -> None:
-        """Take what the source reads, if it is not the one who opens it.
-
-        Args:
-            batches: of Arrow, the rows of a DataFrame.
-        """
+        """Take what the source reads, if it is not the one who opens it: the rows of a DataFrame, as Arrow batches."""
         if isinstance(self.function, BatchSource):
             self.function = self.function.reading(batches)
 
@@ -117,32 +110,25 @@ class SourceOperator(LiveOperator):
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads the source in steps."""
         return reader_of(self)
 
     def step(self, reading: Reading, backlog: Callable[[], bool]) -> Iterator[None]:
-        """Emit what belongs to a step; yields now and then, so that the rows made meanwhile can leave the task.
-
-        Args:
-            reading: what is read.
-            backlog: whether rows wait to leave.
-        """
+        """Emit what belongs to a step; yields now and then, so that the rows made meanwhile can leave the task."""
         interval = self.context.job.settings.latency_interval
         return self.reader.step(reading, self._with_markers(backlog, interval) if interval > 0 else backlog)
 
     def emitter(self, batch: Batch, split: str) -> Callable[[int, int], None]:
-        """See :class:`~.reading.Emitting`."""
+        """What emits the records of a batch from one position to another."""
         if self._quiet:
             self._quiet = False
             self.context.toggle(True)
         return _timed(batch, self._output_for(split))
 
     def _output_for(self, split: str) -> CountingOutput:
-        """Where the records of a split go that is named by its id."""
         return self.output
 
     def signal(self, split: str, watermark: int | None, idle: bool) -> None:
-        """See :class:`~.reading.Emitting`."""
+        """Take what a source says beside its records."""
         if watermark is not None and not self.context.job.settings.batch:
             self._output_for(split).watermark(watermark)
         if idle and not self._quiet:
@@ -150,14 +136,13 @@ class SourceOperator(LiveOperator):
             self.context.toggle(False)
 
     def context_of(self, backlog: Callable[[], bool], turns: Turns) -> SourceContext:
-        """See :class:`~.reading.Emitting`."""
         return SourceContext(self.output, self.context, backlog, turns)
 
     def begin_splits(self, splits: Iterable[str]) -> None:
-        """See :class:`~.reading.Emitting`."""
+        """These splits are read: those that are there all the time have watermarks of their own from here on."""
 
     def end_split(self, split: str) -> None:
-        """See :class:`~.reading.Emitting`."""
+        """A split has been read to its end for good: it holds nobody's watermark back."""
 
     def close(self) -> None:
         """Close the source function; then it is the end of time for the chain."""
@@ -167,7 +152,6 @@ class SourceOperator(LiveOperator):
             self.output.watermark(MAX_WATERMARK)
 
     def dispose(self) -> None:
-        """Close the source function without a word to the chain, should that not have happened."""
         with contextlib.suppress(Exception):
             self.reader.close()
         with contextlib.suppress(Exception):
@@ -197,7 +181,7 @@ def _runs(stamps: Sequence[int | None]) -> Iterator[tuple[int, int]]:
     """Where equal timestamps follow each other, from one position to another. O(timestamps)."""
     first = 0
     for _, equal in groupby(stamps):
-        last = first + sum(1 for _ in equal)
+        last = first + len(list(equal))
         yield first, last
         first = last
 
@@ -210,13 +194,8 @@ class _SilentSource(SourceOperator):
 
 
 class _TimedSource(SourceOperator):
-    """A source that gives its records timestamps, and makes watermarks of them.
-
-    Args:
-        context: of the source.
-        assigner: does so; it leads out of the operator.
-        function: the source.
-    """
+    """A source that gives its records timestamps and makes watermarks of them, by an assigner that leads out of the
+    operator."""
 
     def __init__(self, context: OperatorContext, assigner: LiveOperator, function: Any) -> None:
         self._assigner = assigner
@@ -278,64 +257,57 @@ class _TimedSource(SourceOperator):
 
 @dataclass(frozen=True, eq=False)
 class FileReader(StreamOperator):
-    """Splits of files in, their lines out (Flink's node "Split Reader").
-
-    Attributes:
-        charset: encoding of the files.
-    """
+    """Splits of files in, their lines out (Flink's node "Split Reader")."""
 
     charset: str = "UTF-8"
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _FileReader(context, output, self.charset)
+        return _SplitReader(context, output, partial(read_text, charset=self.charset))
 
 
-def feed_in_strides(
-    operator: LiveOperator,
-    feed: Callable[[list[Any], int | None], None],
-    records: list[Any],
-    time: int | None,
-    stride: int,
-) -> int:
-    """Emit records that are made of one, some at a time, and let who looks at the task see how far it is.
+@dataclass(frozen=True)
+class FormatPieces:
+    """Cuts files of a format."""
 
-    Args:
-        operator: which counts them.
-        feed: takes some.
-        records: all of them.
-        time: their timestamp.
-        stride: how many at first.
+    format: FileFormat[Any]
 
-    Returns:
-        How many to begin with the next time.
-    """
-    assert operator.emitted is not None
-    position = 0
-    while position < len(records):
-        some = records[position : position + stride]
-        feed(some, time)
-        operator.emitted += len(some)
-        position += stride
-        stride = next_stride(stride, operator.context.look())
-    return stride
+    def __call__(self, file: Dated) -> list[Split]:
+        return self.format.pieces(file, splittable=True)
 
 
-class _FileReader(LiveOperator):
+@dataclass(frozen=True, eq=False)
+class FormatReader(StreamOperator):
+    """Splits of files in, their records out (Flink's node "Split Reader")."""
+
+    format: FileFormat[Any]
+
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
+        return _SplitReader(context, output, self.format.read)
+
+
+class _SplitReader(LiveOperator):
     emitted: int = 0
 
-    def __init__(self, context: OperatorContext, output: CountingOutput, charset: str) -> None:
+    def __init__(
+        self, context: OperatorContext, output: CountingOutput, read: Callable[[Split], Iterator[Records[Any]]]
+    ) -> None:
         super().__init__(context, output)
-        self._charset = charset
+        self._read = read
 
     def input(self, number: int) -> Collector:
-        feed, fail, charset = self.output.feed, self.context.fail, self._charset
+        feed, fail, look, read = self.output.feed, self.context.fail, self.context.look, self._read
 
         def process(split: Split, timestamp: int | None) -> None:
             stride = 1
             try:
-                for records in read_text(split, charset):
-                    lines: list[Any] = records.values  # type: ignore[assignment] - it is one
-                    stride = feed_in_strides(self, feed, lines, timestamp, stride)
+                for records in read(split):
+                    values, position = list(records.values), 0
+                    while position < len(values):
+                        some = values[position : position + stride]
+                        feed(some, timestamp)
+                        self.emitted += len(some)
+                        position += stride
+                        stride = next_stride(stride, look())
             except Exception as error:
                 raise fail(error) from error
 

@@ -15,40 +15,11 @@ from penstock.runtime.usercode.turns import Turns
 
 
 class SourceContext(contexts.SourceContext[Any]):
-    """The ``ctx`` of a source function's ``run``.
+    """The ``ctx`` of a source function's ``run``. ``over`` says whether the function has done its part of the step.
 
     Where the step ends only with the function, as in a bounded job, calls go straight into the chain. Elsewhere the
     step may end while the function sleeps, so each call waits for the function's turn.
-
-    Args:
-        output: takes the records.
-        context: of the operator.
-        backlog: whether rows wait that should leave the task.
-        turns: of the function.
-
-    Attributes:
-        emitted: number of records so far.
-        over: whether the function has done its part of the step.
     """
-
-    __slots__ = (
-        "_backlog",
-        "_calls",
-        "_collect",
-        "_context",
-        "_idle",
-        "_left",
-        "_output",
-        "_passed",
-        "_rounds",
-        "_send",
-        "_silent",
-        "_stamps",
-        "_turns",
-        "_waits",
-        "emitted",
-        "over",
-    )
 
     def __init__(
         self, output: CountingOutput, context: OperatorContext, backlog: Callable[[], bool], turns: Turns
@@ -75,13 +46,8 @@ class SourceContext(contexts.SourceContext[Any]):
         self._passed = calls
 
     def begin_step(self, records: int, *, waits: bool, stamps: bool) -> None:
-        """A step begins.
-
-        Args:
-            records: so many may be emitted until the step is over.
-            waits: whether the step waits for the function, however many records it emits.
-            stamps: whether the step goes on where the function ends a round.
-        """
+        """A step begins, of so many records. If it ``waits`` for the function, it may emit more; with ``stamps`` the
+        step goes on where the function ends a round."""
         self._left, self._waits, self._stamps, self.over = records, waits, stamps, False
         self._send = self._emit if waits else self._emit_in_turn
 
@@ -91,28 +57,18 @@ class SourceContext(contexts.SourceContext[Any]):
             self._set_idle(False)
 
     def collect(self, value: Any) -> None:
-        """Emit a record without a timestamp."""
         self._send(value, None)
 
     def collect_with_timestamp(self, value: Any, timestamp: int | None) -> None:
-        """Emit a record with a timestamp in milliseconds."""
         self._send(value, timestamp)
 
     def emit_watermark(self, watermark: Any) -> None:
-        """Promise that no record with this timestamp or a smaller one is to come. In BATCH mode nobody asks.
-
-        Args:
-            watermark: a Watermark, or its milliseconds.
-        """
         self._in_turn(lambda: self._emit_watermark(getattr(watermark, "timestamp", watermark)))
 
     def mark_as_temporarily_idle(self) -> None:
-        """Hold nobody's watermark back until the next record or watermark."""
         self._in_turn(lambda: self._idle or self._set_idle(True), idle=True)
 
     def end_round(self) -> None:
-        """Everything that all sources have emitted before their n-th call of this is processed before anything they
-        emit after it. (Penstock's own: what aligned barriers are to Flink, and a micro-batch to Spark.)"""
         self._in_turn(self._end_round, idle=None)
 
     def _in_turn(self, call: Callable[[], object], *, idle: bool | None = False) -> None:
@@ -141,13 +97,13 @@ class SourceContext(contexts.SourceContext[Any]):
             self._turns.pause()
 
     def _emit_in_turn(self, value: Any, timestamp: int | None) -> None:
-        self._in_turn(lambda: self._emit_one_of_step(value, timestamp))
+        def emit() -> None:
+            self._emit(value, timestamp)
+            self._left -= 1
+            if self._left <= 0:
+                self._end_step()
 
-    def _emit_one_of_step(self, value: Any, timestamp: int | None) -> None:
-        self._emit(value, timestamp)
-        self._left -= 1
-        if self._left <= 0:
-            self._end_step()
+        self._in_turn(emit)
 
     def _emit_watermark(self, millis: int) -> None:
         if self._idle:

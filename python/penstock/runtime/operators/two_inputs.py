@@ -26,16 +26,11 @@ S = TypeVar("S", bound="TwoInputOperator")
 
 @dataclass(frozen=True, eq=False)
 class TwoInputOperator(StreamOperator):
-    """Base of the operators of two inputs.
-
-    Attributes:
-        second_keyed: how the second input is keyed; ``keyed`` is of the first.
-    """
+    """Base of the operators of two inputs; ``keyed`` is of the first."""
 
     second_keyed: KeyPartition | None = field(default=None, kw_only=True)
 
     def keyed_by_both(self: S, first: KeyPartition | None, second: KeyPartition | None) -> S:
-        """A copy of the operator that runs on streams with these keys."""
         return replace(self, keyed=first, second_keyed=second)
 
     def key_of_input(self, number: int) -> KeyPartition | None:
@@ -43,12 +38,7 @@ class TwoInputOperator(StreamOperator):
 
 
 class LiveTwoInputs(Yielding):
-    """An operator of two inputs in one subtask.
-
-    Args:
-        context, output, function: as for every operator.
-        spec: its description.
-    """
+    """An operator of two inputs in one subtask."""
 
     def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
         super().__init__(context, output, function, spec.keyed)
@@ -76,18 +66,13 @@ class LiveTwoInputs(Yielding):
         super().resume(own)
 
     def with_key_of(self, number: int, process: Collector) -> Collector:
-        """``process`` with the key of a record of that input made current before."""
         keyed = self._keys[number - 1]
         return process if keyed is None else self.keyed_input(process, keyed)
 
 
 @dataclass(frozen=True, eq=False)
 class CoMap(TwoInputOperator):
-    """One record out for each record of either input.
-
-    Attributes:
-        f: an object with ``map1`` and ``map2``.
-    """
+    """One record out for each record of either input. ``f`` is an object with ``map1`` and ``map2``."""
 
     f: Any
 
@@ -103,11 +88,8 @@ class _CoMap(LiveTwoInputs):
 
 @dataclass(frozen=True, eq=False)
 class CoFlatMap(TwoInputOperator):
-    """Any number of records out for each record of either input.
-
-    Attributes:
-        f: an object with ``flat_map1`` and ``flat_map2``.
-    """
+    """Any number of records out for each record of either input. ``f`` is an object with ``flat_map1`` and
+    ``flat_map2``."""
 
     f: Any
 
@@ -123,11 +105,8 @@ class _CoFlatMap(LiveTwoInputs):
 
 @dataclass(frozen=True, eq=False)
 class CoProcess(TwoInputOperator):
-    """A process function of two inputs; with keys also state and timers.
-
-    Attributes:
-        f: an object with ``process_element1`` and ``process_element2``, and perhaps ``on_timer``.
-    """
+    """A process function of two inputs, with keys also state and timers. ``f`` is an object with
+    ``process_element1`` and ``process_element2``, and perhaps ``on_timer``."""
 
     keeps_output: ClassVar[bool] = True
 

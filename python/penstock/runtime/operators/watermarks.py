@@ -37,11 +37,7 @@ _GENERATOR = "watermark generator of the strategy"
 
 @dataclass(frozen=True, eq=False)
 class TimestampsAndWatermarks(StreamOperator):
-    """Applies a strategy.
-
-    Attributes:
-        strategy: where timestamps and watermarks come from.
-    """
+    """Applies a strategy."""
 
     toggles: ClassVar[bool] = True
     in_java: ClassVar[bool] = True
@@ -84,21 +80,15 @@ class _Emitter:
         self._context.toggle(False)
 
     def volatile(self) -> tuple[int, bool]:
-        """See :meth:`~penstock.runtime.chain.operator.LiveOperator.volatile`."""
         return self.last, self._idle
 
     def resume(self, volatile: tuple[int, bool]) -> None:
-        """Know what another one knew."""
         self.last, self._idle = volatile
 
 
 class _Least:
     """The least of the watermarks of parts that are neither idle nor at their end (Flink:
-    ``WatermarkOutputMultiplexer``). O(parts) where the part that is furthest behind has moved.
-
-    Args:
-        emitter: takes it.
-    """
+    ``WatermarkOutputMultiplexer``). O(parts) where the part that is furthest behind has moved."""
 
     def __init__(self, emitter: _Emitter) -> None:
         self._emitter = emitter
@@ -106,15 +96,12 @@ class _Least:
         self._idle: set[int] = set()
 
     def begin(self, part: int) -> None:
-        """There is a part more."""
         self._last[part] = MIN_WATERMARK
 
     def volatile(self) -> tuple[dict[int, int], set[int]]:
-        """See :meth:`~penstock.runtime.chain.operator.LiveOperator.volatile`."""
         return dict(self._last), set(self._idle)
 
     def resume(self, volatile: tuple[dict[int, int], set[int]]) -> None:
-        """Know what another one knew."""
         self._last, self._idle = dict(volatile[0]), set(volatile[1])
 
     def emit(self, part: int, watermark: Watermark | int) -> None:
@@ -140,7 +127,6 @@ class _Least:
             self._say()
 
     def end(self, part: int) -> None:
-        """A part has ended."""
         self._last.pop(part, None)
         self._idle.discard(part)
         self._say()
@@ -261,7 +247,6 @@ class _TimestampsAndWatermarks(LiveOperator):
             self._asked(self._generators[-1].on_periodic_emit, self._emitters[-1])
 
     def _asked(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What a function of the watermark generator returns."""
         try:
             return function(*args)
         except Exception as error:

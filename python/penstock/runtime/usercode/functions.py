@@ -10,14 +10,10 @@ from penstock.errors import InvalidProgramError
 
 
 def bind(function: Any, method: str) -> Callable[..., Any]:
-    """The callable behind a user function.
-
-    Args:
-        function: an object with ``method``, or a plain callable.
-        method: such as ``"map"``.
+    """The callable behind a user function: the method of that name, or the function itself.
 
     Raises:
-        InvalidProgramError: it is neither, or it is a class instead of an instance.
+        InvalidProgramError: there is neither, or it is a class instead of an instance.
     """
     if isinstance(function, type) and hasattr(function, method):
         raise InvalidProgramError(
@@ -44,14 +40,8 @@ def lifecycle(function: Any, method: str) -> Callable[..., Any] | None:
 
 
 def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
-    """The error of a function whose results were iterated over: ``error`` itself, or if it came from ``results`` being
-    no iterable, one that says so.
-
-    Args:
-        results: what the function returned; anything iterable if it did not return.
-        function: the user function.
-        error: what was raised.
-    """
+    """The error of a function whose results were iterated over: ``error`` itself, or if it came from ``results``
+    being no iterable, one that says so. If the function did not return, ``results`` is anything iterable."""
     if not isinstance(error, TypeError) or hasattr(results, "__iter__") or hasattr(results, "__getitem__"):
         return error
     code = getattr(function, "__code__", None)
@@ -77,6 +67,6 @@ def simple_name(function: Any) -> str:
 
 
 def java_object(class_name: str) -> str:
-    """How Java prints an object without a text form of its own. Its address differs in each run, so a star stands for
-    it."""
+    """How Java prints an object without a text form of its own. A star stands for its address, which differs in each
+    run."""
     return f"{class_name}@*"

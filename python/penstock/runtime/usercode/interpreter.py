@@ -61,9 +61,7 @@ def fewer_collections() -> Iterator[None]:
 
 def deep(operators: int, rows: Iterator[T]) -> Iterator[T]:
     """The rows of a task whose chain has that many operators, made where calls may be that deep."""
-    if operators <= _SHALLOW:
-        return rows
-    return _deep(operators, rows)
+    return rows if operators <= _SHALLOW else _deep(operators, rows)
 
 
 def _deep(operators: int, rows: Iterator[T]) -> Iterator[T]:

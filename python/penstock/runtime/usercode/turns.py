@@ -20,16 +20,7 @@ class SourceCancelled(BaseException):
 
 
 class Turns:
-    """A thread, and its turns in the chain.
-
-    Args:
-        body: what it runs.
-        stack_size: of the thread in bytes; 0 for the default.
-
-    Attributes:
-        done: whether it has ended.
-        error: what it has raised.
-    """
+    """A thread that runs ``body``, and its turns in the chain. ``error`` is what it has raised."""
 
     def __init__(self, body: Callable[[], None], stack_size: int = 0) -> None:
         self._body, self._stack_size = body, stack_size
@@ -53,12 +44,9 @@ class Turns:
     def give(self, seconds: float | None) -> bool:
         """Give the thread a turn. Afterwards it is out of the chain.
 
-        Args:
-            seconds: the turn is over after that time, if the thread has not paused or ended before; None: it has as
-                long as it likes, and need not enter the chain.
-
-        Returns:
-            Whether it has paused, as rows wait to leave, or its part of the step is over.
+        With ``seconds`` the turn is over after that time, if the thread has not paused or ended before; with None it
+        has as long as it likes, and need not enter the chain. Returns whether it has paused, as rows wait to leave, or
+        its part of the step is over.
         """
         with self._change:
             self._turn, self._paused = True, False
@@ -103,7 +91,6 @@ class Turns:
             raise SourceCancelled
 
     def cancel(self) -> None:
-        """End the thread, if it lets itself be ended."""
         with self._change:
             self._cancelled = True
             self._change.notify_all()

@@ -40,19 +40,11 @@ class SessionWindowTimeGapExtractor(ABC, Generic[T]):
 
 
 class AssignerContext:
-    """What a WindowAssigner of a program's own knows besides the element.
-
-    Args:
-        now: gives the processing time of the task.
-        runtime_context: of the operator; its states are those of the element's key.
-
-    Attributes:
-        now: as given.
-    """
+    """What a WindowAssigner of a program's own knows besides the element. ``now`` gives the processing time of the
+    task."""
 
     def __init__(self, now: Callable[[], int], runtime_context: RuntimeContext) -> None:
-        self.now: Callable[[], int] = now
-        self._runtime_context = runtime_context
+        self.now, self._runtime_context = now, runtime_context
 
     def get_current_processing_time(self) -> int:
         """Milliseconds since the epoch."""
@@ -64,34 +56,23 @@ class AssignerContext:
 
 
 class WindowAssigner(Generic[T, W]):
-    """Base of the assigners. One of a program's own overrides ``assign_windows``, and what else is not as here.
-
-    Attributes:
-        event_time: whether timestamps decide, and lateness counts; otherwise the clock decides.
-        merging: whether windows that touch become one (sessions).
-        constant: the windows of every element, where they are the same for all.
-    """
+    """Base of the assigners. One of a program's own overrides ``assign_windows``, and what else is not as here."""
 
     WindowAssignerContext = AssignerContext
 
     event_time: ClassVar[bool] = True
-    merging: ClassVar[bool] = False
-    constant: ClassVar[Collection[object] | None] = None
+    merging: ClassVar[bool] = False  # whether windows that touch become one (sessions)
+    constant: ClassVar[Collection[object] | None] = None  # the windows of every element, where all have the same
 
     def is_event_time(self) -> bool:
         """Whether timestamps decide, and lateness counts; otherwise the clock decides."""
         return self.event_time
 
     def default_trigger(self) -> Trigger[object, Any]:
-        """The trigger of windows without one of their own."""
         return EventTimeTrigger() if self.is_event_time() else ProcessingTimeTrigger()
 
     def get_default_trigger(self, env: object, /) -> Trigger[object, Any]:
-        """:meth:`default_trigger` as PyFlink calls it.
-
-        Args:
-            env: the environment of the program.
-        """
+        """:meth:`default_trigger` as PyFlink calls it."""
         return self.default_trigger()
 
     def get_window_serializer(self) -> TypeSerializer[Any]:
@@ -99,13 +80,8 @@ class WindowAssigner(Generic[T, W]):
         raise NotImplementedError(f"{type(self).__name__}.get_window_serializer")
 
     def assign_windows(self, element: T, timestamp: int, context: AssignerContext, /) -> Collection[W]:
-        """The windows of an element.
-
-        Args:
-            element: the record.
-            timestamp: its time in milliseconds.
-            context: knows the clock, and state per key.
-        """
+        """The windows of an element with a timestamp in milliseconds; the context knows the clock, and state per
+        key."""
         raise NotImplementedError(f"{type(self).__name__}.assign_windows")
 
     def bind(self, context: AssignerContext) -> Assign:
@@ -114,12 +90,10 @@ class WindowAssigner(Generic[T, W]):
         return lambda value, timestamp: assign(value, timestamp, context)
 
     def sort(self) -> str:
-        """Which windows it makes, in the plural: windows of one sort are closed by any assigner of that sort, and by no
-        other."""
+        """Which windows it makes, in the plural: only an assigner of the same sort closes them."""
         return "global windows" if self.constant is not None else f"windows of {type(self).__name__}"
 
     def arguments(self) -> tuple[int, ...]:
-        """What stands in brackets in Flink's text form."""
         return ()
 
     def __str__(self) -> str:
@@ -134,10 +108,6 @@ class MergingWindowAssigner(WindowAssigner[T, X], Generic[T, X]):
     merging = True
 
     def merge_windows(self, windows: Iterable[X], callback: MergeCallback[X], /) -> None:
-        """Say which windows become one.
-
-        Args:
-            windows: the live ones of a key, in the order in which they came to be, the new one last.
-            callback: told of every group: ``callback.merge(windows, result)``.
-        """
+        """Say which of the live windows of a key become one, by ``callback.merge(windows, result)`` for each group.
+        They are in the order in which they came to be, the new one last."""
         raise NotImplementedError(f"{type(self).__name__}.merge_windows")

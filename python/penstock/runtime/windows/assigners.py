@@ -57,21 +57,22 @@ class _TimeWindows(WindowAssigner[T, TimeWindow]):
 
     def bind(self, context: AssignerContext) -> Assign:
         """The function that assigns: a program's own where a subclass has one."""
-        own = type(self).assign_windows is not _TimeWindows.assign_windows
-        return super().bind(context) if own else self._assigning(context)
+        if type(self).assign_windows is not _TimeWindows.assign_windows:
+            return super().bind(context)
+        spread, now = self.spread(), context.now
+        if not self.event_time:
+            return lambda value, timestamp: spread(value, now())
 
-    def _assigning(self, context: AssignerContext) -> Assign:
-        spread = self.spread()
-        if self.event_time:
+        def by_timestamp(value: Any, timestamp: int | None) -> Collection[TimeWindow]:
+            if timestamp is None:  # the text is Flink's, as programs look for it
+                raise InvalidProgramError(
+                    "Record has Long.MIN_VALUE timestamp (= no timestamp marker). Is the time characteristic set to "
+                    "'ProcessingTime', or did you forget to call 'DataStream.assignTimestampsAndWatermarks(...)'?",
+                    flink_class="java.lang.RuntimeException",
+                )
+            return spread(value, timestamp)
 
-            def by_timestamp(value: Any, timestamp: int | None) -> Collection[TimeWindow]:
-                if timestamp is None:
-                    raise _no_timestamp()
-                return spread(value, timestamp)
-
-            return by_timestamp
-        now = context.now
-        return lambda value, timestamp: spread(value, now())
+        return by_timestamp
 
 
 class MergingTimeWindows(_TimeWindows[T], MergingWindowAssigner[T, TimeWindow]):
@@ -81,26 +82,12 @@ class MergingTimeWindows(_TimeWindows[T], MergingWindowAssigner[T, TimeWindow]):
         TimeWindow.merge_windows(windows, callback)
 
 
-def _no_timestamp() -> InvalidProgramError:
-    """The text is Flink's but for the names of Python's methods, as programs look for it."""
-    return InvalidProgramError(
-        "Record has Long.MIN_VALUE timestamp (= no timestamp marker). Is the time characteristic set to "
-        "'ProcessingTime', or did you forget to call 'DataStream.assignTimestampsAndWatermarks(...)'?",
-        flink_class="java.lang.RuntimeException",
-    )
-
-
 @dataclass(frozen=True)
 class _TumblingWindows(_TimeWindows[object]):
-    """Windows of one length, one after the other.
+    """Windows of one length, one after the other."""
 
-    Attributes:
-        size: their length in milliseconds.
-        offset: of the first window's start from the epoch.
-    """
-
-    size: int
-    offset: int = 0
+    size: int  # in milliseconds, as the offset
+    offset: int = 0  # of the first window's start from the epoch
 
     @classmethod
     def of(cls: type[_Tumbling], size: Span, offset: Span = 0) -> _Tumbling:
@@ -143,17 +130,11 @@ class TumblingProcessingTimeWindows(_TumblingWindows):
 
 @dataclass(frozen=True)
 class _SlidingWindows(_TimeWindows[object]):
-    """Windows of one length that begin at equal distances; none holds what falls between them.
+    """Windows of one length that begin at equal distances; none holds what falls between them."""
 
-    Attributes:
-        size: their length in milliseconds.
-        slide: distance of their starts.
-        offset: of the first window's start from the epoch.
-    """
-
-    size: int
-    slide: int
-    offset: int = 0
+    size: int  # in milliseconds, as the other two
+    slide: int  # distance of their starts
+    offset: int = 0  # of the first window's start from the epoch
 
     @classmethod
     def of(cls: type[_Sliding], size: Span, slide: Span, offset: Span = 0) -> _Sliding:
@@ -193,11 +174,7 @@ class SlidingProcessingTimeWindows(_SlidingWindows):
 
 @dataclass(frozen=True)
 class _SessionWindows(MergingTimeWindows[object]):
-    """Windows that grow together while elements come within a gap.
-
-    Attributes:
-        session_gap: in milliseconds.
-    """
+    """Windows that grow together while elements come within a gap, in milliseconds."""
 
     session_gap: int
 
@@ -222,11 +199,7 @@ class _SessionWindows(MergingTimeWindows[object]):
 
 @dataclass(frozen=True)
 class _DynamicSessionWindows(MergingTimeWindows[T]):
-    """Sessions with a gap that each element says.
-
-    Attributes:
-        session_window_time_gap_extractor: a callable from element to milliseconds, or an object with ``extract``.
-    """
+    """Sessions with a gap that each element says, through a callable or an object with ``extract``."""
 
     session_window_time_gap_extractor: Callable[[T], int] | GapExtractor[T]
 
@@ -294,7 +267,6 @@ class GlobalWindows(WindowAssigner[object, GlobalWindow]):
 
     @staticmethod
     def create() -> GlobalWindows:
-        """The assigner."""
         return GlobalWindows()
 
     def default_trigger(self) -> Trigger[object, object]:

@@ -64,11 +64,7 @@ def _at_least_one(value: int, call: str, what: str) -> int:
 
 @dataclass(frozen=True)
 class CountTumblingWindowAssigner(_CountWindows):
-    """Windows of so many elements of a key, one after the other.
-
-    Attributes:
-        window_size: elements in a window.
-    """
+    """Windows of so many elements of a key, one after the other."""
 
     counter: ClassVar[str] = "tumble-count-assigner"
 
@@ -76,7 +72,6 @@ class CountTumblingWindowAssigner(_CountWindows):
 
     @staticmethod
     def of(window_size: int) -> CountTumblingWindowAssigner:
-        """Windows of ``window_size`` elements."""
         return CountTumblingWindowAssigner(_at_least_one(window_size, "CountTumblingWindowAssigner.of", "size"))
 
     def windows_of(self, place: int) -> Collection[CountWindow]:
@@ -88,12 +83,8 @@ class CountTumblingWindowAssigner(_CountWindows):
 
 @dataclass(frozen=True)
 class CountSlidingWindowAssigner(_CountWindows):
-    """Windows of so many elements of a key that begin at equal distances; none holds what falls between them.
-
-    Attributes:
-        window_size: elements in a window.
-        window_slide: elements from the start of one to that of the next.
-    """
+    """Windows of so many elements of a key that begin at equal distances, in elements; none holds what falls between
+    them."""
 
     counter: ClassVar[str] = "slide-count-assigner"
 

@@ -40,12 +40,8 @@ def _hash(window: TimeWindow) -> int:
 
 
 def java_order(windows: list[TimeWindow], size: int) -> list[TimeWindow]:
-    """Windows in the order in which a Java HashSet gives them that they entered by start.
-
-    Args:
-        windows: what is in the set now.
-        size: the largest number of windows the set has held.
-    """
+    """Windows in the order in which a Java HashSet gives them that they entered by start, and that has held
+    ``size``."""
     buckets = 16
     while size > buckets * 3 // 4:
         buckets *= 2
@@ -53,11 +49,7 @@ def java_order(windows: list[TimeWindow], size: int) -> list[TimeWindow]:
 
 
 class MergingWindows:
-    """The live windows of the current key, which merge when they touch.
-
-    Args:
-        keyed: the operator's state.
-    """
+    """The live windows of the current key, which merge when they touch."""
 
     def __init__(self, keyed: KeyedState) -> None:
         self._keyed = keyed
@@ -71,19 +63,13 @@ class MergingWindows:
         return self._table.get(self._keyed.slot, {}).get(window)
 
     def retire(self, window: Any) -> None:
-        """A window is over."""
         live = self._live()
         live.pop(window, None)
         if not live:
             del self._table[self._keyed.slot]
 
     def add(self, window: Any, on_merge: OnMerge) -> Any:
-        """Add a window; the live one that it has become.
-
-        Args:
-            window: the new one.
-            on_merge: told when live windows become another one.
-        """
+        """Add a window; the live one that it has become. ``on_merge`` is told when live windows become another one."""
         live, (start, end) = self._live(), window
         touching = [other for other in live if other[0] <= end and other[1] >= start]  # intersects, without a call
         if not touching:
@@ -103,12 +89,7 @@ class MergingWindows:
 
 
 class AssignedMerging(MergingWindows):
-    """The live windows of the current key, which merge as the program's own assigner says.
-
-    Args:
-        keyed: the operator's state.
-        merge_windows: of the assigner.
-    """
+    """The live windows of the current key, which merge as the program's own assigner says."""
 
     def __init__(self, keyed: KeyedState, merge_windows: Callable[[list[Any], MergeCallback[Any]], None]) -> None:
         super().__init__(keyed)

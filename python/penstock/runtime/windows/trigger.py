@@ -33,15 +33,12 @@ class TriggerResult(Enum):
     FIRE_AND_PURGE = (True, True)
 
     def __init__(self, fire: bool, purge: bool) -> None:
-        self.fire = fire
-        self.purge = purge
+        self.fire, self.purge = fire, purge
 
     def is_fire(self) -> bool:
-        """Whether the window's function is called."""
         return self.fire
 
     def is_purge(self) -> bool:
-        """Whether the window is emptied."""
         return self.purge
 
 
@@ -57,30 +54,18 @@ class DeltaFunction(Protocol[T]):
 
 
 class TriggerContext:
-    """A trigger's access to time and to the state of the current key and window.
-
-    Attributes:
-        keyed: the operator's state.
-        time: the operator's watermark, clock and timers.
-        metrics: of the operator.
-        window: the current one.
-        merged: while windows merge, those that become ``window``.
-        stays: whether a window is still there when event time has come to its end.
-    """
+    """A trigger's access to time and to the state of the current key and window. While windows merge, ``merged`` are
+    those that become ``window``; ``stays`` says whether a window is still there when event time has come to its end."""
 
     __slots__ = ("_tables", "keyed", "merged", "metrics", "stays", "time", "window")
 
     def __init__(self, keyed: KeyedState, time: OperatorTime, metrics: Metrics, stays: Callable[[Any], bool]) -> None:
-        self.keyed: KeyedState = keyed
-        self.time: OperatorTime = time
-        self.metrics: Metrics = metrics
-        self.stays: Callable[[Any], bool] = stays
+        self.keyed, self.time, self.metrics, self.stays = keyed, time, metrics, stays
         self.window: Any = None
         self.merged: Sequence[Any] = ()
         self._tables: dict[str, Table] = {}
 
     def enter(self, window: Any) -> None:
-        """Make a window the current one."""
         self.window = window
         self._tables.clear()
 
@@ -101,14 +86,10 @@ class TriggerContext:
         self._tables.pop(name, None)
         merge_tables(self.keyed, f"{TRIGGERS}{name}", self.window, self.merged, merge)
 
-    # --- PyFlink's names, for triggers of a program's own -------------------------------------------------------------
-
     def get_metric_group(self) -> MetricGroup:
-        """The operator's group of metrics."""
         return MetricGroup(self.metrics)
 
     def get_current_watermark(self) -> int:
-        """The operator's watermark."""
         return self.time.watermark
 
     def get_current_processing_time(self) -> int:
@@ -124,11 +105,9 @@ class TriggerContext:
         self.time.register_processing_time(moment(time, "register_processing_time_timer"), self.window)
 
     def delete_event_time_timer(self, time: int) -> None:
-        """Forget a timer."""
         self.time.delete_event_time(moment(time, "delete_event_time_timer"), self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
-        """Forget a timer by the clock."""
         self.time.delete_processing_time(moment(time, "delete_processing_time_timer"), self.window)
 
     def get_partitioned_state(self, state_descriptor: StateDescriptor[S]) -> S:
@@ -136,11 +115,8 @@ class TriggerContext:
         return handle_of(self.keyed, state_descriptor, self.window)
 
     def merge_partitioned_state(self, state_descriptor: StateDescriptor[Any]) -> None:
-        """In ``on_merge``: merge the state of the windows that become this one.
-
-        Raises:
-            InvalidProgramError: values and maps have no way to become one.
-        """
+        """In ``on_merge``: merge the state of the windows that become this one; InvalidProgramError for values and
+        maps."""
         state = self.get_partitioned_state(state_descriptor)
         if not isinstance(state, MergingState):
             raise InvalidProgramError(
@@ -190,7 +166,6 @@ class Trigger(Generic[T, W]):
         """Forget the state of the current key in a window that is over."""
 
     def arguments(self) -> tuple[object, ...]:
-        """What stands in brackets in Flink's text form."""
         return ()
 
     def __str__(self) -> str:

@@ -28,6 +28,7 @@ from penstock.runtime.windows.trigger import (
     TriggerResult,
 )
 
+_Timer = Callable[[int, Any], None]
 _Interval = TypeVar("_Interval", bound="_Continuous")
 T = TypeVar("T", contravariant=True)
 W = TypeVar("W", contravariant=True)
@@ -59,7 +60,6 @@ class EventTimeTrigger(_Mergeable[Window]):
 
     @staticmethod
     def create() -> EventTimeTrigger:
-        """The trigger."""
         return EventTimeTrigger()
 
     def needs_an_end(self) -> bool:
@@ -90,7 +90,6 @@ class ProcessingTimeTrigger(_Mergeable[Window]):
 
     @staticmethod
     def create() -> ProcessingTimeTrigger:
-        """The trigger."""
         return ProcessingTimeTrigger()
 
     def needs_an_end(self) -> bool:
@@ -114,17 +113,12 @@ class ProcessingTimeTrigger(_Mergeable[Window]):
 
 @dataclass(frozen=True)
 class CountTrigger(_Mergeable[object]):
-    """Fires at every n-th element of a key.
-
-    Attributes:
-        window_size: n, at least 1.
-    """
+    """Fires at every ``window_size``-th element of a key."""
 
     window_size: int
 
     @staticmethod
     def of(window_size: int) -> CountTrigger:
-        """Fires at every ``window_size``-th element."""
         return CountTrigger(checks.integer(window_size, "CountTrigger.of", "count"))
 
     def on_element(self, element: object, timestamp: int | None, window: object, ctx: TriggerContext) -> TriggerResult:
@@ -148,41 +142,41 @@ class CountTrigger(_Mergeable[object]):
 
 @dataclass(frozen=True)
 class _Continuous(_Mergeable[Window]):
-    """Base of what fires at equal distances of time; the next time is state.
+    """Base of what fires at equal distances of time; the next time is state."""
 
-    Attributes:
-        interval: the distance in milliseconds.
-    """
-
-    interval: int
+    interval: int  # in milliseconds
 
     @classmethod
     def of(cls: type[_Interval], interval: Span) -> _Interval:
         """Fires every ``interval``, and at the end of the window."""
         return cls(milliseconds_of(interval, f"{cls.__name__}.of", "interval"))
 
-    def _next(self, time: int, register: Callable[[int, Any], None], ctx: TriggerContext) -> None:
-        ctx.table("fire-time")[ctx.keyed.slot] = time
-        register(time, ctx.window)
+    def _timers(self, ctx: TriggerContext) -> tuple[_Timer, _Timer]:
+        """What registers and deletes its timers."""
+        raise NotImplementedError
 
-    def _first(self, now: int, register: Callable[[int, Any], None], ctx: TriggerContext) -> None:
+    def _next(self, time: int, ctx: TriggerContext) -> None:
+        ctx.table("fire-time")[ctx.keyed.slot] = time
+        self._timers(ctx)[0](time, ctx.window)
+
+    def _first(self, now: int, ctx: TriggerContext) -> None:
         """The next multiple of the interval, if none is waited for."""
         if ctx.keyed.slot not in ctx.table("fire-time"):
             past = now % self.interval if now >= 0 else -(-now % self.interval)  # Java's remainder
-            self._next(now - past + self.interval, register, ctx)
+            self._next(now - past + self.interval, ctx)
 
-    def _reached(self, time: int, register: Callable[[int, Any], None], ctx: TriggerContext) -> TriggerResult:
+    def _reached(self, time: int, ctx: TriggerContext) -> TriggerResult:
         if ctx.table("fire-time").get(ctx.keyed.slot) != time:
             return CONTINUE
         if ctx.time.watermark < MAX_WATERMARK or not ctx.stays(ctx.window):
-            self._next(time + self.interval, register, ctx)  # after the end it would never end
+            self._next(time + self.interval, ctx)  # after the end it would never end
         return FIRE
 
-    def _merge(self, register: Callable[[int, Any], None], ctx: TriggerContext) -> None:
+    def on_merge(self, window: Window, ctx: TriggerContext) -> None:
         ctx.merge("fire-time", min)
         time = ctx.table("fire-time").get(ctx.keyed.slot)
         if time is not None:
-            register(time, ctx.window)
+            self._timers(ctx)[0](time, window)
 
     def _noted(self, time: int, window: Window, state: ReducingState[int]) -> int:
         """The next time after one, no later than the window's end, that has gone into a state."""
@@ -190,10 +184,10 @@ class _Continuous(_Mergeable[Window]):
         state.add(following)
         return following
 
-    def _clear(self, delete: Callable[[int, Any], None], ctx: TriggerContext) -> None:
+    def clear(self, window: Window, ctx: TriggerContext) -> None:
         time = ctx.drop("fire-time")
         if time is not None:
-            delete(time, ctx.window)
+            self._timers(ctx)[1](time, window)
 
     def arguments(self) -> tuple[object, ...]:
         return (self.interval,)
@@ -209,33 +203,22 @@ class ContinuousEventTimeTrigger(_Continuous):
             return FIRE
         time.register_event_time(end, window)
         if timestamp is not None:
-            self._first(timestamp, time.register_event_time, ctx)
+            self._first(timestamp, ctx)
         return CONTINUE
 
     def on_event_time(self, time: int, window: Window, ctx: TriggerContext) -> TriggerResult:
-        if time == window.max_timestamp():
-            return FIRE
-        return self._reached(time, ctx.time.register_event_time, ctx)
-
-    def on_merge(self, window: Window, ctx: TriggerContext) -> None:
-        self._merge(ctx.time.register_event_time, ctx)
+        return FIRE if time == window.max_timestamp() else self._reached(time, ctx)
 
     def register_next_fire_timestamp(
         self, time: int, window: Window, ctx: TriggerContext, fire_timestamp_state: ReducingState[int]
     ) -> None:
-        """For triggers that derive from this one and keep the time in a state of theirs: the next time, no later than
-        the window's end, goes into the state, and a timer is set (PyFlink).
-
-        Args:
-            time: from which the interval counts, in milliseconds.
-            window: the current one.
-            ctx: of the trigger.
-            fire_timestamp_state: keeps the smaller of two times.
-        """
+        """For triggers that derive from this one and keep the time in a state of theirs, which keeps the smaller of
+        two: the next time, no later than the window's end, goes into the state, and a timer is set (PyFlink). The
+        interval counts from ``time``, in milliseconds."""
         ctx.register_event_time_timer(self._noted(time, window, fire_timestamp_state))
 
-    def clear(self, window: Window, ctx: TriggerContext) -> None:
-        self._clear(ctx.time.delete_event_time, ctx)
+    def _timers(self, ctx: TriggerContext) -> tuple[_Timer, _Timer]:
+        return ctx.time.register_event_time, ctx.time.delete_event_time
 
 
 @dataclass(frozen=True)
@@ -243,14 +226,11 @@ class ContinuousProcessingTimeTrigger(_Continuous):
     """Fires at multiples of an interval of the clock."""
 
     def on_element(self, element: object, timestamp: int | None, window: Window, ctx: TriggerContext) -> TriggerResult:
-        self._first(ctx.time.clock.now(), ctx.time.register_processing_time, ctx)
+        self._first(ctx.time.clock.now(), ctx)
         return CONTINUE
 
     def on_processing_time(self, time: int, window: Window, ctx: TriggerContext) -> TriggerResult:
-        return self._reached(time, ctx.time.register_processing_time, ctx)
-
-    def on_merge(self, window: Window, ctx: TriggerContext) -> None:
-        self._merge(ctx.time.register_processing_time, ctx)
+        return self._reached(time, ctx)
 
     def register_next_fire_timestamp(
         self, time: int, window: Window, ctx: TriggerContext, fire_timestamp_state: ReducingState[int]
@@ -258,25 +238,20 @@ class ContinuousProcessingTimeTrigger(_Continuous):
         """As of :class:`ContinuousEventTimeTrigger`, with a timer by the clock (PyFlink)."""
         ctx.register_processing_time_timer(self._noted(time, window, fire_timestamp_state))
 
-    def clear(self, window: Window, ctx: TriggerContext) -> None:
-        self._clear(ctx.time.delete_processing_time, ctx)
+    def _timers(self, ctx: TriggerContext) -> tuple[_Timer, _Timer]:
+        return ctx.time.register_processing_time, ctx.time.delete_processing_time
 
 
 @dataclass(frozen=True)
 class DeltaTrigger(Trigger[T, object]):
-    """Fires when an element differs by more than a threshold from the one that fired last, or came first.
-
-    Attributes:
-        threshold: the difference that is too much.
-        delta: a callable of (old element, new element), or an object with ``get_delta``.
-    """
+    """Fires when an element differs by more than a threshold from the one that fired last, or came first. ``delta`` is
+    a callable of (old element, new element), or an object with ``get_delta``."""
 
     threshold: float
     delta: Callable[[T, T], float] | DeltaFunction[T]
 
     @staticmethod
     def of(threshold: float, delta: Callable[[V, V], float] | DeltaFunction[V]) -> DeltaTrigger[V]:
-        """The trigger."""
         return DeltaTrigger(threshold, checks.function(delta, "DeltaTrigger.of", "get_delta"))
 
     def on_element(self, element: T, timestamp: int | None, window: object, ctx: TriggerContext) -> TriggerResult:
@@ -302,7 +277,6 @@ class PurgingTrigger(Trigger[T, W]):
 
     @staticmethod
     def of(nested_trigger: Trigger[V, X]) -> PurgingTrigger[V, X]:
-        """The trigger around another."""
         if not isinstance(nested_trigger, Trigger):
             checks.refuse(
                 f"PurgingTrigger.of() was given {checks.shown(nested_trigger)}. Give a trigger such as "
@@ -317,16 +291,13 @@ class PurgingTrigger(Trigger[T, W]):
         return self.nested_trigger.needs_an_end()
 
     def on_element(self, element: T, timestamp: int | None, window: W, ctx: TriggerContext) -> TriggerResult:
-        result = self.nested_trigger.on_element(element, timestamp, window, ctx)
-        return FIRE_AND_PURGE if result.fire else result
+        return _purging(self.nested_trigger.on_element(element, timestamp, window, ctx))
 
     def on_event_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
-        result = self.nested_trigger.on_event_time(time, window, ctx)
-        return FIRE_AND_PURGE if result.fire else result
+        return _purging(self.nested_trigger.on_event_time(time, window, ctx))
 
     def on_processing_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
-        result = self.nested_trigger.on_processing_time(time, window, ctx)
-        return FIRE_AND_PURGE if result.fire else result
+        return _purging(self.nested_trigger.on_processing_time(time, window, ctx))
 
     def on_merge(self, window: W, ctx: TriggerContext) -> None:
         self.nested_trigger.on_merge(window, ctx)
@@ -336,3 +307,7 @@ class PurgingTrigger(Trigger[T, W]):
 
     def arguments(self) -> tuple[object, ...]:
         return (self.nested_trigger,)
+
+
+def _purging(result: TriggerResult) -> TriggerResult:
+    return FIRE_AND_PURGE if result.fire else result
