@@ -1,10 +1,7 @@
-"""Aggregations over one field: sum, min, max, minBy, maxBy.
-
-``sum``, ``min`` and ``max`` keep the other fields of the *first* record; ``min_by`` and ``max_by`` keep a whole record,
-the first one among equals unless told otherwise. They never change a record in place: the result is a new one.
-
-Sources of the semantics: ``SumAggregator`` and ``ComparableAggregator`` of Flink 1.11.
-"""
+"""Aggregations over one field: sum, min, max, minBy, maxBy (Flink 1.11: ``SumAggregator``,
+``ComparableAggregator``). ``sum``, ``min`` and ``max`` keep the other fields of the *first* record; ``min_by`` and
+``max_by`` keep a whole record, the first one among equals unless told otherwise. They never change a record in
+place: the result is a new one."""
 
 from __future__ import annotations
 

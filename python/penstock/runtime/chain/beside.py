@@ -1,11 +1,7 @@
-"""The functions beside an operator's own: key selectors and partitioners.
-
-A key selector runs on both sides of a ``key_by``: behind the operator that sends, to find the subtask that owns the
-key, and before the one that receives, to find its state. On each side every subtask has a copy of its own, which is
-opened before the operator's function and closed after it.
-
-Source of the order: PyFlink, whose key selectors and partitioners run in helper operators; Java's are not opened.
-"""
+"""The functions beside an operator's own: key selectors and partitioners. A key selector runs on both sides of a
+``key_by``: behind the operator that sends, to find the subtask that owns the key, and before the one that receives,
+to find its state. Every subtask on each side has its own copy, which is opened before the operator's function and
+closed after it, as in PyFlink, whose selectors run in helper operators."""
 
 from __future__ import annotations
 

@@ -22,13 +22,6 @@ from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.usercode.shipped import place_of
 
 
-def _nothing(_: Any) -> None: ...
-
-
-def _never() -> bool:
-    return False
-
-
 @dataclass
 class OperatorContext:
     """One operator's place in a running task."""
@@ -46,9 +39,9 @@ class OperatorContext:
     commits: bool = True  # whether the step is a checkpoint
     state: KeyedState | None = None
     clock: Clock = field(default_factory=Clock)
-    toggle: Callable[[bool], None] = _nothing  # takes whether the task is active
-    begin_round: Callable[[int], None] = _nothing
-    look: Callable[[], bool] = _never
+    toggle: Callable[[bool], None] = lambda active: None  # takes whether the task is active
+    begin_round: Callable[[int], None] = lambda number: None
+    look: Callable[[], bool] = lambda: False
     """To be called now and then by who makes many records of one, after having counted them; says whether that should
     be sooner."""
     operator_state: OperatorState = field(default_factory=OperatorState)

@@ -1,18 +1,17 @@
 """The fused form of a chain: its operators as generated functions, one call per stretch of records.
 
 In the list form (:mod:`.outputs`) a record costs three Python calls per operator besides the user's own. Here the
-operators of a chain are written out, one behind the other, as the statements of one loop, which is compiled; a record
-costs the user's functions and little else. Everything that can be observed is as in the list form: each record goes all
-the way down before the next one, functions are called in the same order with the same objects or copies, counts are
-equal, and what a function raises is put down to its operator, by the line of the generated text where it came from.
+operators of a chain are written out, one behind the other, as the statements of one loop, which is compiled. Everything
+that can be observed is as in the list form: each record goes all the way down before the next one, functions are called
+in the same order with the same objects or copies, counts are equal, and what a function raises is put down to its
+operator, by the line of the generated text where it came from.
 
 Where records leave the chain they are gathered in a list, if nothing can change them any more, and handed over
 together; after an exception too, so that of two errors the one of the earlier record counts.
 
 A generated function holds up to 64 operators and 12 loops inside each other (Python allows 20); longer chains are
-several functions that call each other. An operator that has no :class:`~.fragments.Fragment` is called.
-
-Cost: O(operators) of text, compiled once per shape; no recursion.
+several functions that call each other. An operator without a :class:`~.operator.Fragment` is called. Cost: O(operators)
+of text, compiled once per shape; no recursion.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from penstock.runtime.buffers.codec import is_immutable
-from penstock.runtime.chain.fragments import Fragment, Leaf
-from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.chain.operator import Fragment, Leaf, LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed, Output, Target
 from penstock.runtime.usercode.failure import OperatorFailure
 
@@ -40,11 +38,9 @@ TimedFeed = Callable[[Sequence[Any], Iterable["int | None"]], None]
 
 
 class Fusion:
-    """The generated functions of one chain.
-
-    ``gathers``: whether records that leave may be gathered. Not where operators tell the task to be idle between
-    records. ``targets`` and ``operators`` are by position; ``immutable`` says whether nobody can change a record.
-    """
+    """The generated functions of one chain. ``targets`` and ``operators`` are by position; ``immutable`` says
+    whether nobody can change a record. With ``gathers``, records that leave may be gathered: not where operators
+    tell the task to be idle."""
 
     def __init__(self, *, gathers: bool, functions: ModuleType | None = None) -> None:
         self.targets: dict[int, list[Target]] = {}
@@ -117,18 +113,18 @@ class FusedOutput(CountingOutput):
 
     def __init__(self, inner: Output, fusion: Fusion, position: int) -> None:
         super().__init__(inner)
-        self._fusion = fusion
-        self._position = position
+        self._fusion, self._position = fusion, position
         self._sides: dict[str, Collector] = {}
 
     def __getattr__(self, name: str) -> Any:
+        text = self._fusion.behind(self._position)
         if name == "collect":
-            self.collect = made = self._fusion.behind(self._position).collector()  # type: ignore[method-assign]
-        elif name == "feed":
-            self.feed = made = self._fusion.behind(self._position).feed()  # type: ignore[method-assign]
-        else:
-            raise AttributeError(name)
-        return made
+            self.collect = text.collector()  # type: ignore[method-assign]
+            return self.collect
+        if name == "feed":
+            self.feed = text.feed()  # type: ignore[method-assign]
+            return self.feed
+        raise AttributeError(name)
 
     def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
         self.count_side(tag_id)
@@ -233,11 +229,11 @@ class _Text:
             if isinstance(entry, Leaf):
                 self._leaf(entry, value, deep, loops, (operator, None, 0))
             elif isinstance(entry, Fragment):
-                out, below, own = self._fragment(operator, entry, value, deep)
+                out, below, emitter = self._fragment(operator, entry, value, deep)
                 targets = [t for t in self._fusion.targets[target.position] if t.tag is None]
                 if entry.depth and not targets and not entry.counted:
                     self._add(f"{' ' * below}pass")
-                stack += [(t, out, below, loops + entry.loops, own) for t in reversed(targets)]
+                stack += [(t, out, below, loops + entry.loops, emitter) for t in reversed(targets)]
             else:
                 self._add(f"{' ' * deep}{self._bind(f'call{self._next()}', entry)}({value}, t)")
 
@@ -245,7 +241,7 @@ class _Text:
         """An operator's own lines; the name of what goes out, the indentation of what follows, and the owner."""
         number = self._next()
         owner = operator, fragment, number
-        names = {key: self._bind(f"{key}{number}", each) for key, each in fragment.bindings.items()}
+        names = {key: self._bind(f"{key}{number}", bound) for key, bound in fragment.bindings.items()}
         names |= {"v": value, "t": "t", "o": f"v{number}", "r": f"r{number}"}
         of_key = operator, Fragment((), explain=fragment.of_key), number
         for position, line in enumerate(fragment.lines):

@@ -12,10 +12,9 @@ subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order
     end_input(), close()        head first; what these emit still reaches the operators below
     dispose()                   always, also after a failure: user functions close here if they have not
 
-Counting: an operator that does not emit exactly one record per record counts what it emits, in ``emitted``.
-
-Speed: :meth:`LiveOperator.fragment` gives the same work as ``input`` as statements for a generated function
-(:mod:`penstock.runtime.chain.fusion`); without it the operator is called.
+An operator that does not emit exactly one record per record counts what it emits, in ``emitted``. For speed,
+:meth:`LiveOperator.fragment` gives the same work as ``input`` as a :class:`Fragment`, statements for a generated
+function (:mod:`.fusion`); without it the operator is called.
 """
 
 from __future__ import annotations
@@ -31,23 +30,57 @@ from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.buffers.signals import Advance, LatencyMarker
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
-from penstock.runtime.chain.fragments import Fragment, Leaf
-from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.timers import BatchTime
 from penstock.runtime.usercode.functions import lifecycle
 
 S = TypeVar("S", bound="StreamOperator")
+Explain = Callable[[Mapping[str, Any], Exception], Exception]
+"""A better error, if there is one; given the values of the fragment's names: ``o`` and ``r`` as far as they are set."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """An operator's work on one record, as statements.
+
+    In its lines ``{v}`` is the record that comes in, ``{t}`` its timestamp, ``{o}`` the record that goes out, ``{r}`` a
+    name of the fragment's own, and every key of ``bindings`` is the object behind it. Indentation is one space. The
+    statements of the next operators follow the last line, ``depth`` spaces deeper than the first.
+    """
+
+    lines: tuple[str, ...]
+    bindings: Mapping[str, Any] = field(default_factory=dict)
+    out: str = "{o}"  # what goes out, or {v}
+    depth: int = 0
+    counted: bool = False  # whether `emitted` counts what goes out; otherwise each record in is one out
+    loops: int = 0  # how many `for` there are around what follows
+    explain: Explain | None = None  # improves what the user's function has raised
+    before: int = 0  # how many of the statements, the first ones, find the record's key
+    of_key: Explain | None = None  # `explain` for these
+
+    def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain) -> Fragment:
+        """This fragment behind statements that find the key."""
+        both = {**bindings, **self.bindings}
+        return replace(self, lines=(*lines, *self.lines), bindings=both, before=len(lines), of_key=of_key)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Where records leave a generated function for good: a record writer, or a sink of Penstock's own."""
+
+    write: Callable[[Any, int | None], None]
+    batch: Feed  # takes many of one timestamp, all of them immutable, with the same result
+    immutable: bool  # whether records are, by their declared type; otherwise each is looked at
+    taker: Any  # what has `room`, the number of records that may be gathered for the next batch
 
 
 @dataclass(frozen=True)
 class Batch:
-    """An operator's work on many records at once, up to emitting the results.
-
-    ``run`` takes records, their keys if these are known, and a list for the results, one per record. It returns False
-    where it cannot, and has done nothing then; when it raises, the list has the results before. ``columns`` takes a
-    buffer of typed columns and returns the results, or None where it cannot, and has done nothing then.
-    """
+    """An operator's work on many records at once, up to emitting the results. ``run`` takes records, their keys if
+    these are known, and a list for the results, one per record; when it raises, the list has the results before.
+    ``columns`` takes a buffer of typed columns and returns the results. Where they cannot, they return False and
+    None, and have done nothing."""
 
     run: Callable[[list[Any], list[Any] | None, list[Any]], bool]
     columns: Callable[[bytes], list[Any] | None] = lambda data: None
@@ -79,8 +112,8 @@ class StreamOperator:
 
     @property
     def hands_over(self) -> str:
-        """What kind of :meth:`LiveOperator.volatile` data it has, as a text: where another kind was left by an earlier
-        run of the program, that is forgotten. Of a source it says, between slashes, what it reads."""
+        """What kind of :meth:`LiveOperator.volatile` data it has, as a text: data of another kind, left by an
+        earlier run of the program, is forgotten. Of a source it says, between slashes, what it reads."""
         return type(self).__name__
 
     @property
@@ -90,10 +123,7 @@ class StreamOperator:
 
     def prepare(self: S, parallelism: int) -> S:
         """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
-
-        Raises:
-            PenstockError: it cannot work like this; a file is missing, say.
-        """
+        PenstockError if it cannot work like this; a file is missing, say."""
         return self
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:

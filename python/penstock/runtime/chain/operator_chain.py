@@ -1,8 +1,8 @@
 """OperatorChain: the operators of a vertex, connected and running in one subtask.
 
-Built from the tail to the head, so that every operator finds its outputs ready. Order of life, as in Flink: *open* goes
-depth first along the outputs in edge order, each operator after everything below it; *end of input* and *close* go in
-exactly the reverse of that order, so what an operator emits there still reaches the operators below it.
+Built from the tail to the head, so that every operator finds its outputs ready. *Open* goes depth first along the
+outputs in edge order, each operator after everything below it; *end of input* and *close* go in exactly the reverse of
+that order, so what an operator emits there still reaches the operators below it.
 
 Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost: O(operators + edges); no recursion.
 """
@@ -21,7 +21,7 @@ from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.entry import Entry, Fused, Listed, Native
+from penstock.runtime.chain.entry import Entry, Fused, Listed, Native, Valve
 from penstock.runtime.chain.fusion import FusedOutput, Fusion
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import (
@@ -35,7 +35,6 @@ from penstock.runtime.chain.outputs import (
     StreamStatus,
     Target,
 )
-from penstock.runtime.chain.valve import Valve
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import Channel, Emit
 from penstock.runtime.exchange.selectors import seed_of
@@ -97,8 +96,8 @@ class OperatorChain:
         border = len(config.network) + len(config.chained) > 1 or spec.in_java
         for link, copy in zip(config.chained, copies, strict=True):
             cross = crossing(link.record_type, self._settings) if border or link.side_tag is not None else None
-            made = copy if cross is None else _crossed(cross, copy)
-            result.append(Target(link.side_tag, None, link.position, link.input, made, cross is not None))
+            copy = copy if cross is None else _crossed(cross, copy)
+            result.append(Target(link.side_tag, None, link.position, link.input, copy, cross is not None))
         return result
 
     def _output(self, target: Target, context: OperatorContext) -> Output:
@@ -218,10 +217,8 @@ class OperatorChain:
 
 
 def _copies(config: OperatorConfig, keeps_output: bool, reuse: bool) -> list[Copy | None]:
-    """For each output inside the chain, what makes copies, if another reader could see a record change.
-
-    A single reader needs none, and the last of several is given the object itself, when all read the same output.
-    """
+    """For each output inside the chain, what makes copies, if another reader could see a record change. The last reader
+    is given the object itself, when all read the same output."""
     links = config.chained
     one_output = len({link.side_tag for link in links}) <= 1
     alone = len(links) - 1 if one_output and not keeps_output else None

@@ -3,14 +3,14 @@
 The *list form* of a chain is made of these objects, as Flink's is: an operator emits to its :class:`CountingOutput`;
 behind it, for each edge in order, is a :class:`ChainingOutput` to the next operator of the chain (or its copying form)
 or a :class:`RecordWriterOutput` at the chain's border, with a :class:`BroadcastingOutputCollector` in front where there
-are several. An output of a side output has a tag, and takes what is emitted with this tag and nothing else. The *fused
-form* (:mod:`.fusion`) replaces how records travel; watermarks and markers always go through the objects.
+are several. The *fused form* (:mod:`.fusion`) replaces how records travel; watermarks and markers always go through the
+objects.
 
 Copies: with the setting ``pipeline.object-reuse`` nothing is copied. Otherwise a chained operator is given the object
 itself where nobody else can hold it, as in PyFlink, and a copy where another reader of the same output, or the state of
-the operator that emits it, would see it change. So chained and unchained programs agree. Over an exchange every record
-is its own copy. Flink copies at every step of a chain: there, a function that changes an object *after* emitting it
-does not show that to whoever kept the object further down the chain.
+the operator that emits it, would see it change. So chained and unchained programs agree. Flink copies at every step of
+a chain: there, a function that changes an object *after* emitting it does not show that to whoever kept the object
+further down.
 
 Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterOutput`` (Flink 1.11).
 """
@@ -66,24 +66,15 @@ class Output:
         raise NotImplementedError
 
 
-class ChainingOutput(Output):
-    """Calls an input of the next operator of the chain. ``tag`` is that of the side output it carries, None for the
-    main output."""
+class _Tagged(Output):
+    """Carries the records of a side output, or with None those of the main output."""
 
-    __slots__ = ("_advance", "_collect", "_number", "_status", "_tag", "target")
+    __slots__ = ("_pass", "_tag")
 
-    def __init__(self, operator: Taker, number: int, tag: str | None, status: StreamStatus) -> None:
-        self.target = operator
-        self._number = number
+    _pass: Collector
+
+    def __init__(self, tag: str | None) -> None:
         self._tag = tag
-        self._status = status
-        self._collect: Collector | None = None
-        self._advance = operator.watermark(number)
-
-    def connect(self) -> ChainingOutput:
-        """Get hold of the operator's collector; without it records do not pass here."""
-        self._collect = self.target.input(self._number)
-        return self
 
     def collect(self, value: Any, timestamp: int | None) -> None:
         if self._tag is None:
@@ -93,9 +84,21 @@ class ChainingOutput(Output):
         if tag_id == self._tag:
             self._pass(value, timestamp)
 
-    def _pass(self, value: Any, timestamp: int | None) -> None:
-        assert self._collect is not None
-        self._collect(value, timestamp)
+
+class ChainingOutput(_Tagged):
+    """Calls an input of the next operator of the chain."""
+
+    __slots__ = ("_advance", "_number", "_status", "target")
+
+    def __init__(self, operator: Taker, number: int, tag: str | None, status: StreamStatus) -> None:
+        super().__init__(tag)
+        self.target, self._number, self._status = operator, number, status
+        self._advance = operator.watermark(number)
+
+    def connect(self) -> ChainingOutput:
+        """Get hold of the operator's collector; without it records do not pass here."""
+        self._pass = self.target.input(self._number)
+        return self
 
     def watermark(self, watermark: int) -> None:
         if self._status.active:
@@ -114,34 +117,30 @@ class CopyingChainingOutput(ChainingOutput):
         self, operator: Taker, number: int, tag: str | None, status: StreamStatus, copy: Copy, fail: Fail
     ) -> None:
         super().__init__(operator, number, tag, status)
-        self._copy = copy
-        self._fail = fail
+        self._copy, self._fail = copy, fail
 
-    def _pass(self, value: Any, timestamp: int | None) -> None:
-        try:
-            copied = self._copy(value)
-        except Exception as error:
-            raise self._fail(error) from error
-        super()._pass(copied, timestamp)
+    def connect(self) -> ChainingOutput:
+        collect, copy, fail = self.target.input(self._number), self._copy, self._fail
+
+        def pass_copy(value: Any, timestamp: int | None) -> None:
+            try:
+                copied = copy(value)
+            except Exception as error:
+                raise fail(error) from error
+            collect(copied, timestamp)
+
+        self._pass = pass_copy
+        return self
 
 
-class RecordWriterOutput(Output):
-    """Leads out of the chain, over the exchange. ``tag`` is that of the side output it carries, None for the main
-    output."""
+class RecordWriterOutput(_Tagged):
+    """Leads out of the chain, over the exchange."""
 
-    __slots__ = ("_tag", "writer")
+    __slots__ = ("writer",)
 
     def __init__(self, writer: Writer, tag: str | None) -> None:
-        self.writer = writer
-        self._tag = tag
-
-    def collect(self, value: Any, timestamp: int | None) -> None:
-        if self._tag is None:
-            self.writer.write(value, timestamp)
-
-    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
-        if tag_id == self._tag:
-            self.writer.write(value, timestamp)
+        super().__init__(tag)
+        self.writer, self._pass = writer, writer.write
 
     def watermark(self, watermark: int) -> None:
         self.writer.watermark(watermark)
@@ -151,11 +150,9 @@ class RecordWriterOutput(Output):
 
 
 class BroadcastingOutputCollector(Output):
-    """Gives everything to several outputs, in their order; a latency marker to one of them, drawn at random.
-
-    Where copies are needed these are :class:`CopyingChainingOutput` objects, but for the last, which may have the
-    object itself; a writer serialises, which is a copy.
-    """
+    """Gives everything to several outputs, in their order; a latency marker to one of them, drawn at random. Where
+    copies are needed these are :class:`CopyingChainingOutput` objects, but for the last, which may have the object
+    itself."""
 
     __slots__ = ("_draw", "outputs")
 

@@ -24,11 +24,9 @@ def _float32(x: float) -> float:
 
 
 def pointwise_producers(producers: int, consumers: int, subtask: int, *, exact: bool = False) -> range:
-    """Producers that a consumer subtask reads from over a pointwise connection.
-
-    Flink 1.11 computes in 32-bit floats where neither number divides the other, which differs from whole numbers for
-    some pairs (14 → 16 is one); Flink 2.3 computes in whole numbers (``exact``).
-    """
+    """Producers that a consumer subtask reads from over a pointwise connection. Flink 1.11 computes in 32-bit floats
+    where neither number divides the other, which differs from whole numbers for some pairs (14 → 16 is one); Flink
+    2.3 computes in whole numbers (``exact``)."""
     n, m = producers, consumers
     if exact:
         first = subtask * n // m

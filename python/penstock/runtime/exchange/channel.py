@@ -106,8 +106,8 @@ def _halves(values: list[Any], stamps: Stamps, signals: list[Signal]) -> Iterato
     while stack:
         start, end = stack.pop()
         stop = end + (end == len(values))
-        own = [(index - start, kind, payload) for index, kind, payload in signals if start <= index < stop]
-        data = encode(values[start:end], pack(times[start:end]), own)
+        inside = [(index - start, kind, payload) for index, kind, payload in signals if start <= index < stop]
+        data = encode(values[start:end], pack(times[start:end]), inside)
         if len(data) <= MAX_BYTES or end - start == 1:
             yield data
             continue

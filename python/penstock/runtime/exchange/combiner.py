@@ -2,11 +2,11 @@
 
 That is so in BATCH mode, and only for reductions whose result is the same to the bit in whatever groups their records
 are reduced: ``sum`` of whole numbers, and ``min``, ``max``, ``min_by``, ``max_by`` of values whose equals cannot be
-told apart. The declared type of the records says so, and each value is looked at as well. Not floats, whose sums depend
-on the order (and whose NaN is neither less nor greater); not a program's own function, which may be anything.
+told apart, by the declared type of the records and by a look at each value. Not floats, whose sums depend on the order
+(and whose NaN is neither less nor greater); not a program's own function, which may be anything.
 
-The position of a combined record in time is that of the record whose other fields it has. So the winner among equals,
-and the first record of a key, are those that they would be without combining.
+A combined record has the position in time of the record whose other fields it has. So the winner among equals, and the
+first record of a key, are those that they would be without combining.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """The exchange: records leave a chain in buffers (:mod:`.writer`) and arrive in an order that timing does not change.
 
-A receiver reads its rows, :class:`~penstock.runtime.buffers.row.Row`, in the order (sequence, edge, sender): senders
-are read fairly, and a retried task sees the same input in the same order.
-
-Watermarks and idleness travel in the buffers, in every channel. The end of a channel is MAX_WATERMARK and needs no row.
-The high bits of a sequence number are the *round*: a receiver reads everything of a round, from all its channels,
-before anything of the next one. Programs have one round unless a source begins another.
+A receiver reads its rows in the order (sequence, edge, sender): senders are read fairly, and a retried task sees the
+same input in the same order. Watermarks and idleness travel in the buffers, in every channel. The end of a channel is
+MAX_WATERMARK and needs no row. The high bits of a sequence number are the *round*: a receiver reads everything of a
+round, from all its channels, before anything of the next one. Programs have one round unless a source begins another.
 
 Rows for the driver have the level :data:`DRIVER`; then the slot is the index of the vertex, and the edge says what the
 row is: :data:`REPORT`, :data:`PRINT`, :data:`COLLECT`, :data:`SPOKEN`, or for the n-th table that the job writes
@@ -61,10 +59,8 @@ class Arrival(NamedTuple):
 
 class InputGate:
     """Collects the rows of a subtask and gives them back in the order (seq, edge, sender). ``channels`` are by type
-    number of the input; ``ordered`` says that rows come in order by themselves, as there is but one channel.
-
-    Above ``memory`` bytes rows wait in a temporary file, so a gate takes O(memory + rows) of memory.
-    """
+    number of the input; ``ordered`` says that rows come in order by themselves, as there is but one channel. Above
+    ``memory`` bytes rows wait in a temporary file, so a gate takes O(memory + rows) of memory."""
 
     def __init__(
         self, inputs: Iterable[InputEdge], parallelism: int = 1, subtask: int = 0, memory: int = MEMORY
@@ -90,12 +86,9 @@ class InputGate:
         self._left[row.edge, row.sender] += 1
 
     def drain(self, ended: Container[Channel] | None = None) -> Iterator[Arrival]:
-        """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with its
-        last buffer, or without data before all others if no buffer is left. With None all channels have ended.
-
-        Raises:
-            ExchangeError: a buffer is missing, or came twice.
-        """
+        """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with
+        its last buffer, or without data before all others if no buffer is left. With None all channels have ended.
+        ExchangeError if a buffer is missing, or came twice."""
         left, self._left = self._left, Counter()
         channels = chain.from_iterable(self.channels.values())
         ending = {channel for channel in channels if ended is None or channel in ended} - self._ended

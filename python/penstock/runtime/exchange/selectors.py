@@ -1,9 +1,7 @@
-"""Channel selectors: which channels a record leaves through.
+"""Channel selectors: which channels a record leaves through, as Flink's ``*Partitioner`` classes (1.11) choose.
 
 Where Flink draws at random (the start of REBALANCE, every record of SHUFFLE) the number comes from a seed of the plan,
 so a retried task and a repeated job send every record the same way.
-
-Source of the semantics: Flink's ``*Partitioner`` classes (1.11).
 """
 
 from __future__ import annotations
@@ -40,25 +38,19 @@ def seed_of(*parts: object) -> int:
 class RoundRobin:
     """REBALANCE and RESCALE: channel ``start`` first, then the next one modulo the number of channels."""
 
-    __slots__ = ("_channel", "_channels")
+    __slots__ = ("_channels", "channel")
 
     def __init__(self, channels: int, start: int) -> None:
         self._channels = channels
-        self._channel = start - 1
-
-    def volatile(self) -> int:
-        return self._channel
-
-    def resume(self, volatile: int) -> None:
-        self._channel = volatile
+        self.channel = start - 1  # the last one
 
     def __call__(self, value: Any) -> int:
-        self._channel = channel = self._channel + 1 if self._channel + 1 < self._channels else 0
+        self.channel = channel = self.channel + 1 if self.channel + 1 < self._channels else 0
         return channel
 
     def split(self, values: list[Any]) -> Split:
-        channels, first = self._channels, self._channel + 1
-        self._channel = (self._channel + len(values)) % channels
+        channels, first = self._channels, self.channel + 1
+        self.channel = (self.channel + len(values)) % channels
         return [((first + i) % channels, values[i::channels]) for i in range(min(channels, len(values)))], UNKNOWN
 
 

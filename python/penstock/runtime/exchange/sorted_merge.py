@@ -2,10 +2,9 @@
 
 A row's records are in order, and so are the rows by their first record (:mod:`.sorted_rows`). The rows that have begun
 and not ended are *open* at the same time: about one for each gathering of each sender, as each gathering covers all
-keys. When the next row comes, all keys before its first one are complete, and leave: as a block, sorted by rank.
-
-A key that fills rows of its own makes a *stream* of them: they are merged by time as they come, so it passes without
-ever being in memory as a whole, where its rows follow each other in time.
+keys. When the next row comes, all keys before its first one are complete, and leave: as a block, sorted by rank. A key
+that fills rows of its own makes a *stream* of them: they are merged by time as they come, so it passes without ever
+being in memory as a whole, where its rows follow each other in time.
 
 Keys of equal rank come among each other. The first one passes, the records of the others are put aside until it has
 ended; such keys are few, as ranks have 32 bits, but they are in memory.
@@ -135,11 +134,7 @@ class KeyMerge:
         self._seen: dict[Channel, tuple[int, int, int]] = {}  # rows, and the sum and maximum of their numbers
 
     def add(self, row: Row) -> Iterator[Run]:
-        """Take the next row; gives the records that stand before it.
-
-        Raises:
-            ExchangeError: it is not the next one.
-        """
+        """Take the next row; gives the records that stand before it. ExchangeError if it is not the next one."""
         place, before = position(row), self._last
         if before is not None and place <= before:
             raise ExchangeError(f"A sorted row came after another one that follows it: {place}, {before}. {_DEFECT}")
@@ -161,11 +156,7 @@ class KeyMerge:
             self._join(place[0], self._rows[-1:])
 
     def finish(self) -> Iterator[Run]:
-        """All rows have come; gives the records that are left.
-
-        Raises:
-            ExchangeError: some rows have not.
-        """
+        """All rows have come; gives the records that are left. ExchangeError if some rows have not."""
         for (edge, sender), (rows, total, most) in self._seen.items():
             if rows != most + 1 or 2 * total != rows * most:
                 raise ExchangeError(

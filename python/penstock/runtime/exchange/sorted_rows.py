@@ -1,13 +1,10 @@
 """Rows of an exchange whose receiver wants its input sorted by key (BATCH mode).
 
 Keys are in the order of their *rank*, a hash. A row holds records of keys with different ranks, in the order of these,
-and within a key by timestamp. Its place among all rows is written into it so that whoever moves the rows can sort them
-by bytes: its sequence number is the rank of its first key, above all numbers of unsorted rows, and its data begin with
-the first timestamp, the edge, the sender, and a running number per (edge, sender, target). Sorted by (sequence number,
-data), rows are in order of (rank, timestamp, edge, sender, number): that is the order of the records too, and it does
-not depend on which attempt sent them.
-
-A record without a timestamp comes before all others of its key, as in Flink, where it has the smallest one.
+and within a key by timestamp. A record without a timestamp comes before all others of its key, as in Flink. The place
+of a row among all is written into it so that whoever moves rows can sort them by bytes: its sequence number is the rank
+of its first key, above all numbers of unsorted rows, and its data begin with the first timestamp, the edge, the sender,
+and a running number per (edge, sender, target). So the order does not depend on which attempt sent the rows.
 """
 
 from __future__ import annotations

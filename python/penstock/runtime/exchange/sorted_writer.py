@@ -1,10 +1,9 @@
-"""SortedWriter: the records of one output on their way to a receiver that wants them sorted by key.
+"""SortedWriter: the records of one output on their way to a receiver that wants them sorted by key (BATCH mode).
 
 It gathers more than a :class:`~.writer.RecordWriter`, key by key; when that has become too much, or at the end, it
-sends rows (:mod:`.sorted_rows`) in which the records are sorted, and begins anew. Fewer and larger gatherings mean
-fewer rows that the receiver has to merge. Where the receiver lets it, records of a key are combined before.
-
-Watermarks and idleness are not sent: in BATCH mode there is nothing but the end of a channel, and that needs no row.
+sends rows (:mod:`.sorted_rows`) in which the records are sorted. Fewer and larger gatherings mean fewer rows that the
+receiver has to merge. Where the receiver lets it, records of a key are combined before. Watermarks and idleness are not
+sent: there is only the end of a channel, and that needs no row.
 """
 
 from __future__ import annotations
@@ -220,8 +219,8 @@ class SortedWriter(Writer):
         except Exception as error:
             raise self._fail(error) from error
         for channel, keys, ranks in ranked:
-            own = [key if type(key) is str else canonical(key) for key in keys] if known else keys
-            pairs = sorted(zip(ranks, own, strict=True), key=itemgetter(0))
+            forms = [key if type(key) is str else canonical(key) for key in keys] if known else keys
+            pairs = sorted(zip(ranks, forms, strict=True), key=itemgetter(0))
             yield channel, [rank for rank, _ in pairs], [slot for _, slot in pairs]
 
     def _send_row(self, channel: int, row: _Piece) -> _Piece:

@@ -1,8 +1,5 @@
-"""Writers: the records of one output on their way into the buffers of its channels.
-
-A buffer of a :class:`RecordWriter` is closed at so many records (``penstock.exchange.buffer-records``) or about so many
-bytes.
-"""
+"""Writers: the records of one output on their way into the buffers of its channels. A buffer of a
+:class:`RecordWriter` is closed at so many records (``penstock.exchange.buffer-records``) or about so many bytes."""
 
 from __future__ import annotations
 
@@ -57,11 +54,9 @@ class Sender(NamedTuple):
 
 
 class Writer:
-    """What writes the records of one output to its channels. It leaves out signals, unless it says otherwise.
-
-    ``room`` says how many records may be gathered for the next batch; ``freeze`` makes a record safe from later
-    changes, None where all are.
-    """
+    """Writes the records of one output to its channels. It leaves out signals, unless it says otherwise. ``room``
+    says how many records may be gathered for the next batch; ``freeze`` makes a record safe from later changes, None
+    where all are."""
 
     write: Write
 
@@ -230,12 +225,12 @@ class RecordWriter(Writer):
             self._select.begin_step(version)
 
     def volatile(self) -> Any:
-        return self._active, self._select.volatile() if isinstance(self._select, RoundRobin) else None
+        return self._active, self._select.channel if isinstance(self._select, RoundRobin) else None
 
     def resume(self, volatile: Any) -> None:
-        self._active, at = volatile
+        self._active, channel = volatile
         if isinstance(self._select, RoundRobin):
-            self._select.resume(at)
+            self._select.channel = channel
 
     def end_channels(self) -> None:
         for channel in self._channels:

@@ -1,7 +1,5 @@
-"""What a format of files is, and the simplest: lines of text.
-
-Sources of the semantics: ``StreamFormat``, ``BulkFormat``, ``TextLineInputFormat`` (Flink 1.20).
-"""
+"""What a format of files is, and the simplest: lines of text (Flink 1.20: ``StreamFormat``, ``BulkFormat``,
+``TextLineInputFormat``)."""
 
 from __future__ import annotations
 

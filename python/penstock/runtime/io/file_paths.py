@@ -1,8 +1,5 @@
-"""Which files a path stands for: a file, a folder, a pattern; on any storage.
-
-Sources of the semantics: ``NonSplittingRecursiveEnumerator``, ``DefaultFileFilter`` (Flink 1.20), ``FileInputFormat``
-(Flink 1.11).
-"""
+"""Which files a path stands for: a file, a folder, a pattern; on any storage. As in Flink:
+``NonSplittingRecursiveEnumerator``, ``DefaultFileFilter`` (1.20), ``FileInputFormat`` (1.11)."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ from penstock.storage.storage import Dated, is_local, local_path, located
 from penstock.storage.stores import Store
 
 _GLOB = frozenset("*?[")
-
-
 Skip = Callable[[str], bool]
 
 
@@ -30,15 +25,9 @@ def found_files(
     them, without those that begin with ``.`` or ``_``; a path with ``*``, ``?``, ``[…]`` or ``**`` that is no file for
     whatever fits it. On a store O(files) requests, by the thousand.
 
-    Args:
-        paths: as a user writes them.
-        deep: also the files in folders below those.
-        later: whether files may come later that fit a pattern which none fits now.
-        skip: which local files in folders need not be looked at and named.
-
-    Raises:
-        ConfigurationError: a path stands for nothing, or its store cannot be reached.
-        UnsupportedError: it has the scheme of no store that we know.
+    ``deep``: also files in folders below; ``later``: files may come later that fit a pattern which none fits now;
+    ``skip``: which local files in folders need not be looked at. ConfigurationError if a path stands for nothing, or
+    its store cannot be reached; UnsupportedError if it has the scheme of no store that we know.
     """
     files: dict[Dated, None] = {}
     for path in paths:

@@ -1,8 +1,5 @@
-"""Files as splits of a source: how they are cut, and how they are read, compressed or not.
-
-Sources of the semantics: ``BlockSplittingRecursiveEnumerator``, ``TextLineInputFormat``, ``StandardDeCompressors``
-(Flink 1.20).
-"""
+"""Files as splits of a source: how they are cut, and how they are read, compressed or not (Flink 1.20:
+``BlockSplittingRecursiveEnumerator``, ``TextLineInputFormat``, ``StandardDeCompressors``)."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from penstock.runtime.io.file_paths import found_files
 from penstock.runtime.io.files import BLOCK_BYTES, END_OF_FILE, blocks, cuts_at_bytes, text_lines
 from penstock.runtime.io.splits import Records, Split
 from penstock.storage.storage import Dated
@@ -38,16 +34,13 @@ class _Inflating(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = b""
         while not data and not self._inflate.eof:
-            data = self._inflate.decompress(self._inflate.unconsumed_tail or self._more(), len(buffer))
+            more = self._inflate.unconsumed_tail or self._file.read(BLOCK_BYTES)
+            if not more:
+                name = getattr(self._file, "name", None) or getattr(self._file, "path", "the file")
+                raise EOFError(f"{name} ends in the middle of what it holds")
+            data = self._inflate.decompress(more, len(buffer))
         buffer[: len(data)] = data
         return len(data)
-
-    def _more(self) -> bytes:
-        more = self._file.read(BLOCK_BYTES)
-        if not more:
-            name = getattr(self._file, "name", None) or getattr(self._file, "path", "the file")
-            raise EOFError(f"{name} ends in the middle of what it holds")
-        return more
 
 
 def _zstandard(file: IO[bytes]) -> IO[bytes]:
@@ -74,11 +67,8 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     can be sought. OSError if it cannot be read."""
     with storage_of(path).read(path) as file:
         opener = OPENERS.get(_ending(path))
-        if opener is None:
-            yield file
-        else:
-            with opener(file) as inflated:
-                yield inflated
+        with contextlib.nullcontext(file) if opener is None else opener(file) as content:
+            yield content
 
 
 def _ending(path: str) -> str:
@@ -88,12 +78,6 @@ def _ending(path: str) -> str:
 def path_of(split: Split) -> str:
     """The file that a split is of, or is."""
     return split.id if split.end is None else split.id.rpartition(":")[0]
-
-
-def file_splits(paths: tuple[str, ...], charset: str, splittable: bool, *, deep: bool = True) -> list[Split]:
-    """Splits of text files, as :func:`pieces_of` cuts them. Positions are bytes of the text, uncompressed. Without
-    ``deep`` files in folders below those that are given are left out."""
-    return [split for file in found_files(paths, deep=deep) for split in pieces_of(file, charset, splittable)]
 
 
 def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
@@ -108,12 +92,8 @@ def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
 
 
 def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
-    """The lines of a split, about a mebibyte at a time.
-
-    Raises:
-        FileFormatError: the file ends before the split.
-        OSError: the file cannot be read; EOFError, zlib.error, lzma.LZMAError: its compression is damaged.
-    """
+    """The lines of a split, about a mebibyte at a time. FileFormatError if the file ends before the split; OSError
+    if it cannot be read; EOFError, zlib.error, lzma.LZMAError if its compression is damaged."""
     path, start = path_of(split), split.start or 0
     with opened(path) as file:
         if not cuts_at_bytes(charset):

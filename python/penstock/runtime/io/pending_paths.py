@@ -2,9 +2,8 @@
 target that becomes visible as a whole, and inside a folder to which files are added.
 
 Its name has the id of the run. That of a job with a checkpoint directory also has the id of that directory, by which
-the next run finds what an earlier one has left.
-
-Tasks only need the names. The driver makes, publishes and removes the folders (:mod:`penstock.job.commit`).
+the next run finds what an earlier one has left. The driver makes, publishes and removes the folders
+(:mod:`penstock.job.commit`); tasks only need the names.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """Sinks that come with Penstock: print, text files, collect. A program's own sinks are objects with ``invoke``.
-
 Prints and collected records travel to the driver as rows. Files are written under a pending name, and only what the
-driver finds in the reports of the tasks whose output counted is published (``penstock.job.commit``): a failed job
-leaves nothing to see.
-"""
+driver finds in the reports of the tasks whose output counted is published (``penstock.job.commit``)."""
 
 from __future__ import annotations
 
@@ -230,10 +227,8 @@ class CollectSink(BuiltinSink):
 @dataclass(frozen=True)
 class TextSink(PublishedSink):
     """Writes the text of every record as a line (Flink: ``writeAsText``): with parallelism 1 one file at ``path``,
-    otherwise a folder with the files 1 … n. Encoding UTF-8.
-
-    With ``overwrite`` it replaces what is there: a file, or a folder with nothing but such numbered files.
-    """
+    otherwise a folder with the files 1 … n. Encoding UTF-8. With ``overwrite`` it replaces a file, or a folder with
+    nothing but such numbered files."""
 
     path: str
     overwrite: bool = False

@@ -89,10 +89,10 @@ LEAVING = (
 )
 
 
-def check_begun(source: Source[Any], found: Iterable[Split], positions: Mapping[str, Any]) -> None:
+def check_begun(source: Source[Any], splits: Iterable[Split], positions: Mapping[str, Any]) -> None:
     """A bounded source still gives every split that was read in part: those of ``positions``, by id, have been begun
     and are not over. LostSplitsError if it does not."""
-    lost = positions.keys() - {split.id for split in found} if positions else ()
+    lost = positions.keys() - {split.id for split in splits} if positions else ()
     if lost:
         named = ", ".join(f"{name!r} up to position {positions[name]!r}" for name in sorted(lost)[:3])
         raise LostSplitsError(
@@ -149,9 +149,9 @@ class Source(ABC, Generic[T]):
             positions: where splits have been left, by id; those that are over need not be there.
             over: ids of finite splits that have been read to their end.
         """
-        found = list(self.splits(parallelism))
-        _check(found, type(self).__name__)
-        left = (split for split in found if split.id not in over)
+        splits = list(self.splits(parallelism))
+        _check(splits, type(self).__name__)
+        left = (split for split in splits if split.id not in over)
         begun = (replace(split, start=positions.get(split.id, split.start)) for split in left)
         return [split for split in begun if split.end is None or split.start != split.end]
 
@@ -254,13 +254,13 @@ class SplitSource(BatchSource):
 def deal(splits: Sequence[Split], parallelism: int) -> tuple[tuple[Split, ...], ...]:
     """Splits for each subtask: the heaviest first, each to whom has least; a subtask reads its own in their given
     order. O(n log n)."""
-    own: list[list[int]] = [[] for _ in range(parallelism)]
+    shares: list[list[int]] = [[] for _ in range(parallelism)]
     loads = [(0, subtask) for subtask in range(parallelism)]
     for index in sorted(range(len(splits)), key=lambda i: (-splits[i].weight, i)):
         load, subtask = heapq.heappop(loads)
-        own[subtask].append(index)
+        shares[subtask].append(index)
         heapq.heappush(loads, (load + splits[index].weight, subtask))
-    return tuple(tuple(splits[index] for index in sorted(indices)) for indices in own)
+    return tuple(tuple(splits[index] for index in sorted(share)) for share in shares)
 
 
 def _check(splits: list[Any], name: str) -> None:

@@ -5,8 +5,8 @@ pass a watermark. When ``capacity`` calls and watermarks are held, which is unti
 one to leave; at the end of the input for all of them.
 
 A call whose results or exception a retry strategy does not take is made again after a wait; the timeout is that of all
-its attempts. At the end of the input every call has its retries; Flink makes one more attempt at once and leaves it at
-that, so that results would depend on the clock.
+its attempts. At the end of the input every call has its retries; Flink makes one more attempt at once, so that results
+would depend on the clock.
 
 Sources of the semantics: ``AsyncWaitOperator`` (Flink 1.11; 2.3 for retries), whose numRecordsOut stays 0.
 """

@@ -1,10 +1,7 @@
-"""A stream beside a broadcast one: every subtask sees all broadcast records and keeps the same broadcast state.
-
-The elements' side may only read that state, so that it stays the same everywhere. On a keyed stream there are state and
-timers per key as well, and the broadcast side may visit the state of all keys.
-
-Sources of the semantics: ``CoBroadcastWithNonKeyedOperator``, ``CoBroadcastWithKeyedOperator`` (Flink 1.11).
-"""
+"""A stream beside a broadcast one: every subtask sees all broadcast records and keeps the same broadcast state. The
+elements' side may only read that state. On a keyed stream there are state and timers per key as well, and the
+broadcast side may visit the state of all keys. Sources of the semantics: ``CoBroadcastWithNonKeyedOperator``,
+``CoBroadcastWithKeyedOperator`` (Flink 1.11)."""
 
 from __future__ import annotations
 
@@ -31,11 +28,9 @@ from penstock.runtime.usercode.functions import bind
 
 @dataclass(frozen=True, eq=False)
 class BroadcastProcess(TwoInputOperator):
-    """A process function with broadcast state. Input 2 is the broadcast one.
-
-    ``f`` is an object with ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``; ``states``
-    are the names of the broadcast states, ``descriptors`` what is known of them.
-    """
+    """A process function with broadcast state; input 2 is the broadcast one. ``f`` is an object with
+    ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``; ``states`` are the names of the
+    broadcast states."""
 
     keeps_output: ClassVar[bool] = True
 

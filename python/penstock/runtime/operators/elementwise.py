@@ -1,8 +1,5 @@
-"""Operators that look at one record at a time: map, flat_map, filter.
-
-Sources of the semantics: ``StreamMap``, ``StreamFlatMap``, ``StreamFilter`` (Flink 1.11); what a Python function may
-return is PyFlink's.
-"""
+"""Operators that look at one record at a time (Flink 1.11: ``StreamMap``, ``StreamFlatMap``, ``StreamFilter``). What
+a Python function may return is PyFlink's."""
 
 from __future__ import annotations
 
@@ -12,8 +9,7 @@ from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fragments import Fragment
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 

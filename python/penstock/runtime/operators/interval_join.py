@@ -1,10 +1,7 @@
-"""IntervalJoin: pairs of two keyed streams whose timestamps lie within bounds of each other.
-
-Both sides are buffered per key until the watermark says that no partner can come any more. A record with a timestamp
-below the watermark is dropped. Results carry the larger timestamp of the two.
-
-Source of the semantics: ``IntervalJoinOperator`` (Flink 1.11). Cost: O(buffered times of the key) per record.
-"""
+"""IntervalJoin: pairs of two keyed streams whose timestamps lie within bounds of each other (Flink 1.11:
+``IntervalJoinOperator``). Both sides are buffered per key until the watermark says that no partner can come any
+more. A record with a timestamp below the watermark is dropped. Results carry the larger timestamp of the two. Cost:
+O(buffered times of the key) per record."""
 
 from __future__ import annotations
 

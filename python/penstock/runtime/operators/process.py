@@ -1,8 +1,5 @@
-"""Process functions: any number of records out, side outputs, and on a keyed stream state and timers.
-
-Sources of the semantics: ``ProcessOperator``, ``KeyedProcessOperator`` (Flink 1.11); what a Python function may return
-is PyFlink's.
-"""
+"""Process functions: any number of records out, side outputs, and on a keyed stream state and timers (Flink 1.11:
+``ProcessOperator``, ``KeyedProcessOperator``). What a Python function may return is PyFlink's."""
 
 from __future__ import annotations
 
@@ -18,8 +15,7 @@ from penstock.common.functions.state import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fragments import Fragment
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.timers import OperatorTime, Timer
@@ -178,10 +174,9 @@ class Yielding(LiveOperator):
 
 @dataclass(frozen=True, eq=False)
 class ProcessOperator(StreamOperator):
-    """One record in, any number out, to the main output (``yield value``) and to side outputs (``yield tag, value``).
-
-    ``f`` is an object with ``process_element(value, ctx)``, or a callable of that form; it may return None for nothing.
-    """
+    """One record in, any number out, to the main output (``yield value``) and to side outputs (``yield tag,
+    value``). ``f`` has ``process_element(value, ctx)``, or is a callable of that form; it may return None for
+    nothing."""
 
     f: Any
     output_type: TypeInformation[Any] | None = None

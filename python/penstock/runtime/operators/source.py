@@ -1,18 +1,16 @@
-"""StreamSource: runs a source function; FileReader and FormatReader: turn file splits into records.
-
-Sources of the semantics: ``StreamSource``, ``ContinuousFileMonitoringFunction``, ``ContinuousFileReaderOperator``
-(Flink 1.11).
-"""
+"""StreamSource: runs a source function; FileReader and FormatReader: turn file splits into records. Sources of the
+semantics: ``StreamSource``, ``ContinuousFileMonitoringFunction``, ``ContinuousFileReaderOperator`` (Flink 1.11)."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
+from penstock.common import contexts
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
@@ -23,7 +21,6 @@ from penstock.runtime.io.file_format import FileFormat
 from penstock.runtime.io.file_source import read_text
 from penstock.runtime.io.sources import Batch, BatchSource
 from penstock.runtime.io.splits import Records, Split, SplitSource
-from penstock.runtime.operators.source_context import SourceContext
 from penstock.runtime.operators.source_reader import Reader, reader_of
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.interpreter import next_stride
@@ -65,9 +62,9 @@ class StreamSource(StreamOperator):
 
     @property
     def hands_over(self) -> str:
-        own = type(self.function).__name__ if isinstance(self.function, BatchSource) else ""
+        kind = type(self.function).__name__ if isinstance(self.function, BatchSource) else ""
         timed = "" if self.watermarks is None or self._says_nothing else self.watermarks.told
-        return f"{super().hands_over}/{own}/{timed}"
+        return f"{super().hands_over}/{kind}/{timed}"
 
     def prepare(self, parallelism: int) -> StreamSource:
         if isinstance(self.function, BatchSource):
@@ -167,23 +164,16 @@ def _timed(batch: Batch, output: CountingOutput) -> Callable[[int, int], None]:
     collect, feed_run = output.collect, output.feed
 
     def emit(start: int, end: int) -> None:
-        stamps = timestamps[start:end]
-        for first, last in _runs(stamps):
+        first = start
+        for time, equal in groupby(timestamps[start:end]):
+            last = first + len(list(equal))
             if last - first > 1:
-                feed_run(values[start + first : start + last], stamps[first])  # type: ignore[arg-type]
+                feed_run(values[first:last], time)  # type: ignore[arg-type]
             else:
-                collect(values[start + first], stamps[first])
+                collect(values[first], time)
+            first = last
 
     return emit
-
-
-def _runs(stamps: Sequence[int | None]) -> Iterator[tuple[int, int]]:
-    """Where equal timestamps follow each other, from one position to another. O(timestamps)."""
-    first = 0
-    for _, equal in groupby(stamps):
-        last = first + len(list(equal))
-        yield first, last
-        first = last
 
 
 class _SilentSource(SourceOperator):
@@ -236,11 +226,11 @@ class _TimedSource(SourceOperator):
         return super().volatile(), self._parts, self._assigner.volatile()
 
     def resume(self, volatile: Any) -> None:
-        own, parts, assigners = volatile
-        super().resume(own)
+        operator, parts, assigner = volatile
+        super().resume(operator)
         for split in parts:
             self._output_for(split)
-        self._assigner.resume(assigners)
+        self._assigner.resume(assigner)
 
     def open(self) -> None:
         for way in self._ways:
@@ -253,6 +243,120 @@ class _TimedSource(SourceOperator):
         if self._opened:
             self._assigner.close()
         super().close()
+
+
+class SourceContext(contexts.SourceContext[Any]):
+    """The ``ctx`` of a source function's ``run``. Where the step ends only with the function, as in a bounded job,
+    calls go straight into the chain. Elsewhere the step may end while the function sleeps, so each call waits for
+    the function's turn. ``over`` says whether the function has done its part of the step."""
+
+    def __init__(
+        self, output: CountingOutput, context: OperatorContext, backlog: Callable[[], bool], turns: Turns
+    ) -> None:
+        self._output, self._collect = output, output.collect
+        self._context, self._backlog, self._turns = context, backlog, turns
+        self._silent = context.job.settings.batch
+        self._idle = self._stamps = self._waits = self.over = False
+        self._send = self._emit_in_turn
+        self._calls = self._passed = self._rounds = self._left = 0
+        self.emitted: int = 0
+
+    def __repr__(self) -> str:
+        return f"<SourceContext emitted={self.emitted}>"
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Calls so far, and rounds ended. Calls are not counted where the step waits for the function."""
+        return self._calls, self._rounds
+
+    def skip(self, calls: int, rounds: int) -> None:
+        """The first so many calls have had their effect before."""
+        self._calls, self._rounds = calls, rounds
+        self._passed = calls
+
+    def begin_step(self, records: int, *, waits: bool, stamps: bool) -> None:
+        """A step begins, of so many records. If it ``waits`` for the function, it may emit more; with ``stamps`` the
+        step goes on where the function ends a round."""
+        self._left, self._waits, self._stamps, self.over = records, waits, stamps, False
+        self._send = self._emit if waits else self._emit_in_turn
+
+    def end(self) -> None:
+        """The source has ended, so it is idle no more."""
+        if self._idle:
+            self._set_idle(False)
+
+    def collect(self, value: Any) -> None:
+        self._send(value, None)
+
+    def collect_with_timestamp(self, value: Any, timestamp: int | None) -> None:
+        self._send(value, timestamp)
+
+    def emit_watermark(self, watermark: Any) -> None:
+        self._in_turn(lambda: self._emit_watermark(getattr(watermark, "timestamp", watermark)))
+
+    def mark_as_temporarily_idle(self) -> None:
+        self._in_turn(lambda: self._idle or self._set_idle(True), idle=True)
+
+    def end_round(self) -> None:
+        self._in_turn(self._end_round, idle=None)
+
+    def _in_turn(self, call: Callable[[], object], *, idle: bool | None = False) -> None:
+        """Make a call of the function, unless it has had its effect; then only know whether the source is idle since,
+        as the chain does."""
+        if self._waits:
+            call()
+            return
+        if self._passed:
+            self._passed -= 1
+            self._idle = self._idle if idle is None else idle
+            return
+        self._turns.enter()
+        try:
+            self._calls += 1
+            call()
+        finally:
+            self._turns.leave()
+
+    def _emit(self, value: Any, timestamp: int | None) -> None:
+        if self._idle:
+            self._set_idle(False)
+        self.emitted += 1
+        self._collect(value, timestamp)
+        if self._backlog():
+            self._turns.pause()
+
+    def _emit_in_turn(self, value: Any, timestamp: int | None) -> None:
+        def emit() -> None:
+            self._emit(value, timestamp)
+            self._left -= 1
+            if self._left <= 0:
+                self._end_step()
+
+        self._in_turn(emit)
+
+    def _emit_watermark(self, millis: int) -> None:
+        if self._idle:
+            self._set_idle(False)
+        if not self._silent:
+            self._output.watermark(millis)
+        if self._backlog():
+            self._turns.pause()
+
+    def _end_round(self) -> None:
+        self._rounds += 1
+        if self._stamps:
+            self._context.begin_round(self._rounds)
+            self._turns.pause()
+        else:
+            self._end_step()
+
+    def _end_step(self) -> None:
+        self.over = True
+        self._turns.pause()
+
+    def _set_idle(self, idle: bool) -> None:
+        self._idle = idle
+        self._context.toggle(not idle)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
 """How a source is read step by step: from where the step before has stopped, so many records, and no further.
 
-There are four ways, by what the source is. *Splits* are read from their positions. A *bounded* source that is pulled
-counts its records; to go on after a failure it passes over those that have been read. A *function* that pushes is run
-again from its start after a failure, and what it had emitted is passed over: it has to emit the same again. The rows of
-a *DataFrame* are given to a step by Spark, which knows where they come from.
+*Splits* are read from their positions. A *bounded* source that is pulled counts its records; to go on after a failure
+it passes over those that have been read. A *function* that pushes is run again from its start after a failure, and what
+it had emitted is passed over: it has to emit the same again. The rows of a *DataFrame* are given to a step by Spark.
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
-"""Operators of two inputs: co-map, co-flat-map, co-process.
-
-Each input has its own watermark; the operator's is the smaller one. On two keyed streams both records' keys address one
-keyed state.
-
-Sources of the semantics: ``CoStreamMap``, ``CoStreamFlatMap``, ``CoProcessOperator``, ``KeyedCoProcessOperator`` (Flink
-1.11).
-"""
+"""Operators of two inputs (Flink 1.11: ``CoStreamMap``, ``CoStreamFlatMap``, ``CoProcessOperator``,
+``KeyedCoProcessOperator``). Each input has its own watermark; the operator's is the smaller one. On two keyed
+streams both records' keys address one keyed state."""
 
 from __future__ import annotations
 
@@ -62,8 +57,8 @@ class LiveTwoInputs(Yielding):
         return super().volatile(), tuple(self._watermarks)
 
     def resume(self, volatile: Any) -> None:
-        own, self._watermarks[:] = volatile
-        super().resume(own)
+        operator, self._watermarks[:] = volatile
+        super().resume(operator)
 
     def with_key_of(self, number: int, process: Collector) -> Collector:
         keyed = self._keys[number - 1]

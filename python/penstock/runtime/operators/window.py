@@ -1,13 +1,11 @@
-"""WindowOperator: elements per key and window, a trigger that fires, an evictor, lateness, a function.
+"""WindowOperator: elements per key and window, a trigger that fires, an evictor, lateness, a function (Flink 1.11:
+``WindowOperator``, ``EvictingWindowOperator``).
 
 For each window of an element: add it, ask the trigger, fire, purge, register the cleanup. On a timer: ask the trigger,
 fire, purge, then, at the cleanup time, forget contents, trigger state and, by the function's ``clear``, the function's
-state. Firing an empty window calls nothing. Results carry the window's last timestamp.
-
-An element is *late* when each of its windows is over (the watermark has reached its last timestamp plus the lateness)
-and its own time is; it goes to the side output for late data, or is counted and dropped.
-
-Sources of the semantics: ``WindowOperator`` and ``EvictingWindowOperator`` (Flink 1.11).
+state. Firing an empty window calls nothing. Results carry the window's last timestamp. An element is *late* when each
+of its windows is over (the watermark has reached its last timestamp plus the lateness) and its own time is; it goes to
+the side output for late data, or is counted and dropped.
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.store import KeyedStateStore
 from penstock.runtime.state.timers import Timer
-from penstock.runtime.windows.assigner import AssignerContext, WindowAssigner
+from penstock.runtime.windows.assigners import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction
 from penstock.runtime.windows.merging_windows import merging_of
-from penstock.runtime.windows.trigger import Trigger, TriggerContext, TriggerResult
+from penstock.runtime.windows.triggers import Trigger, TriggerContext, TriggerResult
 
 
 @dataclass(frozen=True, eq=False)

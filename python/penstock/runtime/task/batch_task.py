@@ -1,9 +1,7 @@
-"""A task whose input comes sorted by key, or whose one input is read before the other (BATCH mode).
-
-First the early inputs are read to their end. Then come the sorted ones, key by key: the records of a key, then its end,
-at which its timers fire and its state is forgotten, so that there is never the state of two keys. Sorting is done by
-whoever brings the rows (Spark's external sort); the local executor's rows are put in order here.
-"""
+"""A task whose input comes sorted by key, or whose one input is read before the other (BATCH mode). First the early
+inputs are read to their end. Then come the sorted ones, key by key: the records of a key, then its end, at which its
+timers fire and its state is forgotten, so that there is never the state of two keys. Whoever brings the rows sorts
+them (Spark's external sort); the local executor's rows are sorted here."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key
 from penstock.runtime.exchange.writer import Fail
 from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.operators.batch_reduce import BatchReduce
+from penstock.runtime.operators.reduce import BatchReduce
 from penstock.runtime.task.task import Task
 
 _FEW = 8

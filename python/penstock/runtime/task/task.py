@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain as chain_of
 from typing import Any
 
 from penstock.errors import JobCancelledError
@@ -55,11 +56,10 @@ class Held:
 
 
 class Task:
-    """A subtask. Each step begins by :meth:`begin`; then come :meth:`receive` and :meth:`finish`.
-
-    ``spoken`` is a standard output for user code whose texts go to the driver. ``look`` is called between two records,
-    so that whoever runs the task can see its counters; it returns whether there should be fewer records in between.
-    ``volatile`` is what the last step reported: whoever is given the same continues where this object is.
+    """A subtask. Each step begins by :meth:`begin`; then come :meth:`receive` and :meth:`finish`. ``spoken`` is a
+    standard output for user code whose texts go to the driver. ``look`` is called between two records, so that whoever
+    runs the task can see its counters; it returns whether there should be fewer records in between. ``volatile`` is
+    what the last step reported: whoever is given the same continues where this object is.
 
     Every method raises JobExecutionError when user code fails; the task is disposed of then.
     """
@@ -106,21 +106,16 @@ class Task:
     def inherit(self, other: Task) -> None:
         """Take over the state of an object that has run this subtask before, and not later than the last step. What is
         missing is read. The other one is disposed of."""
-        self._inherited = other.held()
-
-    def held(self) -> dict[str, Held]:
-        """Give up the state of all operators; the task is disposed of."""
-        states: dict[str, Held] = {}
-        for operator in self._operators():
+        for operator in other._operators():
             context = operator.context
-            chain = self._chains.get(context.config.operator_id)
+            chain = other._chains.get(context.config.operator_id)
             if chain:
-                states[context.config.operator_id] = Held(context.state, context.operator_state, chain[-1].name)
-        self.close()
-        for held in states.values():
+                held = Held(context.state, context.operator_state, chain[-1].name)
+                self._inherited[context.config.operator_id] = held
+        other.close()
+        for held in self._inherited.values():
             if held.keyed is not None:
                 held.keyed.release()
-        return states
 
     def _operators(self) -> Iterable[LiveOperator]:
         return () if self._chain is None else self._chain.operators.values()
@@ -234,34 +229,26 @@ class Task:
         if assignment.folder is None:
             return
         operator_id, about = context.config.operator_id, self._about(operator)
-        chains, own = assignment.chains.get(operator_id, ()), self._own_chain(operator_id)
+        chains, chain = assignment.chains.get(operator_id, ()), self._own_chain(operator_id)
         if operator_id in self._inherited:
             last = self._inherited.pop(operator_id).file
-            repair(assignment.folder, own, context.state, context.operator_state, about, last)
+            repair(assignment.folder, chain, context.state, context.operator_state, about, last)
         elif any(chains):
             settings = self._job.settings
             place = settings.checkpoint_directory or settings.savepoint or ""
-            load(
-                assignment.folder,
-                chains,
-                context.state,
-                context.operator_state,
-                about,
-                flink=settings.flink,
-                drops=settings.ignore_unclaimed,
-                place=place,
-            )
-        if own:
-            self._chains[operator_id] = own
+            state, flink, drops = (context.state, context.operator_state), settings.flink, settings.ignore_unclaimed
+            load(assignment.folder, chains, *state, about, flink=flink, drops=drops, place=place)
+        if chain:
+            self._chains[operator_id] = chain
         elif any(chains) and (context.state is not None or context.operator_state.is_there):
             self._taken.add(operator_id)
         context.time.watch_clock()
 
     def _own_chain(self, operator_id: str) -> Chain:
-        """The files that this subtask goes on with; none if others have written them, or under another operator ID."""
+        """The files that this subtask continues; none if others have written them, or under another operator ID."""
         chains = self._assignment.chains.get(operator_id, ())
-        own = chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
-        return own if own and own[0].operator_id == operator_id else ()
+        chain = chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
+        return chain if chain and chain[0].operator_id == operator_id else ()
 
     def _context(self, config: OperatorConfig) -> OperatorContext:
         assignment = self._assignment
@@ -295,10 +282,8 @@ class Task:
         return context
 
     def _about(self, operator: LiveOperator) -> AboutOperator:
-        config, vertex = operator.context.config, self._vertex
-        return AboutOperator(
-            config.operator_id, config.name, config.uid, self._subtask, vertex.parallelism, config.max_parallelism
-        )
+        config, place = operator.context.config, (self._subtask, self._vertex.parallelism)
+        return AboutOperator(config.operator_id, config.name, config.uid, *place, config.max_parallelism)
 
     def _toggle(self, active: bool) -> None:
         """An input, or the source, has fallen idle or come back; the task is idle when all of them are."""
@@ -345,7 +330,13 @@ class Task:
         yield from self._work(chain)
         self._clock.fire()
         if self.finished:
-            yield from self._finish(chain)
+            for entry in dict.fromkeys(self._entries.values()):
+                entry.valve.end_all()
+                yield from self._drain()
+            chain.finish()
+            if not self._assignment.only:  # else whoever reads them knows
+                chain.end_channels()
+            yield from self._drain()
         else:
             chain.end_step()
             yield from self._drain()
@@ -364,12 +355,8 @@ class Task:
             if isinstance(chain.head, LiveHead) and not self._assignment.only:
                 self.finished = self._assignment.last  # its tail ends after it
             else:
-                self.finished = self._assignment.only or self._ended.issuperset(self.channels)
-
-    @property
-    def channels(self) -> list[Channel]:
-        """The channels that lead to this subtask."""
-        return [channel for channels in self._gate.channels.values() for channel in channels]
+                channels = chain_of.from_iterable(self._gate.channels.values())
+                self.finished = self._assignment.only or self._ended.issuperset(channels)
 
     def counters(self) -> tuple[SubtaskMetrics, ...]:
         """What each operator has counted in this step so far, or in the last one, in pre-order; nothing before the
@@ -402,15 +389,6 @@ class Task:
         for _ in head.step(reading, self._backlog):
             yield from self._drain()
         self.finished = reading.drain or (reading.last and head.reader.exhausted)
-
-    def _finish(self, chain: OperatorChain) -> Iterator[Row]:
-        for entry in dict.fromkeys(self._entries.values()):
-            entry.valve.end_all()
-            yield from self._drain()
-        chain.finish()
-        if not self._assignment.only:  # else whoever reads them knows
-            chain.end_channels()
-        yield from self._drain()
 
     def _report(self) -> TaskReport:
         return TaskReport(

@@ -1,8 +1,6 @@
 """From an exception in a user function to a :class:`~penstock.errors.JobExecutionError` that says where it happened.
-
 The innermost operator wraps the exception once (:class:`OperatorFailure`); the task adds its own name. The message
-shows the user's exception with the lines of the user's code, without the frames of the runtime.
-"""
+shows the lines of the user's code, without the frames of the runtime."""
 
 from __future__ import annotations
 
@@ -29,11 +27,9 @@ _MAX_TEXT = 20_000
 
 
 class FunctionFailure(Exception):
-    """An exception of a function that is not the operator's own: a key selector, a partitioner, a timestamp assigner.
-
+    """An exception of a function beside the operator's own: a key selector, a partitioner, a timestamp assigner.
     ``function`` says what it is and where the program gives it, such as ``key selector of key_by() (line 3 of
-    prog.py)``; ``place`` where it runs, as seen from the operator: behind, before, in.
-    """
+    prog.py)``; ``place`` where it runs, as seen from the operator: behind, before, in."""
 
     def __init__(self, function: str, place: str, error: BaseException) -> None:
         super().__init__(function, place, error)
@@ -46,11 +42,8 @@ def failure_of(function: str, place: str, error: Exception) -> Exception:
 
 
 class OperatorFailure(Exception):
-    """An exception on its way out of an operator: of its function, or of another one beside it.
-
-    ``error`` is the user's exception; ``function`` the function beside the operator that raised it, None for its own;
-    ``subject`` who has failed, as a message says it.
-    """
+    """An exception on its way out of an operator: of its function, or of another one beside it, then named in
+    ``function``. ``error`` is the user's exception; ``subject`` who has failed, as a message says it."""
 
     def __init__(self, config: OperatorConfig, error: BaseException) -> None:
         super().__init__(config, error)

@@ -10,11 +10,8 @@ from penstock.errors import InvalidProgramError
 
 
 def bind(function: Any, method: str) -> Callable[..., Any]:
-    """The callable behind a user function: the method of that name, or the function itself.
-
-    Raises:
-        InvalidProgramError: there is neither, or it is a class instead of an instance.
-    """
+    """The callable behind a user function: the method of that name, or the function itself. InvalidProgramError if
+    there is neither, or it is a class instead of an instance."""
     if isinstance(function, type) and hasattr(function, method):
         raise InvalidProgramError(
             f"{function.__name__} is a class, and its {method}() needs an instance. Write {function.__name__}() "
@@ -56,10 +53,8 @@ def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
 
 
 def simple_name(function: Any) -> str:
-    """The name a function shows in operator names: its class, or its own name if it is a plain function.
-
-    A lambda is called ``lambda``: unlike Java's, its name must be the same in every run.
-    """
+    """The name a function shows in operator names: its class, or its own name if it is a plain function. A lambda is
+    called ``lambda``: unlike Java's, its name must be the same in every run."""
     name = getattr(function, "__name__", None)
     if name == "<lambda>":
         return "lambda"

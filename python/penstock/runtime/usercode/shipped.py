@@ -1,8 +1,6 @@
-"""Unpacks what a program ships to its tasks: modules on Python's path, archives in the current folder, files by name.
-
-The driver packs one archive (``penstock.job.shipped_files``), named by its contents. The first task of a machine that
-needs it unpacks it beside itself, for all others too.
-"""
+"""Unpacks what a program ships to its tasks: modules on Python's path, archives in the current folder, files by
+name. The driver packs one archive (``penstock.job.shipped_files``), named by its contents. The first task of a
+machine that needs it unpacks it beside itself, for all others too."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Evictors: which elements stay in a window when it fires. Plain frozen data that travels with a program.
-
-Sources of names and semantics: ``CountEvictor``, ``TimeEvictor``, ``DeltaEvictor`` (Flink 1.11).
-"""
+"""Evictors: which elements stay in a window when it fires (Flink 1.11: ``CountEvictor``, ``TimeEvictor``,
+``DeltaEvictor``)."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.state.timers import OperatorTime
 from penstock.runtime.usercode.functions import bind, java_object, simple_name
 from penstock.runtime.windows.time_window import Window
-from penstock.runtime.windows.trigger import DeltaFunction
+from penstock.runtime.windows.triggers import DeltaFunction
 
 T = TypeVar("T", contravariant=True)
 V = TypeVar("V")

@@ -1,11 +1,7 @@
-"""What a window applies to its contents: reductions, aggregations, and functions that see all elements.
-
-A description says how contents are kept (:attr:`WindowFunction.kept`) and makes, in each subtask, the function that
-turns them into records. With an evictor all elements are kept and reduced anew at each firing, as in Flink.
-
-Sources of the semantics: the ``Internal*WindowFunction`` classes, ``ReduceApplyWindowFunction``,
-``AggregateApplyWindowFunction``, ``CoGroupedStreams`` (Flink 1.11).
-"""
+"""What a window applies to its contents: reductions, aggregations, and functions that see all elements (Flink 1.11:
+the ``Internal*WindowFunction`` classes). A description says how contents are kept (:attr:`WindowFunction.kept`) and
+makes, in each subtask, the function that turns them into records. With an evictor all elements are kept and reduced
+anew at each firing."""
 
 from __future__ import annotations
 
@@ -127,11 +123,9 @@ class ReduceWindow(_Reducing):
         return Accumulation("ReduceFunction", "reducing", combine, combine)
 
     def reduced(self, elements: list[Any]) -> list[Any]:
-        """The reduction of all elements; no elements give None, as in Flink.
-
-        Flink's min and max write the extreme into the object of the first element, which an evicting window keeps: the
-        next firing sees it there. So the first element is replaced here (``changes_first``).
-        """
+        """The reduction of all elements; no elements give None, as in Flink. Its min and max write the extreme into
+        the object of the first element, which the next firing of an evicting window sees; so the first element is
+        replaced here."""
         if not elements:
             return [None]
         fold = getattr(self.reducer, "fold", None)
@@ -151,13 +145,13 @@ class AggregateWindow(_Reducing):
     then: WindowFunction | None = None
 
     def kept(self) -> Accumulation:
-        own, add_element = self.aggregator, self.aggregator.add
-        merge = getattr(own, "merge", _unmergeable)
+        user, add_element = self.aggregator, self.aggregator.add
+        merge = getattr(user, "merge", _unmergeable)
 
         def add(accumulator: Any, element: Any) -> Any:
             return add_element(element, accumulator)
 
-        return Accumulation("AggregateFunction", "aggregating", add, merge, own.create_accumulator, own.get_result)
+        return Accumulation("AggregateFunction", "aggregating", add, merge, user.create_accumulator, user.get_result)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 Per key there is a map from each live window to its *state window*, under which the contents are kept: that of the first
 of the windows that have become one. Which one is first, and in what order the others' elements come after its own, is
-the iteration order of a Java HashSet.
-
-Where Flink loses data, this does not: a new window that equals a live one adds to it, also after a merge (Flink maps it
-to itself and so forgets what was under the first state window).
+the iteration order of a Java HashSet. Where Flink loses data, this does not: a new window that equals a live one adds
+to it, also after a merge (Flink maps it to itself and so forgets what was under the first state window).
 
 Source of the semantics: ``MergingWindowSet``, ``TimeWindow.mergeWindows`` (Flink 1.11). Cost: O(live windows of the
 key) per element.
@@ -17,8 +15,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.windows.assigner import WindowAssigner
-from penstock.runtime.windows.assigners import MergingTimeWindows
+from penstock.runtime.windows.assigners import MergingTimeWindows, WindowAssigner
 from penstock.runtime.windows.time_window import MergeCallback, TimeWindow
 
 STATE = "merging-window-set"
@@ -126,7 +123,7 @@ def merging_of(assigner: WindowAssigner[Any, Any], keyed: KeyedState) -> Merging
     """How the windows of an assigner merge; None if they do not."""
     if not assigner.merging:
         return None
-    own = getattr(assigner, "merge_windows", None)
-    if own is None or isinstance(assigner, MergingTimeWindows):
+    merge_windows = getattr(assigner, "merge_windows", None)
+    if merge_windows is None or isinstance(assigner, MergingTimeWindows):
         return MergingWindows(keyed)
-    return AssignedMerging(keyed, own)
+    return AssignedMerging(keyed, merge_windows)
