@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from penstock.common import Instant, Types
 from penstock.common.typeinfo import BasicType
+from penstock.connectors.formats.timestamps import instant_of, moment_of
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.conversions import _milliseconds
 from penstock.runtime.io.text import print_text
-from penstock.runtime.io.timestamps import instant_of, moment_of
 from penstock.runtime.keys.javahash import BASIC
 
 EAST = timezone(timedelta(hours=9))

@@ -15,7 +15,7 @@ from penstock.runtime.io.sources import SequenceSource
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.source import StreamSource
-from penstock.runtime.task.step_task import StepTask
+from penstock.runtime.task.task import Task
 from penstock.spark import lowering
 from tests.job.programs import Program
 
@@ -23,7 +23,7 @@ from tests.job.programs import Program
 def rows_of(deployment, level, slot, rows=()):
     """What a task sends to other tasks, given its input."""
     vertex, subtask = deployment.slot(level, slot)
-    task = StepTask(vertex, subtask, 0, deployment.job)
+    task = Task(vertex, subtask, 0, deployment.job)
     task.begin(ONLY_STEP)
     sent = [*task.receive(rows), *task.finish()]
     return [row for row in sent if row.level != DRIVER]
@@ -71,7 +71,7 @@ def test_a_line_passes_records_on_as_they_come():
     node = program.add(StreamMap(lambda value: value + 1), program.source(range(100)))
     program.collect(node)
     deployment = deploy(program.pipeline())
-    task = StepTask(*deployment.slot(1, 0), 0, deployment.job)
+    task = Task(*deployment.slot(1, 0), 0, deployment.job)
     task.begin(ONLY_STEP)
     came = [len(list(task.receive([row]))) for row in rows_of(deployment, 0, 0)]
     assert len(came) == 10

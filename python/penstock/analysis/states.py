@@ -26,7 +26,7 @@ from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, TABLE
 from penstock.runtime.windows import merging_windows
-from penstock.runtime.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
+from penstock.runtime.windows.assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 
 POSITIONS = StateModel("positions", "list of operator")
 """The positions of a source."""

@@ -4,22 +4,24 @@ travel with a program and run in tasks."""
 from __future__ import annotations
 
 from penstock.common.time import Duration, Time
-from penstock.runtime.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
 from penstock.runtime.windows.assigners import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
     EventTimeSessionWindows,
     GlobalWindows,
+    MergingWindowAssigner,
     ProcessingTimeSessionWindows,
+    SessionWindowTimeGapExtractor,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
+    WindowAssigner,
 )
-from penstock.runtime.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 from penstock.runtime.windows.serializers import CountWindowSerializer, GlobalWindowSerializer, TimeWindowSerializer
 from penstock.runtime.windows.time_window import CountWindow, GlobalWindow, TimeWindow, Window
-from penstock.runtime.windows.trigger import Trigger, TriggerResult
 from penstock.runtime.windows.triggers import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
@@ -29,6 +31,8 @@ from penstock.runtime.windows.triggers import (
     NeverTrigger,
     ProcessingTimeTrigger,
     PurgingTrigger,
+    Trigger,
+    TriggerResult,
 )
 
 __all__ = [

@@ -19,7 +19,7 @@ from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.task.batch_task import task_of
-from penstock.runtime.task.step_task import StepTask
+from penstock.runtime.task.task import Task
 
 
 class LocalSteps:
@@ -30,9 +30,9 @@ class LocalSteps:
 
     def __init__(self, deployment: Deployment, memory: int = MEMORY) -> None:
         self._deployment, self._memory = deployment, memory
-        self._tasks: dict[tuple[int, int], StepTask] = {}
+        self._tasks: dict[tuple[int, int], Task] = {}
         self._attempt = 0
-        self._working: StepTask | None = None
+        self._working: Task | None = None
         self._cancelled = False
 
     def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment], watch: Stopwatch) -> Rows:

@@ -1,10 +1,7 @@
-"""Aggregations over one field: sum, min, max, minBy, maxBy.
-
-``sum``, ``min`` and ``max`` keep the other fields of the *first* record; ``min_by`` and ``max_by`` keep a whole record,
-the first one among equals unless told otherwise. They never change a record in place: the result is a new one.
-
-Sources of the semantics: ``SumAggregator`` and ``ComparableAggregator`` of Flink 1.11.
-"""
+"""Aggregations over one field: sum, min, max, minBy, maxBy (Flink 1.11: ``SumAggregator``,
+``ComparableAggregator``). ``sum``, ``min`` and ``max`` keep the other fields of the *first* record; ``min_by`` and
+``max_by`` keep a whole record, the first one among equals unless told otherwise. They never change a record in
+place: the result is a new one."""
 
 from __future__ import annotations
 
@@ -23,19 +20,13 @@ Position = int | str
 
 @dataclass(frozen=True)
 class SumAggregator:
-    """Adds up one field.
+    """Adds up one field, given by index or name; 0 on a record that is itself a number means the record."""
 
-    Attributes:
-        field_fold: what it does to its field, as it changes nothing but that.
-        position: index or name of the field; 0 on a record that is itself a number means the record.
-    """
-
-    field_fold: ClassVar[Literal["sum"]] = "sum"
+    field_fold: ClassVar[Literal["sum"]] = "sum"  # what it does to its field, as it changes nothing but that
 
     position: Position
 
     def reduce(self, first: Any, second: Any) -> Any:
-        """``first`` with the field replaced by the sum of both."""
         position = self.position
         if type(first) is tuple and type(position) is int and 0 <= position < len(first):  # the usual case
             fields = list(first)
@@ -58,19 +49,12 @@ class SumAggregator:
 
 @dataclass(frozen=True)
 class ComparableAggregator:
-    """Keeps the smallest or largest value of one field.
-
-    Attributes:
-        position: index or name of the field.
-        kind: ``"min"`` or ``"max"``.
-        by: keep the whole record that has it (minBy, maxBy) instead of only the field's value.
-        first: with ``by``, the first record among equals; otherwise the last.
-    """
+    """Keeps the smallest or largest value of one field."""
 
     position: Position
     kind: Literal["min", "max"]
-    by: bool = False
-    first: bool = True
+    by: bool = False  # keep the whole record that has it (minBy, maxBy), instead of only the field's value
+    first: bool = True  # with `by`, the first record among equals; otherwise the last
 
     @property
     def field_fold(self) -> Literal["sum", "min", "max"] | None:
@@ -83,7 +67,6 @@ class ComparableAggregator:
         return not self.by
 
     def reduce(self, first: Any, second: Any) -> Any:
-        """The record to keep of two."""
         old, new = get_field(first, self.position), get_field(second, self.position)
         better = old < new if self.kind == "min" else old > new
         if not self.by:
@@ -119,11 +102,8 @@ def _index(record: Any, position: Position) -> int:
 
 
 def get_field(record: Any, position: Position) -> Any:
-    """A field of a tuple, list, Row or object, or a scalar record itself (position 0).
-
-    Raises:
-        TypeInfoError: there is no such field.
-    """
+    """A field of a tuple, list, Row or object, or a scalar record itself (position 0). TypeInfoError if there is no
+    such field."""
     if isinstance(record, (tuple, list, Row)):
         if type(position) is int and position >= 0 and position < len(record):
             return record[position]
@@ -143,7 +123,9 @@ def replace_field(record: Any, position: Position, value: Any) -> Any:
         make: Callable[..., Any] | None = getattr(record, "_make", None)
         return make(fields) if make else fields
     if isinstance(record, (list, Row)):
-        changed = list(record) if isinstance(record, list) else _copy_row(record)
+        changed: Any = list(record)
+        if isinstance(record, Row):
+            changed = Row.of_values(changed, names_of(record), record.get_row_kind())
         changed[_index(record, position)] = value
         return changed
     if isinstance(position, str) and hasattr(record, position):
@@ -151,7 +133,3 @@ def replace_field(record: Any, position: Position, value: Any) -> Any:
         object.__setattr__(changed, position, value)
         return changed
     return value
-
-
-def _copy_row(row: Row) -> Row:
-    return Row.of_values(list(row), names_of(row), row.get_row_kind())

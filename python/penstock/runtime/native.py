@@ -1,8 +1,6 @@
-"""The native functions that work on a batch of records at a time, where there are some.
-
-They do what Python code of the runtime does, which is the reference and takes over where the native module is missing
-(an executor without the wheel) or is switched off (``penstock.runtime.native``).
-"""
+"""The native functions that work on a batch of records at a time. They do what Python code of the runtime does,
+which is the reference and takes over where the native module is missing (an executor without the wheel) or is
+switched off (``penstock.runtime.native``)."""
 
 from __future__ import annotations
 
@@ -12,11 +10,7 @@ from types import ModuleType
 
 @cache
 def functions(wanted: bool = True) -> ModuleType | None:
-    """``penstock._native``, loaded when first asked for; None where it cannot be. About 10 ms the first time.
-
-    Args:
-        wanted: as the settings say; without it there are none.
-    """
+    """``penstock._native``, loaded when first asked for; None where it cannot be, or is not ``wanted``. About 10 ms."""
     if not wanted:
         return None
     try:

@@ -15,7 +15,7 @@ from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.config.tasks import JobConfig, VertexConfig
-from penstock.runtime.task.step_task import StepTask
+from penstock.runtime.task.task import Task
 from penstock.runtime.task.worker_tasks import MEMORY, LivingTasks
 from penstock.storage.stores import configured, storage_of
 
@@ -66,21 +66,21 @@ class EndedTask:
         return iter(())
 
 
-def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) -> StepTask | EndedTask:
+def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) -> Task | EndedTask:
     """The task of a partition, about to begin its step."""
     assignment = assignment_of(context.getLocalProperty(PROPERTY) or "=", (vertex.index, subtask), job)
     if assignment is None:
         return EndedTask()
     task = TASKS.take(
-        _name(job, vertex, subtask), assignment, lambda: StepTask(vertex, subtask, context.attemptNumber(), job)
+        _name(job, vertex, subtask), assignment, lambda: Task(vertex, subtask, context.attemptNumber(), job)
     )
     task.begin(assignment)
     return task
 
 
-def keep(task: StepTask | EndedTask, vertex: VertexConfig, subtask: int, job: JobConfig) -> None:
+def keep(task: Task | EndedTask, vertex: VertexConfig, subtask: int, job: JobConfig) -> None:
     """The task has run its step."""
-    if isinstance(task, StepTask):
+    if isinstance(task, Task):
         TASKS.put(_name(job, vertex, subtask), task)
         _look_for_cycles(task.bytes() > MEMORY // 16)
 

@@ -235,7 +235,7 @@ def test_outputs_in_each_other_s_way_are_refused(root):
         sinks(root / "a", f"{root}/a/")
     with pytest.raises(InvalidProgramError, match="both write to"):
         sinks(root / "a", root / "a/b")
-    with pytest.raises(ConfigurationError, match="is all of a bucket"):
+    with pytest.raises(ConfigurationError, match="names a whole bucket"):
         sinks("memory://bucket")
 
 

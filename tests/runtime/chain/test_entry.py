@@ -64,7 +64,8 @@ class Summing:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_form_has_its_way(way):
-    assert type(Summing(way).chain._way(0)) is way
+    entry = Summing(way).chain.entry(0, [], lambda active: None, lambda: False)
+    assert type(entry.put.__self__) is way
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -31,13 +31,14 @@ from penstock.runtime.windows.assigners import (
 )
 from penstock.runtime.windows.evictors import CountEvictor, Evictor, TimeEvictor, TimestampedValue
 from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, ProcessWindow, ReduceWindow
-from penstock.runtime.windows.trigger import Trigger, TriggerResult
 from penstock.runtime.windows.triggers import (
     ContinuousEventTimeTrigger,
     CountTrigger,
     DeltaTrigger,
     EventTimeTrigger,
     PurgingTrigger,
+    Trigger,
+    TriggerResult,
 )
 
 KEY = KeyPartition(lambda element: element[0], Types.STRING())

@@ -17,7 +17,7 @@ from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import KeyedStateStore
-from penstock.runtime.task.step_task import Held
+from penstock.runtime.task.task import Held
 from tests.effort import examples
 from tests.runtime.checkpoint.programs import tables, timers
 

@@ -10,7 +10,8 @@ from penstock.connectors.files.file_monitor import FileMonitor, TextPieces
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
 from penstock.local import LocalExecutor
 from penstock.runtime.io import file_source
-from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.file_paths import found_files
+from penstock.runtime.io.file_source import pieces_of, read_text
 from penstock.runtime.io.sinks import PrintSink, TextSink
 from penstock.runtime.io.sources import CollectionSource
 from penstock.runtime.io.splits import Split, SplitSource
@@ -24,7 +25,8 @@ from tests.job.programs import Program
 def splits_of(path, charset="UTF-8", size=1 << 20):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_source, "SPLIT_BYTES", size)
-        return file_splits((str(path),), charset, splittable=True, deep=False)
+        files = found_files((str(path),), deep=False)
+        return [split for file in files for split in pieces_of(file, charset, splittable=True)]
 
 
 def lines_of(path, charset="UTF-8", size=1 << 20):

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from penstock.errors import ConfigurationError, InvalidProgramError, UnsupportedError
 from penstock.runtime.io import file_source
+from penstock.runtime.io.file_format import TextLines
 from penstock.runtime.io.file_paths import found_files
-from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.file_source import read_text
 from penstock.runtime.io.splits import Records, Source, Split, SplitSource, deal
 
 COMPRESSED = {
@@ -55,7 +56,7 @@ def test_a_file_is_read_to_its_end_and_from_every_position_on(tmp_path, ending):
             file.write(TEXT.encode())
     else:
         path.write_bytes(COMPRESSED[ending](TEXT.encode()))
-    (split,) = file_splits((str(path),), "UTF-8", splittable=True)
+    (split,) = TextLines("UTF-8").splits((str(path),), splittable=True)
     parts = list(read_text(split, "UTF-8"))
     assert lines(parts) == TEXT.splitlines()
     assert len(parts) > 1
@@ -68,7 +69,7 @@ def test_a_file_is_read_to_its_end_and_from_every_position_on(tmp_path, ending):
 def test_a_damaged_file_is_an_error_and_not_its_end(tmp_path, ending):
     path = tmp_path / f"file.{ending}"
     path.write_bytes(COMPRESSED[ending](TEXT.encode())[:-200])
-    (split,) = file_splits((str(path),), "UTF-8", splittable=False)
+    (split,) = TextLines("UTF-8").splits((str(path),), splittable=False)
     with pytest.raises((EOFError, OSError, zlib.error, lzma.LZMAError)):
         list(read_text(split, "UTF-8"))
 
@@ -76,7 +77,7 @@ def test_a_damaged_file_is_an_error_and_not_its_end(tmp_path, ending):
 def test_a_text_that_cannot_be_cut_at_bytes_is_read_at_once(tmp_path):
     path = tmp_path / "file.txt"
     path.write_text(TEXT, encoding="UTF-16")
-    (split,) = file_splits((str(path),), "UTF-16", splittable=True)
+    (split,) = TextLines("UTF-16").splits((str(path),), splittable=True)
     (records,) = read_text(split, "UTF-16")
     assert records.values == TEXT.splitlines()
     assert list(read_text(replace(split, start=records.position), "UTF-16")) == []
@@ -87,11 +88,11 @@ def test_a_file_that_is_cut_gives_each_line_once(tmp_path, monkeypatch, size):
     monkeypatch.setattr(file_source, "SPLIT_BYTES", size)
     path = tmp_path / "file:1.txt"
     path.write_text(TEXT, encoding="UTF-8")
-    splits = file_splits((str(path),), "UTF-8", splittable=True)
+    splits = TextLines("UTF-8").splits((str(path),), splittable=True)
     assert len(splits) > 10
     assert len({split.id for split in splits}) == len(splits)
     assert [line for split in splits for part in read_text(split, "UTF-8") for line in part.values] == TEXT.splitlines()
-    assert len(file_splits((str(path),), "UTF-8", splittable=False)) == 1
+    assert len(TextLines("UTF-8").splits((str(path),), splittable=False)) == 1
 
 
 def test_folders_are_entered_and_hidden_files_left_out(tmp_path):

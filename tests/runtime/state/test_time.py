@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Duration, Types, WatermarkStrategy
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
-from penstock.runtime.chain.valve import Valve
+from penstock.runtime.chain.entry import Valve
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.async_wait import AsyncWait
 from penstock.runtime.operators.process import KeyedProcessOperator

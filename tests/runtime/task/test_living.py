@@ -12,7 +12,7 @@ from penstock.job.folder.lease import JobFolder
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.state.disk import memory
 from penstock.runtime.task import batch_task
-from penstock.runtime.task.step_task import StepTask
+from penstock.runtime.task.task import Task as StepTask
 from penstock.runtime.task.worker_tasks import LivingTasks
 from tests.running import collected
 
@@ -82,7 +82,7 @@ def test_what_lies_on_disk_counts_as_the_memory_that_it_may_have(tmp_path, monke
             yield from super().finish()
             sizes.append(self.bytes())
 
-    monkeypatch.setattr(batch_task, "StepTask", Weighed)
+    monkeypatch.setattr(batch_task, "Task", Weighed)
     settings = {
         "penstock.state.backend": backend,
         "penstock.state.memory": "1mb",

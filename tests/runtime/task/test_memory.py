@@ -18,7 +18,6 @@ from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
 from penstock.runtime.task.outbox import Outbox
-from penstock.runtime.task.step_task import StepTask
 from penstock.runtime.task.task import Task
 from tests.job.programs import Program
 from tests.job.test_programs import run
@@ -167,7 +166,7 @@ def test_a_source_goes_no_faster_than_its_rows_leave():
     vertex, subtask = deployment.slot(0, 0)
     Fast.emitted = taken = 0
     ahead = []
-    task = StepTask(vertex, subtask, 0, deployment.job)
+    task = Task(vertex, subtask, 0, deployment.job)
     task.begin(ONLY_STEP)
     for row in task.finish():
         taken += len(row.data)

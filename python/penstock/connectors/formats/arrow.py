@@ -18,8 +18,8 @@ from penstock.common import column_types as ct
 from penstock.common.callables import shortened
 from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.connectors.formats.fields import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of, within
+from penstock.connectors.formats.timestamps import instant_of, microseconds_of, moment_of
 from penstock.errors import FileFormatError
-from penstock.runtime.io.timestamps import instant_of, microseconds_of, moment_of
 
 REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError, ArithmeticError, FileFormatError)
 """The exceptions that Arrow and the conversions raise for a value that does not fit."""

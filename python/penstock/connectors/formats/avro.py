@@ -28,7 +28,6 @@ from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.runtime.io.file_format import FileInputFormat, StreamFormat, path_of
 from penstock.runtime.io.file_source import opened, pieces_of
 from penstock.runtime.io.splits import Records, Split
-from penstock.runtime.io.timestamps import datetime_of
 from penstock.storage.storage import Dated
 
 __all__ = [
@@ -170,7 +169,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(plain, value))
     if isinstance(value, Instant):
-        return datetime_of(value)
+        return value.to_datetime()
     return value
 
 

@@ -15,8 +15,8 @@ from penstock.common.time import Instant
 from penstock.common.typeinfo import BasicTypeInfo
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors import java_texts
+from penstock.connectors.formats.timestamps import instant_of, microseconds_of
 from penstock.runtime.io.text import java_double, java_float
-from penstock.runtime.io.timestamps import datetime_of, instant_of, microseconds_of
 
 Text = Callable[[Any], str]
 
@@ -96,7 +96,7 @@ def _moment_text(value: Any) -> str:
         if value.tzinfo is None:
             raise ValueError("a moment is an Instant, or a timezone-aware datetime")
         value = instant_of(microseconds_of(value))
-    text = datetime_of(value).replace(microsecond=0, tzinfo=None).isoformat(" ")
+    text = value.to_datetime().replace(microsecond=0, tzinfo=None).isoformat(" ")
     return _fraction(text, f"{value.nanos:09d}") + "Z"
 
 

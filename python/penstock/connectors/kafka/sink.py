@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, ClassVar
@@ -24,7 +24,7 @@ from penstock.errors import ConfigurationError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_file, waiting_place
-from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
+from penstock.runtime.io.sinks import BuiltinSink, Check, PublishedSink, SinkWriter
 from penstock.storage.storage import local_path, naming
 
 FOLDER = "penstock.folder"
@@ -98,14 +98,7 @@ class TransactionalKafkaOutput(PublishedSink):
         return _FileWriter(self, context)
 
     def send(
-        self,
-        files: Sequence[str],
-        owner: str,
-        version: int,
-        before: int,
-        check: Callable[[], None] | None = None,
-        *,
-        last: bool = False,
+        self, files: Sequence[str], owner: str, version: int, before: int, check: Check = None, *, last: bool = False
     ) -> None:
         """See :class:`PublishedSink`. The process keeps the sender for the next checkpoint."""
         key = (frozenset(self.properties.items()), self.prefix, owner)

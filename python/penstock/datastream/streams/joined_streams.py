@@ -37,7 +37,7 @@ from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import CoGroupWindow, Tagged, TaggedKey
-from penstock.runtime.windows.trigger import Trigger
+from penstock.runtime.windows.triggers import Trigger
 
 TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
 

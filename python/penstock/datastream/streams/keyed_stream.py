@@ -35,6 +35,8 @@ from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
 from penstock.runtime.windows.assigners import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
     GlobalWindows,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
@@ -42,7 +44,6 @@ from penstock.runtime.windows.assigners import (
     TumblingProcessingTimeWindows,
     WindowAssigner,
 )
-from penstock.runtime.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.datastream.streams.elements import elements_of
 from penstock.runtime.io import sources
 from penstock.runtime.io.splits import SplitSource
-from penstock.runtime.operators.source import FileReader, StreamSource
+from penstock.runtime.operators.source import FileReader, FormatPieces, FormatReader, StreamSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -364,8 +364,6 @@ class ProgramWithSources(Program):
         self, path: str, file_format: FileFormat[Any], produced: TypeInformation[Any] | None, interval: int | None
     ) -> DataStreamSource[Any]:
         """Add monitor and reader for files of a format, once or at an interval."""
-        from penstock.runtime.operators.format_reader import FormatPieces, FormatReader
-
         cut = FormatPieces(file_format)
         source = FileMonitor(path, cut) if interval is None else FolderMonitor(path, interval, cut)
         monitor = StreamSource(SplitSource(source))
@@ -391,8 +389,6 @@ class ProgramWithSources(Program):
         file_format, produced = input_format.file_format(), type_info or input_format.get_produced_type()
         monitor = reader = PlanOnly("create_input", input_format)
         if file_format is not None:
-            from penstock.runtime.operators.format_reader import FormatPieces, FormatReader
-
             source = FileMonitor(input_format.file_path, FormatPieces(file_format))
             monitor, reader = StreamSource(SplitSource(source)), FormatReader(file_format)
         return self._file_source("Custom File source", monitor, reader, produced)

@@ -25,8 +25,7 @@ from penstock.runtime.usercode.functions import simple_name
 from penstock.runtime.windows import functions
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import CountEvictor, Evictor
-from penstock.runtime.windows.trigger import Trigger
-from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger
+from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger, Trigger
 
 if TYPE_CHECKING:
     from penstock.datastream.streams.sources import ProgramWithSources

@@ -11,8 +11,7 @@ from penstock.lint.rule import nodes, repeated, resumable, rule, sinks
 from penstock.lint.subject import Subject
 from penstock.plan import StreamNode
 from penstock.runtime.io.sinks import PublishedSink
-from penstock.runtime.operators.format_reader import FormatReader
-from penstock.runtime.operators.source import FileReader
+from penstock.runtime.operators.source import FileReader, FormatReader
 
 _RANDOM = re.compile(
     r"(?P<uuid>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"

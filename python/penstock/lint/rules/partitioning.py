@@ -20,8 +20,7 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
-from penstock.runtime.operators.format_reader import FormatReader
-from penstock.runtime.operators.source import FileReader, StreamSource
+from penstock.runtime.operators.source import FileReader, FormatReader, StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
 _MANY_RECORDS = 10_000

@@ -1,11 +1,7 @@
-"""The functions beside an operator's own: key selectors and partitioners.
-
-A key selector runs on both sides of a ``key_by``: behind the operator that sends, to find the subtask that owns the
-key, and before the one that receives, to find its state. On each side every subtask has a copy of its own, which is
-opened before the operator's function and closed after it.
-
-Source of the order: PyFlink, whose key selectors and partitioners run in helper operators; Java's are not opened.
-"""
+"""The functions beside an operator's own: key selectors and partitioners. A key selector runs on both sides of a
+``key_by``: behind the operator that sends, to find the subtask that owns the key, and before the one that receives,
+to find its state. Every subtask on each side has its own copy, which is opened before the operator's function and
+closed after it, as in PyFlink, whose selectors run in helper operators."""
 
 from __future__ import annotations
 
@@ -19,11 +15,7 @@ from penstock.runtime.usercode.functions import lifecycle
 
 
 class Beside:
-    """The functions before one operator, or behind it, in one subtask.
-
-    Args:
-        context: of the operator.
-    """
+    """The functions before one operator, or behind it, in one subtask."""
 
     __slots__ = ("_context", "_functions", "_opened")
 
@@ -33,18 +25,13 @@ class Beside:
         self._opened = 0
 
     def add(self, partition: KeyPartition | CustomPartition | None, place: str) -> None:
-        """Take over the functions of a partition, each once.
-
-        Args:
-            partition: of an input or an output; None: it has no functions.
-            place: where they run: before the operator, or behind it.
-        """
+        """Take over the functions of a partition, each once; ``place`` says where they run: before the operator, or
+        behind it."""
         for function, what in () if partition is None else partition.functions():
             if all(function is not other for other, *_ in self._functions):
                 self._functions.append((function, what, place))
 
     def open(self) -> None:
-        """Open them."""
         for function, what, place in self._functions:
             self._opened += 1
             context = StatelessContext(

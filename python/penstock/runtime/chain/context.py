@@ -22,60 +22,31 @@ from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.usercode.shipped import place_of
 
 
-def _nothing(_: Any) -> None:
-    """Nobody wants to know."""
-
-
-def _never() -> bool:
-    """Nobody looks."""
-    return False
-
-
 @dataclass
 class OperatorContext:
-    """One operator's place in a running task.
-
-    Attributes:
-        job, vertex, config: the descriptors.
-        subtask: index from 0.
-        attempt: number from 0.
-        send: (kind, payload) sends a row to the driver.
-        files: takes the pending files of sinks.
-        committables: takes what two-phase sinks have prepared.
-        version: of the state that the running step makes; whoever runs the steps sets it before each.
-        saves: whether the running step writes state; set with the version. If not, this object runs the next one.
-        commits: whether the running step is a checkpoint; set with the version.
-        state: keyed state, when the operator is keyed.
-        tracked: whether keyed state notes what changes, as steps write it down.
-        clock: processing time.
-        toggle: takes whether the task is active; idleness is told to the tasks after it.
-        begin_round: takes the number of a round that begins.
-        look: to be called now and then by who makes many records of one, after having counted them; says whether that
-            should be sooner.
-        operator_state: state that belongs to no key.
-        metrics: of the user function.
-        time: watermark and timers of the operator.
-    """
+    """One operator's place in a running task."""
 
     job: JobConfig
     vertex: VertexConfig
     config: OperatorConfig
     subtask: int
     attempt: int
-    send: Callable[[int, bytes], None]
-    files: list[PendingFile] = field(default_factory=list)
-    committables: list[Committable] = field(default_factory=list)
-    version: int = 1
-    saves: bool = True
-    commits: bool = True
+    send: Callable[[int, bytes], None]  # (kind, payload) to the driver
+    files: list[PendingFile] = field(default_factory=list)  # of sinks
+    committables: list[Committable] = field(default_factory=list)  # of two-phase sinks
+    version: int = 1  # of the state that the running step makes; set before each, as are the next two
+    saves: bool = True  # whether the step writes state; if not, this object runs the next one
+    commits: bool = True  # whether the step is a checkpoint
     state: KeyedState | None = None
     clock: Clock = field(default_factory=Clock)
-    toggle: Callable[[bool], None] = _nothing
-    begin_round: Callable[[int], None] = _nothing
-    look: Callable[[], bool] = _never
+    toggle: Callable[[bool], None] = lambda active: None  # takes whether the task is active
+    begin_round: Callable[[int], None] = lambda number: None
+    look: Callable[[], bool] = lambda: False
+    """To be called now and then by who makes many records of one, after having counted them; says whether that should
+    be sooner."""
     operator_state: OperatorState = field(default_factory=OperatorState)
     metrics: Metrics = field(default_factory=Metrics)
-    tracked: bool = False
+    tracked: bool = False  # whether keyed state notes what changes, as steps write it down
     time: OperatorTime = field(init=False)
 
     def __post_init__(self) -> None:
@@ -121,47 +92,33 @@ class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
         return f"<RuntimeContext of {self.get_task_name_with_subtasks()}>"
 
     def get_task_name(self) -> str:
-        """Name of the chain."""
         return self._context.vertex.name
 
     def get_task_name_with_subtasks(self) -> str:
-        """Name of the chain and the subtask: ``Map (2/7)``."""
         return self._context.vertex.task_name(self._context.subtask)
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """Parallelism."""
         return self._context.vertex.parallelism
 
     def get_max_number_of_parallel_subtasks(self) -> int:
-        """Maximum parallelism of this operator."""
         return self._context.config.max_parallelism
 
     def get_index_of_this_subtask(self) -> int:
-        """Subtask, from 0."""
         return self._context.subtask
 
     def get_attempt_number(self) -> int:
-        """Attempt, from 0."""
         return self._context.attempt
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """A job parameter, or the text of a key of the program's configuration, or the default."""
         return self._context.job.settings.parameter(key, default_value)
 
     def get_distributed_cache(self) -> contexts.DistributedCache:
-        """The registered files."""
         return place_of(self._context.job.shipped)
 
     def get_metrics_group(self) -> MetricGroup:
-        """The operator's group of metrics."""
         return MetricGroup(self._context.metrics)
 
     def _keyed_state(self) -> KeyedState:
-        """The operator's keyed state.
-
-        Raises:
-            InvalidProgramError: there is none.
-        """
         if self._context.state is None:
             raise InvalidProgramError(
                 f"Operator {self._context.config.name!r} asked for keyed state, but its input is not keyed. Call "
@@ -172,12 +129,7 @@ class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
 
 
 class StatelessContext(RuntimeContext):
-    """What functions are given that have no keyed state, wherever they run.
-
-    Args:
-        context: of the operator.
-        refusal: why there is none, and what to do.
-    """
+    """What functions are given that have no keyed state; ``refusal`` says why there is none, and what to do."""
 
     def __init__(self, context: OperatorContext, refusal: str) -> None:
         super().__init__(context)

@@ -10,7 +10,8 @@ There are three ways for records, and one is chosen when the chain is built:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from types import ModuleType
@@ -18,12 +19,11 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import Buffer, decode
 from penstock.runtime.buffers.columns import TAG as COLUMNS
-from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
+from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK, STATUS, WATERMARK, Advance, LatencyMarker
 from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.chain.fusion import Fusion, TimedFeed
 from penstock.runtime.chain.operator import Batch, LiveOperator
 from penstock.runtime.chain.outputs import Collector
-from penstock.runtime.chain.valve import Valve
 from penstock.runtime.exchange.gate import Channel
 from penstock.runtime.usercode.interpreter import next_stride
 
@@ -33,47 +33,30 @@ Put = Callable[[list[Any], Times, "list[Any] | None"], None]
 
 
 class Listed:
-    """Record by record into the head.
-
-    Args:
-        collect: of the head's input.
-    """
+    """Record by record into the head."""
 
     def __init__(self, collect: Collector) -> None:
         self._collect = collect
 
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        """Take records.
-
-        Args:
-            values: the records, in order.
-            times: their timestamps; others may follow, which are left.
-            keys: by the key selector of the input, if they are known.
-        """
+        """Take records, in order; ``times`` may have more, which are left; ``keys`` are those of the input's
+        selector, if known."""
         for value, time in zip(values, repeat(None) if times is None else times, strict=False):
             self._collect(value, time)
 
 
 class Fused:
-    """Many records into a generated function.
-
-    Args:
-        fusion: makes it.
-        number: of the head's input.
-    """
+    """Many records into a generated function, for an input of the head."""
 
     def __init__(self, fusion: Fusion, number: int) -> None:
-        self._fusion = fusion
-        self._number = number
+        self._fusion, self._number = fusion, number
         self._plain = fusion.into(0, number).feed()
 
     @cached_property
     def _timed(self) -> TimedFeed:
-        """Made when first asked for, as most inputs have no timestamps."""
         return self._fusion.into(0, self._number).timed_feed()
 
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        """As :meth:`Listed.take`."""
         if times is None:
             self._plain(values, None)
         else:
@@ -81,16 +64,8 @@ class Fused:
 
 
 class Native(Fused):
-    """Many records into the head's batch; where it cannot take them, as in the fused way.
-
-    Args:
-        fusion: of the chain.
-        head: the operator; it has one input.
-        batch: the head's work.
-
-    Attributes:
-        columns: gives the head's results on a buffer of typed columns; None: it has to be decoded.
-    """
+    """Many records into the head's batch; where it cannot take them, as in the fused way. The head has one input.
+    ``columns`` gives the head's results on a buffer of typed columns; None: it has to be decoded."""
 
     def __init__(self, fusion: Fusion, head: LiveOperator, batch: Batch) -> None:
         super().__init__(fusion, 0)
@@ -125,21 +100,106 @@ class Native(Fused):
             self._timed_rest(results, times)
 
 
-class Entry:
-    """One input of a chain's head.
+@dataclass(slots=True)
+class _Channel:
+    watermark: int = MIN_WATERMARK
+    active: bool = True
+    aligned: bool = True
 
-    Args:
-        way: for its records.
-        valve: of the channels.
-        latency: takes latency markers.
-        backlog: whether rows wait that should leave the task.
-        functions: the native functions, if they shall be used.
 
-    Attributes:
-        put: takes records, their timestamps and their keys, all at once.
-        valve: the same.
-        records, bytes: read so far; records count when they have been put.
+class Valve:
+    """The watermark and idleness of one input, out of those of its channels (Flink 1.11: ``StatusWatermarkValve``).
+
+    The input's watermark is the minimum over its channels; idle and finished channels do not hold it back. A channel
+    that comes back from idleness counts again when it has caught up with the minimum. Only growing watermarks pass.
+    Cost: O(channels) per watermark of the channel that is last, O(1) for the others. ``advance`` takes the watermark,
+    ``toggle`` whether any channel is active, when that changes.
     """
+
+    def __init__(self, channels: Iterable[Hashable], advance: Advance, toggle: Callable[[bool], None]) -> None:
+        self._channels = {name: _Channel() for name in channels}
+        self._advance, self._toggle = advance, toggle
+        self._last = MIN_WATERMARK
+        self.active = True
+
+    def volatile(self) -> tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]:
+        """What it knows at the end of a step, as plain data."""
+        channels = [(name, at.watermark, at.active, at.aligned) for name, at in self._channels.items()]
+        return self._last, self.active, channels
+
+    def resume(self, volatile: tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]) -> None:
+        """Know what another one knew of the channels that are here too."""
+        self._last, self.active, channels = volatile
+        for name, watermark, active, aligned in channels:
+            channel = self._channels.get(name)
+            if channel is not None:
+                channel.watermark, channel.active, channel.aligned = watermark, active, aligned
+
+    def watermark(self, name: Hashable, watermark: int) -> None:
+        channel = self._channels[name]
+        before = channel.watermark
+        if watermark <= before or not channel.active:
+            return
+        channel.watermark = watermark
+        if not channel.aligned:
+            if watermark < self._last:
+                return
+            channel.aligned = True
+        elif before > self._last:  # others hold the minimum back
+            return
+        self._pass_minimum()
+
+    def status(self, name: Hashable, active: bool) -> None:
+        """A channel has fallen idle, or has come back."""
+        channel = self._channels[name]
+        if channel.active is active:
+            return
+        channel.active = active
+        if not active:
+            self._idle(channel)
+            return
+        if channel.watermark >= self._last:
+            channel.aligned = True
+        if not self.active:
+            self.active = True
+            self._toggle(True)
+
+    def end(self, name: Hashable) -> None:
+        """A channel has ended: it comes back if it was idle, and holds nobody back any more."""
+        self.status(name, True)
+        self.watermark(name, MAX_WATERMARK)
+
+    def end_all(self) -> None:
+        """All channels have ended; the input's watermark is MAX_WATERMARK, also if it has no channel."""
+        for name in self._channels:
+            self.end(name)
+        self._output(MAX_WATERMARK)
+
+    def _idle(self, channel: _Channel) -> None:
+        channel.aligned = False
+        if any(other.active for other in self._channels.values()):
+            if channel.watermark == self._last:
+                self._pass_minimum()
+            return
+        if channel.watermark == self._last:
+            self._output(max(other.watermark for other in self._channels.values()))
+        self.active = False
+        self._toggle(False)
+
+    def _pass_minimum(self) -> None:
+        aligned = [channel.watermark for channel in self._channels.values() if channel.aligned]
+        if aligned:
+            self._output(min(aligned))
+
+    def _output(self, watermark: int) -> None:
+        if watermark > self._last:
+            self._last = watermark
+            self._advance(watermark)
+
+
+class Entry:
+    """One input of a chain's head. ``backlog`` says whether rows wait that should leave the task; ``records`` and
+    ``bytes`` are those read so far, and records count when they have been put."""
 
     def __init__(
         self,
@@ -149,22 +209,14 @@ class Entry:
         backlog: Callable[[], bool],
         functions: ModuleType | None,
     ) -> None:
-        self.put = way.take
-        self.valve = valve
+        self.put, self.valve = way.take, valve
         self.records = self.bytes = 0
         self._native = way if isinstance(way, Native) else None
-        self._latency = latency
-        self._backlog = backlog
-        self._functions = functions
+        self._latency, self._backlog, self._functions = latency, backlog, functions
         self._stride = 1
 
     def take(self, channel: Channel, data: bytes) -> Iterator[None]:
-        """Take a buffer; pauses where rows of the chain may leave.
-
-        Args:
-            channel: it came over.
-            data: its bytes.
-        """
+        """Take a buffer; pauses where rows of the chain may leave."""
         self.bytes += len(data)
         if self._native is not None and data[0] == COLUMNS:
             results = self._native.columns(data)

@@ -1,31 +1,29 @@
 """The fused form of a chain: its operators as generated functions, one call per stretch of records.
 
 In the list form (:mod:`.outputs`) a record costs three Python calls per operator besides the user's own. Here the
-operators of a chain are written out, one behind the other, as the statements of one loop, which is compiled; a record
-costs the user's functions and little else. Everything that can be observed is as in the list form: each record goes all
-the way down before the next one, functions are called in the same order with the same objects or copies, counts are
-equal, and what a function raises is put down to its operator, by the line of the generated text where it came from.
+operators of a chain are written out, one behind the other, as the statements of one loop, which is compiled. Everything
+that can be observed is as in the list form: each record goes all the way down before the next one, functions are called
+in the same order with the same objects or copies, counts are equal, and what a function raises is put down to its
+operator, by the line of the generated text where it came from.
 
 Where records leave the chain they are gathered in a list, if nothing can change them any more, and handed over
 together; after an exception too, so that of two errors the one of the earlier record counts.
 
 A generated function holds up to 64 operators and 12 loops inside each other (Python allows 20); longer chains are
-several functions that call each other. An operator that has no :class:`~.fragments.Fragment` is called.
-
-Cost: O(operators) of text, compiled once per shape; no recursion.
+several functions that call each other. An operator without a :class:`~.operator.Fragment` is called. Cost: O(operators)
+of text, compiled once per shape; no recursion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from penstock.runtime.buffers.codec import is_immutable
-from penstock.runtime.chain.fragments import Fragment, Leaf
-from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.chain.operator import Fragment, Leaf, LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed, Output, Target
 from penstock.runtime.usercode.failure import OperatorFailure
 
@@ -40,19 +38,9 @@ TimedFeed = Callable[[Sequence[Any], Iterable["int | None"]], None]
 
 
 class Fusion:
-    """The generated functions of one chain.
-
-    Args:
-        gathers: whether records that leave may be gathered. Not where operators tell the task to be idle between
-            records.
-        functions: the native ones, if there are any.
-
-    Attributes:
-        targets: by position, the outputs of each operator.
-        operators: by position.
-        gathers: as above.
-        immutable: whether nobody can change a record.
-    """
+    """The generated functions of one chain. ``targets`` and ``operators`` are by position; ``immutable`` says
+    whether nobody can change a record. With ``gathers``, records that leave may be gathered: not where operators
+    tell the task to be idle."""
 
     def __init__(self, *, gathers: bool, functions: ModuleType | None = None) -> None:
         self.targets: dict[int, list[Target]] = {}
@@ -118,25 +106,25 @@ class Fusion:
 
 
 class FusedOutput(CountingOutput):
-    """What an operator emits to in the fused form: generated functions, made when first asked for. They do not count:
-    operators know what they emit."""
+    """What an operator emits to in the fused form: generated functions, made when first asked for. They do not
+    count: operators know what they emit."""
 
     __slots__ = ("_fusion", "_position", "_sides", "collect", "feed")  # type: ignore[misc]
 
     def __init__(self, inner: Output, fusion: Fusion, position: int) -> None:
         super().__init__(inner)
-        self._fusion = fusion
-        self._position = position
+        self._fusion, self._position = fusion, position
         self._sides: dict[str, Collector] = {}
 
     def __getattr__(self, name: str) -> Any:
+        text = self._fusion.behind(self._position)
         if name == "collect":
-            self.collect = made = self._fusion.behind(self._position).collector()  # type: ignore[method-assign]
-        elif name == "feed":
-            self.feed = made = self._fusion.behind(self._position).feed()  # type: ignore[method-assign]
-        else:
-            raise AttributeError(name)
-        return made
+            self.collect = text.collector()  # type: ignore[method-assign]
+            return self.collect
+        if name == "feed":
+            self.feed = text.feed()  # type: ignore[method-assign]
+            return self.feed
+        raise AttributeError(name)
 
     def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
         self.count_side(tag_id)
@@ -147,20 +135,11 @@ class FusedOutput(CountingOutput):
 
 
 class _Text:
-    """The text of one function, and the objects in it.
-
-    Args:
-        fusion: of the chain.
-        targets: where the records go that are given to the function.
-        emitter: position of the operator that emits them; None for those that come into the chain.
-        immutable: whether the records given to the function are known to be immutable.
-    """
+    """The text of one function, and the objects in it. ``emitter`` is the operator that emits the records given to
+    the function, None for those that come into the chain; ``immutable`` says that these records are known to be."""
 
     def __init__(self, fusion: Fusion, targets: list[Target], emitter: int | None, *, immutable: bool = False) -> None:
-        self._fusion = fusion
-        self.targets = targets
-        self._emitter = emitter
-        self._immutable = immutable
+        self._fusion, self.targets, self._emitter, self._immutable = fusion, targets, emitter, immutable
         self._lines: list[str] = []
         self._owners: list[Owner | None] = []
         self._bindings: dict[str, Any] = {}
@@ -168,8 +147,7 @@ class _Text:
         self._bounded: list[str] = []
         self._counted: list[tuple[str, str]] = []
         self._number = 0
-        self._gathering = False
-        self._many = False
+        self._gathering = self._many = False
 
     def collector(self) -> Collector:
         """A function of (record, timestamp)."""
@@ -177,8 +155,7 @@ class _Text:
             return _discard
         if len(self.targets) == 1 and self.targets[0].writer is not None:
             return self.targets[0].writer.write
-        self._add(" def run(v0, t):")
-        self._add("  try:")
+        self._add(" def run(v0, t):", "  try:")
         self._body(3)
         self._end()
         return self._made()
@@ -198,8 +175,7 @@ class _Text:
         self._many = True
         self._add(f" def run({parameters}):")
         start = len(self._lines)
-        self._add("  try:")
-        self._add(f"   {head}")
+        self._add("  try:", f"   {head}")
         self._body(4)
         begin = [f"  {name} = []" for name in self._gathered] + [f"  {n} = 0" for n, _ in self._counted]
         begin += [f"  room_{name} = taker_{name}.room" for name in self._bounded]
@@ -215,9 +191,7 @@ class _Text:
     def _end(self) -> None:
         """The end of a function: what has happened, and to whom."""
         self._bind("Failure", OperatorFailure)
-        self._add("  except Failure:")
-        self._add("   raise")
-        self._add("  except Exception as error:")
+        self._add("  except Failure:", "   raise", "  except Exception as error:")
         for name in self._gathered:
             self._hand_over(name, 3)
         self._bind("blame", None)  # bound below, when all lines are known
@@ -243,11 +217,10 @@ class _Text:
                 copy = self._bind(f"copy{copied}", target.copy)
                 immutable = "" if target.crosses else self._bind("immutable", self._fusion.immutable)
                 same = f"{value} if {immutable}({value}) else " if immutable else ""
-                line = f"{copied} = {same}{copy}({value})"
-                self._add(" " * deep + line, owner)
+                self._add(f"{' ' * deep}{copied} = {same}{copy}({value})", owner=owner)
                 value = copied
-            if target.writer is not None:
-                writer = target.writer
+            writer = target.writer
+            if writer is not None:
                 leaf = Leaf(writer.write, writer.write_batch, writer.freeze is None, writer)
                 self._leaf(leaf, value, deep, loops, owner)
                 continue
@@ -256,11 +229,11 @@ class _Text:
             if isinstance(entry, Leaf):
                 self._leaf(entry, value, deep, loops, (operator, None, 0))
             elif isinstance(entry, Fragment):
-                out, below, own = self._fragment(operator, entry, value, deep)
+                out, below, emitter = self._fragment(operator, entry, value, deep)
                 targets = [t for t in self._fusion.targets[target.position] if t.tag is None]
                 if entry.depth and not targets and not entry.counted:
                     self._add(f"{' ' * below}pass")
-                stack += [(t, out, below, loops + entry.loops, own) for t in reversed(targets)]
+                stack += [(t, out, below, loops + entry.loops, emitter) for t in reversed(targets)]
             else:
                 self._add(f"{' ' * deep}{self._bind(f'call{self._next()}', entry)}({value}, t)")
 
@@ -268,36 +241,31 @@ class _Text:
         """An operator's own lines; the name of what goes out, the indentation of what follows, and the owner."""
         number = self._next()
         owner = operator, fragment, number
-        names = {key: self._bind(f"{key}{number}", each) for key, each in fragment.bindings.items()}
+        names = {key: self._bind(f"{key}{number}", bound) for key, bound in fragment.bindings.items()}
         names |= {"v": value, "t": "t", "o": f"v{number}", "r": f"r{number}"}
         of_key = operator, Fragment((), explain=fragment.of_key), number
         for position, line in enumerate(fragment.lines):
-            self._add(" " * indent + line.format_map(names), of_key if position < fragment.before else owner)
+            self._add(" " * indent + line.format_map(names), owner=of_key if position < fragment.before else owner)
         below = indent + fragment.depth
         if fragment.counted:
-            self._count(operator, number, below)
+            bound = self._bind(f"op{number}", operator)
+            if self._many:
+                self._counted.append((f"n{number}", bound))
+            self._add(f"{' ' * below}{f'n{number}' if self._many else f'{bound}.emitted'} += 1")
         return fragment.out.format_map(names), below, owner
-
-    def _count(self, operator: LiveOperator, number: int, indent: int) -> None:
-        bound = self._bind(f"op{number}", operator)
-        if self._many:
-            self._counted.append((f"n{number}", bound))
-            self._add(f"{' ' * indent}n{number} += 1")
-        else:
-            self._add(f"{' ' * indent}{bound}.emitted += 1")
 
     def _leaf(self, leaf: Leaf, value: str, indent: int, loops: int, owner: Owner | None) -> None:
         number, space = self._next(), " " * indent
         write = self._bind(f"write{number}", leaf.write)
         if not self._gathering:
-            self._add(f"{space}{write}({value}, t)", owner)
+            self._add(f"{space}{write}({value}, t)", owner=owner)
             return
         name = f"out{number}"
         self._gathered.append(name)
         self._bind(f"batch_{name}", leaf.batch)
         immutable = leaf.immutable or (self._immutable and value == "v0")
         if not immutable:
-            self._add(f"{space}if {self._bind('immutable', self._fusion.immutable)}({value}):", owner)
+            self._add(f"{space}if {self._bind('immutable', self._fusion.immutable)}({value}):", owner=owner)
             space += " "
         self._add(f"{space}{name}.append({value})")
         if loops:  # one record may lead to any number of these, of any size
@@ -308,19 +276,17 @@ class _Text:
         if not immutable:
             self._add(f"{space[1:]}else:")
             self._hand_over(name, len(space))
-            self._add(f"{space}{write}({value}, t)", owner)
+            self._add(f"{space}{write}({value}, t)", owner=owner)
 
     def _hand_over(self, name: str, indent: int) -> None:
         space = " " * indent
-        self._add(f"{space}if {name}:")
-        self._add(f"{space} ready, {name} = {name}, []")
-        self._add(f"{space} batch_{name}(ready, t)")
+        self._add(f"{space}if {name}:", f"{space} ready, {name} = {name}, []", f"{space} batch_{name}(ready, t)")
         if name in self._bounded:
             self._add(f"{space} room_{name} = taker_{name}.room")
 
-    def _add(self, line: str, owner: Owner | None = None) -> None:
-        self._lines.append(line)
-        self._owners.append(owner)
+    def _add(self, *lines: str, owner: Owner | None = None) -> None:
+        self._lines += lines
+        self._owners += [owner] * len(lines)
 
     def _bind(self, name: str, value: Any) -> str:
         self._bindings[name] = value
@@ -331,8 +297,7 @@ class _Text:
         return self._number
 
 
-def _discard(values: Any, timestamps: Any) -> None:
-    """Nobody reads this output."""
+def _discard(values: Any, timestamps: Any) -> None: ...
 
 
 @lru_cache(maxsize=512)
@@ -342,11 +307,8 @@ def _compiled(text: str) -> CodeType:
 
 
 def _blamer(owners: list[Owner | None]) -> Callable[[Exception], BaseException]:
-    """From an exception that has come out of a generated function to the failure of an operator.
-
-    Args:
-        owners: of the lines of the text, from its first.
-    """
+    """From an exception that has come out of a generated function to the failure of an operator, by the owners of
+    the lines."""
 
     def blame(error: Exception) -> BaseException:
         trace = error.__traceback__
@@ -355,13 +317,10 @@ def _blamer(owners: list[Owner | None]) -> Callable[[Exception], BaseException]:
             return error
         operator, fragment, number = owner
         if fragment is not None and fragment.explain is not None:
-            error = fragment.explain(_names(trace.tb_frame.f_locals, number), error)
+            variables = trace.tb_frame.f_locals
+            pairs = (("o", f"v{number}"), ("r", f"r{number}"))  # the fragment's own names
+            names = {short: variables[name] for short, name in pairs if name in variables}
+            error = fragment.explain(names, error)
         return operator.context.fail(error)
 
     return blame
-
-
-def _names(variables: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """The values of a fragment's own names."""
-    pairs = (("o", f"v{number}"), ("r", f"r{number}"))
-    return {short: variables[name] for short, name in pairs if name in variables}

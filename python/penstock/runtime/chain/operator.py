@@ -12,10 +12,9 @@ subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order
     end_input(), close()        head first; what these emit still reaches the operators below
     dispose()                   always, also after a failure: user functions close here if they have not
 
-Counting: an operator that does not emit exactly one record per record counts what it emits, in ``emitted``.
-
-Speed: :meth:`LiveOperator.fragment` gives the same work as ``input`` as statements for a generated function
-(:mod:`penstock.runtime.chain.fusion`); without it the operator is called.
+An operator that does not emit exactly one record per record counts what it emits, in ``emitted``. For speed,
+:meth:`LiveOperator.fragment` gives the same work as ``input`` as a :class:`Fragment`, statements for a generated
+function (:mod:`.fusion`); without it the operator is called.
 """
 
 from __future__ import annotations
@@ -31,25 +30,57 @@ from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.buffers.signals import Advance, LatencyMarker
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
-from penstock.runtime.chain.fragments import Fragment, Leaf
-from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.timers import BatchTime
 from penstock.runtime.usercode.functions import lifecycle
 
 S = TypeVar("S", bound="StreamOperator")
+Explain = Callable[[Mapping[str, Any], Exception], Exception]
+"""A better error, if there is one; given the values of the fragment's names: ``o`` and ``r`` as far as they are set."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """An operator's work on one record, as statements.
+
+    In its lines ``{v}`` is the record that comes in, ``{t}`` its timestamp, ``{o}`` the record that goes out, ``{r}`` a
+    name of the fragment's own, and every key of ``bindings`` is the object behind it. Indentation is one space. The
+    statements of the next operators follow the last line, ``depth`` spaces deeper than the first.
+    """
+
+    lines: tuple[str, ...]
+    bindings: Mapping[str, Any] = field(default_factory=dict)
+    out: str = "{o}"  # what goes out, or {v}
+    depth: int = 0
+    counted: bool = False  # whether `emitted` counts what goes out; otherwise each record in is one out
+    loops: int = 0  # how many `for` there are around what follows
+    explain: Explain | None = None  # improves what the user's function has raised
+    before: int = 0  # how many of the statements, the first ones, find the record's key
+    of_key: Explain | None = None  # `explain` for these
+
+    def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain) -> Fragment:
+        """This fragment behind statements that find the key."""
+        both = {**bindings, **self.bindings}
+        return replace(self, lines=(*lines, *self.lines), bindings=both, before=len(lines), of_key=of_key)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Where records leave a generated function for good: a record writer, or a sink of Penstock's own."""
+
+    write: Callable[[Any, int | None], None]
+    batch: Feed  # takes many of one timestamp, all of them immutable, with the same result
+    immutable: bool  # whether records are, by their declared type; otherwise each is looked at
+    taker: Any  # what has `room`, the number of records that may be gathered for the next batch
 
 
 @dataclass(frozen=True)
 class Batch:
-    """An operator's work on many records at once, up to emitting the results.
-
-    Attributes:
-        run: takes records, their keys if these are known, and a list for the results, one per record. Returns False
-            where it cannot, and has done nothing then; when it raises, the list has the results before.
-        columns: takes a buffer of typed columns and returns the results; None where it cannot, and has done nothing
-            then.
-    """
+    """An operator's work on many records at once, up to emitting the results. ``run`` takes records, their keys if
+    these are known, and a list for the results, one per record; when it raises, the list has the results before.
+    ``columns`` takes a buffer of typed columns and returns the results. Where they cannot, they return False and
+    None, and have done nothing."""
 
     run: Callable[[list[Any], list[Any] | None, list[Any]], bool]
     columns: Callable[[bytes], list[Any] | None] = lambda data: None
@@ -57,42 +88,32 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class StreamOperator:
-    """Base of all operators.
-
-    Attributes:
-        keeps_output: whether its state may hold the objects it emits; then operators chained to it get copies.
-        in_java: whether PyFlink runs it in Java, where all that it emits is as its declared type has it.
-        toggles: whether it may declare the task idle between two records.
-        keeps_records: whether it has records, reductions or accumulators in its state, which follow their types.
-        keyed: how the input is keyed, for operators behind ``key_by``.
-        field_defaults: of fields that these have gained, by path; for operators that keep records.
-    """
+    """Base of all operators."""
 
     keeps_output: ClassVar[bool] = False
+    """Whether its state may hold the objects it emits; then operators chained to it get copies."""
     in_java: ClassVar[bool] = False
+    """Whether PyFlink runs it in Java, where all that it emits is as its declared type has it."""
     toggles: ClassVar[bool] = False
-
+    """Whether it may declare the task idle between two records."""
     keeps_records: ClassVar[bool] = False
+    """Whether it has records, reductions or accumulators in its state, which follow their types."""
 
     keyed: KeyPartition | None = field(default=None, kw_only=True)
     field_defaults: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    """Of fields that the records in its state have gained, by path."""
 
     def keyed_by(self: S, partition: KeyPartition) -> S:
-        """A copy of the operator that runs on a keyed stream."""
         return replace(self, keyed=partition)
 
     def key_of_input(self, number: int) -> KeyPartition | None:
-        """How an input is keyed.
-
-        Args:
-            number: of the input: 0, or 1 and 2.
-        """
+        """How an input is keyed: 0, or 1 and 2."""
         return self.keyed
 
     @property
     def hands_over(self) -> str:
-        """What kind of :meth:`LiveOperator.volatile` data it has, as a text: where another kind was left by an earlier
-        run of the program, that is forgotten. Of a source it says, between slashes, what it reads."""
+        """What kind of :meth:`LiveOperator.volatile` data it has, as a text: data of another kind, left by an
+        earlier run of the program, is forgotten. Of a source it says, between slashes, what it reads."""
         return type(self).__name__
 
     @property
@@ -102,44 +123,24 @@ class StreamOperator:
 
     def prepare(self: S, parallelism: int) -> S:
         """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
-
-        Raises:
-            PenstockError: it cannot work like this; a file is missing, say.
-        """
+        PenstockError if it cannot work like this; a file is missing, say."""
         return self
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        """The running operator of one subtask."""
         raise NotImplementedError
 
 
 class LiveOperator:
-    """An operator in one subtask.
+    """An operator in one subtask. The user function is opened and closed here."""
 
-    Args:
-        context: where it runs.
-        output: where its records go.
-        function: the user function, opened and closed here.
-        keyed: how the input is keyed; then keyed state exists.
-
-    Attributes:
-        beside: the selectors of its keys.
-        counts_output: False leaves numRecordsOut at 0, as some of Flink's operators do.
-        late_dropped: records dropped because they came too late.
-        emitted: records emitted to the main output; None for as many as have come in.
-    """
-
-    counts_output: ClassVar[bool] = True
+    counts_output: ClassVar[bool] = True  # False leaves numRecordsOut at 0, as some of Flink's operators do
     late_dropped = 0
-    emitted: int | None = None
+    emitted: int | None = None  # to the main output; None for as many as have come in
 
     def __init__(
         self, context: OperatorContext, output: CountingOutput, function: Any = None, keyed: KeyPartition | None = None
     ) -> None:
-        self.context = context
-        self.output = output
-        self.function = function
-        self.keyed = keyed
+        self.context, self.output, self.function, self.keyed = context, output, function, keyed
         self._close = lifecycle(function, "close")
         self._opened = False
         self.beside = Beside(context)
@@ -148,11 +149,9 @@ class LiveOperator:
             context.keyed_state(keyed)
 
     def input(self, number: int) -> Collector:
-        """The collector that takes the records of an input."""
         raise NotImplementedError
 
     def watermark(self, number: int) -> Advance:
-        """What takes the watermarks of an input."""
         return self.advance
 
     def advance(self, watermark: int) -> None:
@@ -165,12 +164,8 @@ class LiveOperator:
         return None
 
     def batch(self, functions: ModuleType) -> Batch | None:
-        """What ``input(0)`` does with many records at once, up to emitting the results; None if there is no such form.
-        It runs no code of the user but the key selector.
-
-        Args:
-            functions: the native ones.
-        """
+        """What ``input(0)`` does with many records at once, up to emitting the results; None if there is no such
+        form. It runs no code of the user but the key selector."""
         return None
 
     def latency(self, marker: LatencyMarker) -> None:
@@ -223,11 +218,9 @@ class LiveOperator:
                 state.loses = None
 
     def _function_context(self) -> RuntimeContext:
-        """What the user function's ``open`` is given."""
         return RuntimeContext(self.context)
 
-    def end_input(self) -> None:
-        """The input has ended."""
+    def end_input(self) -> None: ...
 
     def end_step(self) -> None:
         """A step ends: nothing may be under way any more, and what is kept is in state, or :meth:`volatile`."""
@@ -243,11 +236,7 @@ class LiveOperator:
         return self.context.time.watermark, self.output.current_watermark
 
     def resume(self, volatile: Any) -> None:
-        """Know what another one knew at the end of a step. Called before :meth:`open`.
-
-        Args:
-            volatile: of :meth:`volatile`.
-        """
+        """Know what another one knew at the end of a step. Called before :meth:`open`."""
         self.context.time.watermark, self.output.current_watermark = volatile
 
     def close(self) -> None:
@@ -264,12 +253,8 @@ class LiveOperator:
         self.beside.dispose()
 
     def with_key(self, process: Collector, *, always: bool = False) -> Collector:
-        """``process`` with the record's key made current before, if this operator is keyed.
-
-        Args:
-            process: takes the record.
-            always: also when the function has no ``open``, through which alone it could have got hold of state.
-        """
+        """``process`` with the record's key made current before, if this operator is keyed, and its function has an
+        ``open``, through which alone it could have got hold of state (``always``: also without)."""
         if self.keyed is None or not (always or lifecycle(self.function, "open")):
             return process
         return self.keyed_input(process, self.keyed)
@@ -283,7 +268,6 @@ class LiveOperator:
         return fragment.after(("{enter}({key}({v}))",), bindings, lambda _, error: keyed.failure(error))
 
     def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
-        """``process`` with the record's key made current before."""
         enter, key_of, fail = self.context.keyed_state(keyed).enter, keyed.selector(), self.context.fail
 
         def process_keyed(value: Any, timestamp: int | None) -> None:

@@ -1,8 +1,8 @@
 """OperatorChain: the operators of a vertex, connected and running in one subtask.
 
-Built from the tail to the head, so that every operator finds its outputs ready. Order of life, as in Flink: *open* goes
-depth first along the outputs in edge order, each operator after everything below it; *end of input* and *close* go in
-exactly the reverse of that order, so what an operator emits there still reaches the operators below it.
+Built from the tail to the head, so that every operator finds its outputs ready. *Open* goes depth first along the
+outputs in edge order, each operator after everything below it; *end of input* and *close* go in exactly the reverse of
+that order, so what an operator emits there still reaches the operators below it.
 
 Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost: O(operators + edges); no recursion.
 """
@@ -21,10 +21,11 @@ from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.entry import Entry, Fused, Listed, Native
+from penstock.runtime.chain.entry import Entry, Fused, Listed, Native, Valve
 from penstock.runtime.chain.fusion import FusedOutput, Fusion
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import (
+    BroadcastingOutputCollector,
     ChainingOutput,
     Copy,
     CopyingChainingOutput,
@@ -33,9 +34,7 @@ from penstock.runtime.chain.outputs import (
     RecordWriterOutput,
     StreamStatus,
     Target,
-    joined,
 )
-from penstock.runtime.chain.valve import Valve
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import Channel, Emit
 from penstock.runtime.exchange.selectors import seed_of
@@ -46,20 +45,9 @@ MakeContext = Callable[[OperatorConfig], OperatorContext]
 
 
 class OperatorChain:
-    """The chain of one subtask.
-
-    Args:
-        vertex: its descriptor.
-        subtask: index from 0.
-        make_context: gives each operator its context.
-        emit: takes the rows of the exchange.
-
-    Attributes:
-        operators: by position in pre-order; they stand here in the order of opening.
-        head: the first operator.
-        spec: what the first operator was built from.
-        round: of what leaves the task.
-    """
+    """The chain of one subtask. ``operators`` are by position in pre-order, sorted in the order of opening;
+    ``spec`` is what the head was built from; ``emit`` takes the rows of the exchange; ``round`` is that of what
+    leaves the task."""
 
     def __init__(self, vertex: VertexConfig, subtask: int, make_context: MakeContext, emit: Emit) -> None:
         self._vertex = vertex
@@ -82,10 +70,10 @@ class OperatorChain:
         self.head, self.spec = self.operators[0], specs[0]
 
     def _build(self, position: int, spec: StreamOperator, context: OperatorContext) -> LiveOperator:
-        """An operator whose outputs lead to finished ones."""
         targets = self._targets(position, spec, context)
         draw = Random(seed_of("latency", context.config.operator_id, self._subtask)).random
-        inner = joined([self._output(target, context) for target in targets], draw)
+        outputs = [self._output(target, context) for target in targets]
+        inner = outputs[0] if len(outputs) == 1 else BroadcastingOutputCollector(outputs, draw)
         fusion = self._fusion
         if fusion is None:
             return spec.build(context, CountingOutput(inner))
@@ -108,42 +96,33 @@ class OperatorChain:
         border = len(config.network) + len(config.chained) > 1 or spec.in_java
         for link, copy in zip(config.chained, copies, strict=True):
             cross = crossing(link.record_type, self._settings) if border or link.side_tag is not None else None
-            made = copy if cross is None else _crossed(cross, copy)
-            result.append(Target(link.side_tag, None, link.position, link.input, made, cross is not None))
+            copy = copy if cross is None else _crossed(cross, copy)
+            result.append(Target(link.side_tag, None, link.position, link.input, copy, cross is not None))
         return result
 
     def _output(self, target: Target, context: OperatorContext) -> Output:
         """The object of the list form; the fused form needs it for all but records."""
         if target.writer is not None:
             return RecordWriterOutput(target.writer, target.tag)
-        next_one = self.operators[target.position]
-        if target.copy is None:
-            chaining = ChainingOutput(next_one, target.number, target.tag, self._status)
-        else:
-            chaining = CopyingChainingOutput(
-                next_one, target.number, target.tag, self._status, target.copy, context.fail
-            )
+        place = self.operators[target.position], target.number, target.tag, self._status
+        copy = target.copy
+        chaining = ChainingOutput(*place) if copy is None else CopyingChainingOutput(*place, copy, context.fail)
         return chaining if self._fusion is not None else chaining.connect()
 
     def entry(
         self, number: int, channels: Iterable[Channel], toggle: Callable[[bool], None], backlog: Callable[[], bool]
     ) -> Entry:
         """The way into an input of the head. To be called once for each, as it may hold state back from the tables.
-
-        Args:
-            number: of the input.
-            channels: that lead to it.
-            toggle: takes whether the input is active, when that changes.
-            backlog: whether rows wait that should leave the task.
-        """
-        way, valve = self._way(number), Valve(channels, self.head.watermark(number), toggle)
-        return Entry(way, valve, self.head.latency, backlog, self._functions)
-
-    def _way(self, number: int) -> Listed | Fused:
+        ``toggle`` takes whether the input is active, when that changes; ``backlog`` says whether rows wait that
+        should leave the task."""
+        way: Listed | Fused
         if self._fusion is None:
-            return Listed(self.head.input(number))
-        batch = None if self._functions is None else self.head.batch(self._functions)
-        return Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
+            way = Listed(self.head.input(number))
+        else:
+            batch = None if self._functions is None else self.head.batch(self._functions)
+            way = Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
+        valve = Valve(channels, self.head.watermark(number), toggle)
+        return Entry(way, valve, self.head.latency, backlog, self._functions)
 
     def _all_writers(self) -> Iterator[Writer]:
         """Those of the tail first."""
@@ -163,7 +142,6 @@ class OperatorChain:
                 writer.status(active)
 
     def send(self) -> None:
-        """Send what the writers hold; more may follow."""
         for writer in self._all_writers():
             writer.send()
 
@@ -225,8 +203,7 @@ class OperatorChain:
         records_in = {0: records_read}
         result = []
         for position, config in enumerate(self._vertex.operators):
-            operator = self.operators[position]
-            read = records_in[position]
+            operator, read = self.operators[position], records_in[position]
             sides = operator.output.side_records
             main = operator.output.records if self._fusion is None else operator.emitted
             main = read if main is None else main
@@ -240,10 +217,8 @@ class OperatorChain:
 
 
 def _copies(config: OperatorConfig, keeps_output: bool, reuse: bool) -> list[Copy | None]:
-    """For each output inside the chain, what makes copies, if another reader could see a record change.
-
-    A single reader needs none, and the last of several is given the object itself, when all read the same output.
-    """
+    """For each output inside the chain, what makes copies, if another reader could see a record change. The last reader
+    is given the object itself, when all read the same output."""
     links = config.chained
     one_output = len({link.side_tag for link in links}) <= 1
     alone = len(links) - 1 if one_output and not keeps_output else None

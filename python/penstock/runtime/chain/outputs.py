@@ -3,14 +3,14 @@
 The *list form* of a chain is made of these objects, as Flink's is: an operator emits to its :class:`CountingOutput`;
 behind it, for each edge in order, is a :class:`ChainingOutput` to the next operator of the chain (or its copying form)
 or a :class:`RecordWriterOutput` at the chain's border, with a :class:`BroadcastingOutputCollector` in front where there
-are several. An output of a side output has a tag, and takes what is emitted with this tag and nothing else. The *fused
-form* (:mod:`.fusion`) replaces how records travel; watermarks and markers always go through the objects.
+are several. The *fused form* (:mod:`.fusion`) replaces how records travel; watermarks and markers always go through the
+objects.
 
 Copies: with the setting ``pipeline.object-reuse`` nothing is copied. Otherwise a chained operator is given the object
 itself where nobody else can hold it, as in PyFlink, and a copy where another reader of the same output, or the state of
-the operator that emits it, would see it change. So chained and unchained programs agree. Over an exchange every record
-is its own copy. Flink copies at every step of a chain: there, a function that changes an object *after* emitting it
-does not show that to whoever kept the object further down the chain.
+the operator that emits it, would see it change. So chained and unchained programs agree. Flink copies at every step of
+a chain: there, a function that changes an object *after* emitting it does not show that to whoever kept the object
+further down.
 
 Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterOutput`` (Flink 1.11).
 """
@@ -18,6 +18,7 @@ Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterO
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance, LatencyMarker
@@ -38,14 +39,11 @@ class Taker(Protocol):
     def latency(self, marker: LatencyMarker) -> None: ...
 
 
+@dataclass(slots=True)
 class StreamStatus:
-    """Whether a task is active. While it is idle no watermark passes between its operators (Flink:
-    StreamStatusMaintainer)."""
+    """Whether a task is active; while it is idle no watermark passes inside (Flink: StreamStatusMaintainer)."""
 
-    __slots__ = ("active",)
-
-    def __init__(self) -> None:
-        self.active = True
+    active: bool = True
 
 
 class Output:
@@ -54,11 +52,9 @@ class Output:
     __slots__ = ()
 
     def collect(self, value: Any, timestamp: int | None) -> None:
-        """Take a record."""
         raise NotImplementedError
 
     def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
-        """Take a record of a side output."""
         raise NotImplementedError
 
     def watermark(self, watermark: int) -> None:
@@ -70,33 +66,15 @@ class Output:
         raise NotImplementedError
 
 
-class ChainingOutput(Output):
-    """Calls the next operator of the chain.
+class _Tagged(Output):
+    """Carries the records of a side output, or with None those of the main output."""
 
-    Args:
-        operator: the next one.
-        number: of its input.
-        tag: of the side output it carries, None for the main output.
-        status: of the task.
+    __slots__ = ("_pass", "_tag")
 
-    Attributes:
-        target: the operator.
-    """
+    _pass: Collector
 
-    __slots__ = ("_advance", "_collect", "_number", "_status", "_tag", "target")
-
-    def __init__(self, operator: Taker, number: int, tag: str | None, status: StreamStatus) -> None:
-        self.target = operator
-        self._number = number
+    def __init__(self, tag: str | None) -> None:
         self._tag = tag
-        self._status = status
-        self._collect: Collector | None = None
-        self._advance = operator.watermark(number)
-
-    def connect(self) -> ChainingOutput:
-        """Get hold of the operator's collector; without it records do not pass here."""
-        self._collect = self.target.input(self._number)
-        return self
 
     def collect(self, value: Any, timestamp: int | None) -> None:
         if self._tag is None:
@@ -106,9 +84,21 @@ class ChainingOutput(Output):
         if tag_id == self._tag:
             self._pass(value, timestamp)
 
-    def _pass(self, value: Any, timestamp: int | None) -> None:
-        assert self._collect is not None
-        self._collect(value, timestamp)
+
+class ChainingOutput(_Tagged):
+    """Calls an input of the next operator of the chain."""
+
+    __slots__ = ("_advance", "_number", "_status", "target")
+
+    def __init__(self, operator: Taker, number: int, tag: str | None, status: StreamStatus) -> None:
+        super().__init__(tag)
+        self.target, self._number, self._status = operator, number, status
+        self._advance = operator.watermark(number)
+
+    def connect(self) -> ChainingOutput:
+        """Get hold of the operator's collector; without it records do not pass here."""
+        self._pass = self.target.input(self._number)
+        return self
 
     def watermark(self, watermark: int) -> None:
         if self._status.active:
@@ -119,13 +109,7 @@ class ChainingOutput(Output):
 
 
 class CopyingChainingOutput(ChainingOutput):
-    """Hands a copy of each record to the next operator.
-
-    Args:
-        operator, number, tag, status: as for ChainingOutput.
-        copy: makes the copies.
-        fail: makes the failure of the emitting operator out of what ``copy`` raises.
-    """
+    """Hands a copy of each record to the next operator. What ``copy`` raises is a failure of the emitting operator."""
 
     __slots__ = ("_copy", "_fail")
 
@@ -133,41 +117,30 @@ class CopyingChainingOutput(ChainingOutput):
         self, operator: Taker, number: int, tag: str | None, status: StreamStatus, copy: Copy, fail: Fail
     ) -> None:
         super().__init__(operator, number, tag, status)
-        self._copy = copy
-        self._fail = fail
+        self._copy, self._fail = copy, fail
 
-    def _pass(self, value: Any, timestamp: int | None) -> None:
-        try:
-            copied = self._copy(value)
-        except Exception as error:
-            raise self._fail(error) from error
-        super()._pass(copied, timestamp)
+    def connect(self) -> ChainingOutput:
+        collect, copy, fail = self.target.input(self._number), self._copy, self._fail
+
+        def pass_copy(value: Any, timestamp: int | None) -> None:
+            try:
+                copied = copy(value)
+            except Exception as error:
+                raise fail(error) from error
+            collect(copied, timestamp)
+
+        self._pass = pass_copy
+        return self
 
 
-class RecordWriterOutput(Output):
-    """Leads out of the chain, over the exchange.
+class RecordWriterOutput(_Tagged):
+    """Leads out of the chain, over the exchange."""
 
-    Args:
-        writer: to its channels.
-        tag: of the side output it carries, None for the main output.
-
-    Attributes:
-        writer: the same.
-    """
-
-    __slots__ = ("_tag", "writer")
+    __slots__ = ("writer",)
 
     def __init__(self, writer: Writer, tag: str | None) -> None:
-        self.writer = writer
-        self._tag = tag
-
-    def collect(self, value: Any, timestamp: int | None) -> None:
-        if self._tag is None:
-            self.writer.write(value, timestamp)
-
-    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
-        if tag_id == self._tag:
-            self.writer.write(value, timestamp)
+        super().__init__(tag)
+        self.writer, self._pass = writer, writer.write
 
     def watermark(self, watermark: int) -> None:
         self.writer.watermark(watermark)
@@ -177,15 +150,9 @@ class RecordWriterOutput(Output):
 
 
 class BroadcastingOutputCollector(Output):
-    """Gives everything to several outputs, in their order; a latency marker to one of them.
-
-    Where copies are needed these are :class:`CopyingChainingOutput` objects, but for the last, which may have the
-    object itself; a writer serialises, which is a copy.
-
-    Args:
-        outputs: none, if nobody reads the operator.
-        draw: a number from 0 to below 1, for markers.
-    """
+    """Gives everything to several outputs, in their order; a latency marker to one of them, drawn at random. Where
+    copies are needed these are :class:`CopyingChainingOutput` objects, but for the last, which may have the object
+    itself."""
 
     __slots__ = ("_draw", "outputs")
 
@@ -211,36 +178,20 @@ class BroadcastingOutputCollector(Output):
 
 
 class Target(NamedTuple):
-    """An output as plain data, from which both forms are made.
+    """An output as plain data, from which both forms are made."""
 
-    Attributes:
-        tag: of the side output, None for the main output.
-        writer: at the border of the chain, else None.
-        position, number: the next operator and its input, where there is no writer.
-        copy: makes the copies that the operator is given, None for none.
-        crosses: whether these are other values than the records, so that what cannot change is not given as it is.
-    """
-
-    tag: str | None
-    writer: Writer | None = None
+    tag: str | None  # of the side output, None for the main output
+    writer: Writer | None = None  # at the border of the chain; else there is a next operator, and its input
     position: int = -1
     number: int = 0
-    copy: Copy | None = None
+    copy: Copy | None = None  # makes the copies that the operator is given, None for none
     crosses: bool = False
+    """Whether these are other values than the records, so that what cannot change is not given as it is."""
 
 
 class CountingOutput(Output):
-    """What an operator emits to: counts, and remembers the last watermark.
-
-    Args:
-        inner: where it goes on.
-
-    Attributes:
-        inner: the same.
-        records: emitted to the main output, as far as they came through here.
-        side_records: emitted by tag id, read by anybody or not.
-        current_watermark: the last one emitted, MIN_WATERMARK before.
-    """
+    """What an operator emits to: counts, and remembers the last watermark. ``records`` are those of the main output,
+    as far as they came through here; ``side_records`` those of side outputs by tag id, read by anybody or not."""
 
     __slots__ = ("current_watermark", "inner", "records", "side_records")
 
@@ -259,11 +210,9 @@ class CountingOutput(Output):
         self.inner.collect_side(tag_id, value, timestamp)
 
     def count_side(self, tag_id: str) -> None:
-        """Count a record of a side output."""
         self.side_records[tag_id] = self.side_records.get(tag_id, 0) + 1
 
     def feed(self, values: list[Any], timestamp: int | None) -> None:
-        """Take records that have one timestamp."""
         collect = self.collect
         for value in values:
             collect(value, timestamp)
@@ -274,8 +223,3 @@ class CountingOutput(Output):
 
     def latency(self, marker: LatencyMarker) -> None:
         self.inner.latency(marker)
-
-
-def joined(outputs: Sequence[Output], draw: Callable[[], float]) -> Output:
-    """One output in front of any number."""
-    return outputs[0] if len(outputs) == 1 else BroadcastingOutputCollector(outputs, draw)

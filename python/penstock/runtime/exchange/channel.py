@@ -18,28 +18,16 @@ MAX_BYTES = 64 << 20
 
 
 class OutChannel(Filling):
-    """The records and signals on their way to one receiver, or to all of them.
-
-    Args:
-        targets: the receiving subtasks.
-        encoder: makes the bytes.
-        size, most, most_bytes: as for :class:`Filling`.
-
-    Attributes:
-        targets: as above.
-        last: the timestamp of the last record.
-        signals: those that wait.
-        round: of the last row.
-    """
+    """The records and signals on their way to one receiver, or to all of them."""
 
     __slots__ = ("_encoder", "_field", "_keyed", "_markers", "_number", "_times", "last", "round", "signals", "targets")
 
     def __init__(self, targets: list[int], encoder: Encoder, size: Size, most: int, most_bytes: int) -> None:
         super().__init__(size, most, most_bytes)
         self.targets = targets
-        self.last: int | None = None
+        self.last: int | None = None  # the timestamp of the last record
         self.signals: Signals = []
-        self.round = 0
+        self.round = 0  # of the last row
         self._encoder = encoder
         self._times: list[int | None] = []  # of the records up to the last one whose timestamp was new
         self._markers: Signals = []
@@ -48,7 +36,6 @@ class OutChannel(Filling):
         self._keyed = 0  # for how many of them that is known
 
     def begin_step(self) -> None:
-        """Number rows from 0 again."""
         self._number = self.round = 0
 
     def stamp(self, timestamp: int | None) -> None:
@@ -61,13 +48,8 @@ class OutChannel(Filling):
         self.last = timestamp
 
     def append(self, values: list[Any], start: int, field: int) -> int:
-        """Take records of a list from ``start`` on, up to the next look; where it goes on.
-
-        Args:
-            values: the records; they have the timestamp of the last one.
-            start: of those that have not been taken.
-            field: which field of each is its key (:mod:`~penstock.runtime.buffers.columns`).
-        """
+        """Take records of a list from ``start`` on, up to the next look; where it goes on. They have the timestamp
+        of the last one, and their key in this field (:mod:`~penstock.runtime.buffers.columns`)."""
         some = values[start : start + self.mark - len(self.values)]
         if field != self._field:
             self._field, self._keyed = field, 0
@@ -91,11 +73,8 @@ class OutChannel(Filling):
             self.signals.pop()
 
     def take(self) -> list[bytes]:
-        """What waits as buffers, one or, if it is too large for that, more; none if nothing does.
-
-        Raises:
-            Exception: whatever pickle raises when a record cannot be pickled at all.
-        """
+        """What waits as buffers, one or, if it is too large for that, more. Raises whatever pickle does when a
+        record cannot be pickled."""
         self.adapt()
         values, signals = self.values, self.signals
         if not values and not signals:
@@ -114,11 +93,7 @@ class OutChannel(Filling):
         return pack(times + [last] * (len(self.values) - len(times)))
 
     def sequence(self, number: int) -> int:
-        """The sequence number of the next row.
-
-        Args:
-            number: of its round.
-        """
+        """The sequence number of the next row, in this round."""
         self.round = number
         self._number += 1
         return number << ROUND_BITS | self._number - 1
@@ -131,8 +106,8 @@ def _halves(values: list[Any], stamps: Stamps, signals: list[Signal]) -> Iterato
     while stack:
         start, end = stack.pop()
         stop = end + (end == len(values))
-        own = [(index - start, kind, payload) for index, kind, payload in signals if start <= index < stop]
-        data = encode(values[start:end], pack(times[start:end]), own)
+        inside = [(index - start, kind, payload) for index, kind, payload in signals if start <= index < stop]
+        data = encode(values[start:end], pack(times[start:end]), inside)
         if len(data) <= MAX_BYTES or end - start == 1:
             yield data
             continue

@@ -2,11 +2,11 @@
 
 That is so in BATCH mode, and only for reductions whose result is the same to the bit in whatever groups their records
 are reduced: ``sum`` of whole numbers, and ``min``, ``max``, ``min_by``, ``max_by`` of values whose equals cannot be
-told apart. The declared type of the records says so, and each value is looked at as well. Not floats, whose sums depend
-on the order (and whose NaN is neither less nor greater); not a program's own function, which may be anything.
+told apart, by the declared type of the records and by a look at each value. Not floats, whose sums depend on the order
+(and whose NaN is neither less nor greater); not a program's own function, which may be anything.
 
-The position of a combined record in time is that of the record whose other fields it has. So the winner among equals,
-and the first record of a key, are those that they would be without combining.
+A combined record has the position in time of the record whose other fields it has. So the winner among equals, and the
+first record of a key, are those that they would be without combining.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ def combinable(reducer: Any, record_type: TypeInformation[Any] | None) -> bool:
 
 
 def _value_type(reducer: Aggregator, record_type: TypeInformation[Any] | None) -> type | None:
-    """The Python type of the values that can be combined; None: there is none."""
     if record_type is None or freezer(record_type) is not None:
         return None  # a mutable record waits in its bytes
     field: TypeInformation[Any] | None = record_type
@@ -55,12 +54,8 @@ def _value_type(reducer: Aggregator, record_type: TypeInformation[Any] | None) -
 
 def combiner(reducer: Aggregator, record_type: TypeInformation[Any] | None) -> Combine:
     """What makes one record of those of a key, in place: the list of them, in order of arrival, and that of their
-    timestamps, if they have any. It leaves them as they are where a value is not of the declared type.
-
-    Args:
-        reducer: the reduction.
-        record_type: for which it is :func:`combinable`. O(n) per call, O(n log n) with timestamps.
-    """
+    timestamps, if they have any. The reduction is :func:`combinable` for the type. The records are left as they are
+    where a value is not of the declared type. O(n) per call, O(n log n) with timestamps."""
     wanted, position = _value_type(reducer, record_type), reducer.position
     field = itemgetter(position) if isinstance(record_type, TupleTypeInfo) else partial(get_field, position=position)
     choose = _choice(reducer)
@@ -84,12 +79,7 @@ def combiner(reducer: Aggregator, record_type: TypeInformation[Any] | None) -> C
 
 
 class NativeSums:
-    """Sums, minima or maxima by key, brought up to date by native code a batch of records at a time.
-
-    Args:
-        reducer: the reduction, :func:`combinable` for the type; not one that keeps whole records.
-        functions: the native functions.
-    """
+    """Sums, minima or maxima by key, brought up to date by native code a batch of records at a time."""
 
     def __init__(self, reducer: Aggregator, functions: ModuleType) -> None:
         self._table: dict[Any, Any] = {}
@@ -98,12 +88,8 @@ class NativeSums:
         self._since, self._due = 0, _OFTEN
 
     def add(self, keys: list[Any], values: list[Any]) -> bool:
-        """Take a batch of records without timestamps; False if it has not, as some are not of the declared type.
-
-        Args:
-            keys: of the records, each its own canonical form.
-            values: the records.
-        """
+        """Take a batch of records without timestamps, each with a key that is its own canonical form; False if it
+        has not, as some are not of the declared type."""
         if set(map(type, values)) != {tuple}:
             return False
         try:
@@ -116,8 +102,8 @@ class NativeSums:
         return True
 
     def exceeds(self, keys: int) -> bool:
-        """Whether there are more keys than that, as far as anybody knows: a look costs O(keys), so the next one is due
-        when there would be as many if new ones came as fast as before the last."""
+        """Whether there are more keys than that, as far as anybody knows: a look costs O(keys), so the next one is
+        due when there would be as many if new ones came as fast as before the last."""
         if self._since < self._due:
             return False
         before = len(self._table)
@@ -128,7 +114,6 @@ class NativeSums:
         return len(self._table) > keys
 
     def take(self) -> dict[Any, Any]:
-        """The results by key; it begins anew."""
         self._fold.flush()
         results = dict(self._table)
         self._table.clear()
@@ -139,13 +124,7 @@ class NativeSums:
 def native_sums(
     reducer: Aggregator, record_type: TypeInformation[Any] | None, functions: ModuleType | None
 ) -> NativeSums | None:
-    """What combines batches of records natively, if something does.
-
-    Args:
-        reducer: the reduction, :func:`combinable` for the type.
-        record_type: of the records.
-        functions: the native functions, if they may be used.
-    """
+    """What combines batches of records natively, if something does, for a :func:`combinable` reduction."""
     fits = isinstance(record_type, TupleTypeInfo) and _value_type(reducer, record_type) is int
     return NativeSums(reducer, functions) if functions is not None and fits and reducer.field_fold is not None else None
 

@@ -1,11 +1,9 @@
 """The exchange: records leave a chain in buffers (:mod:`.writer`) and arrive in an order that timing does not change.
 
-A receiver reads its rows, :class:`~penstock.runtime.buffers.row.Row`, in the order (sequence, edge, sender): senders
-are read fairly, and a retried task sees the same input in the same order.
-
-Watermarks and idleness travel in the buffers, in every channel. The end of a channel is MAX_WATERMARK and needs no row.
-The high bits of a sequence number are the *round*: a receiver reads everything of a round, from all its channels,
-before anything of the next one. Programs have one round unless a source begins another.
+A receiver reads its rows in the order (sequence, edge, sender): senders are read fairly, and a retried task sees the
+same input in the same order. Watermarks and idleness travel in the buffers, in every channel. The end of a channel is
+MAX_WATERMARK and needs no row. The high bits of a sequence number are the *round*: a receiver reads everything of a
+round, from all its channels, before anything of the next one. Programs have one round unless a source begins another.
 
 Rows for the driver have the level :data:`DRIVER`; then the slot is the index of the vertex, and the edge says what the
 row is: :data:`REPORT`, :data:`PRINT`, :data:`COLLECT`, :data:`SPOKEN`, or for the n-th table that the job writes
@@ -16,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -59,26 +58,17 @@ class Arrival(NamedTuple):
 
 
 class InputGate:
-    """Collects the rows of a subtask and gives them back in the order (seq, edge, sender).
-
-    Args:
-        inputs: the edges into the vertex.
-        parallelism: of the vertex.
-        subtask: that receives.
-        memory: bytes to hold; more waits in a temporary file, so a gate takes O(memory + rows) of memory.
-
-    Attributes:
-        channels: by type number of the input.
-        ordered: whether rows come in order by themselves, as there is but one channel.
-    """
+    """Collects the rows of a subtask and gives them back in the order (seq, edge, sender). ``channels`` are by type
+    number of the input; ``ordered`` says that rows come in order by themselves, as there is but one channel. Above
+    ``memory`` bytes rows wait in a temporary file, so a gate takes O(memory + rows) of memory."""
 
     def __init__(
         self, inputs: Iterable[InputEdge], parallelism: int = 1, subtask: int = 0, memory: int = MEMORY
     ) -> None:
         self.channels: dict[int, list[Channel]] = {}
-        for each in inputs:
-            senders = [(each.edge, sender) for sender in each.senders_of(parallelism, subtask)]
-            self.channels.setdefault(each.input, []).extend(senders)
+        for edge in inputs:
+            senders = [(edge.edge, sender) for sender in edge.senders_of(parallelism, subtask)]
+            self.channels.setdefault(edge.input, []).extend(senders)
         self.ordered = sum(map(len, self.channels.values())) <= 1
         self._store = Store(memory)
         self._rows = Rows(self._store)
@@ -87,31 +77,21 @@ class InputGate:
         self._ended: set[Channel] = set()
 
     def begin_step(self, ended: Iterable[Channel]) -> None:
-        """Rows are numbered from 0 again.
-
-        Args:
-            ended: channels that have ended before.
-        """
+        """Rows are numbered from 0 again; these channels have ended before."""
         self._expected.clear()
         self._ended.update(ended)
 
     def add(self, row: Row) -> None:
-        """Take one buffer."""
         self._rows.append(row)
         self._left[row.edge, row.sender] += 1
 
     def drain(self, ended: Container[Channel] | None = None) -> Iterator[Arrival]:
-        """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with its
-        last buffer, or without data before all others if none is left.
-
-        Args:
-            ended: channels that have sent everything; None: all have.
-
-        Raises:
-            ExchangeError: a buffer is missing, or came twice.
-        """
+        """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with
+        its last buffer, or without data before all others if no buffer is left. With None all channels have ended.
+        ExchangeError if a buffer is missing, or came twice."""
         left, self._left = self._left, Counter()
-        ending = {c for each in self.channels.values() for c in each if ended is None or c in ended} - self._ended
+        channels = chain.from_iterable(self.channels.values())
+        ending = {channel for channel in channels if ended is None or channel in ended} - self._ended
         self._ended |= ending
         for channel in sorted(ending - left.keys()):
             yield Arrival(channel, None, None, True)
@@ -121,16 +101,11 @@ class InputGate:
             yield self._arrival(row, last=channel in ending and not left[channel])
 
     def pass_on(self, rows: Iterable[Row]) -> Iterator[Arrival]:
-        """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order.
-
-        Raises:
-            ExchangeError: they do not.
-        """
+        """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order."""
         for row in rows:
             yield self._arrival(row, last=False)
 
     def _arrival(self, row: Row, *, last: bool) -> Arrival:
-        """The buffer of a row, if it is the one that is due."""
         channel = row.edge, row.sender
         number, expected = row.sequence & _NUMBER, self._expected.get(channel, 0)
         if number != expected:
@@ -143,5 +118,4 @@ class InputGate:
         return Arrival(channel, row.sequence >> ROUND_BITS, row.data, last)
 
     def close(self) -> None:
-        """Forget everything."""
         self._store.close()

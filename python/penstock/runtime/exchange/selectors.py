@@ -1,9 +1,7 @@
-"""Channel selectors: which channels a record leaves through.
+"""Channel selectors: which channels a record leaves through, as Flink's ``*Partitioner`` classes (1.11) choose.
 
 Where Flink draws at random (the start of REBALANCE, every record of SHUFFLE) the number comes from a seed of the plan,
 so a retried task and a repeated job send every record the same way.
-
-Source of the semantics: Flink's ``*Partitioner`` classes (1.11).
 """
 
 from __future__ import annotations
@@ -40,28 +38,19 @@ def seed_of(*parts: object) -> int:
 class RoundRobin:
     """REBALANCE and RESCALE: channel ``start`` first, then the next one modulo the number of channels."""
 
-    __slots__ = ("_channel", "_channels")
+    __slots__ = ("_channels", "channel")
 
     def __init__(self, channels: int, start: int) -> None:
         self._channels = channels
-        self._channel = start - 1
-
-    def volatile(self) -> int:
-        """Where it is."""
-        return self._channel
-
-    def resume(self, volatile: int) -> None:
-        """Be where another one was."""
-        self._channel = volatile
+        self.channel = start - 1  # the last one
 
     def __call__(self, value: Any) -> int:
-        self._channel = channel = self._channel + 1 if self._channel + 1 < self._channels else 0
+        self.channel = channel = self.channel + 1 if self.channel + 1 < self._channels else 0
         return channel
 
     def split(self, values: list[Any]) -> Split:
-        """A :data:`Splitter`."""
-        channels, first = self._channels, self._channel + 1
-        self._channel = (self._channel + len(values)) % channels
+        channels, first = self._channels, self.channel + 1
+        self.channel = (self.channel + len(values)) % channels
         return [((first + i) % channels, values[i::channels]) for i in range(min(channels, len(values)))], UNKNOWN
 
 
@@ -103,10 +92,8 @@ def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Sele
 
 
 def custom(partition: CustomPartition, channels: int) -> Selector:
-    """CUSTOM: what the user's partitioner returns for (key, channels); called for each record.
-
-    The selector's failure is an InvalidProgramError when that is no channel.
-    """
+    """CUSTOM: what the user's partitioner returns for (key, channels), called for each record; InvalidProgramError
+    if that is no channel."""
     choose = bind(partition.partitioner, "partition")
     key_of = bind(partition.key_selector, "get_key")
 
@@ -127,7 +114,6 @@ def custom(partition: CustomPartition, channels: int) -> Selector:
 
 
 def _checked(channel: Any, key: Any, channels: int) -> int:
-    """What a partitioner has returned, if it is a channel."""
     try:
         index = operator.index(channel)
     except TypeError:
@@ -142,29 +128,15 @@ def _checked(channel: Any, key: Any, channels: int) -> int:
 
 
 def receivers(output: NetworkOutput, parallelism: int, subtask: int) -> list[int]:
-    """The subtasks that a sender's channels lead to, in order.
-
-    Args:
-        output: what is sent where.
-        parallelism: of the sending vertex.
-        subtask: of the sender.
-    """
+    """The subtasks that the channels of a sender lead to, in order."""
     if output.partitioner in POINTWISE:
         return pointwise_consumers(parallelism, output.parallelism, subtask, exact=output.exact_shares)
     return list(range(output.parallelism))
 
 
 def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: int, seed: int) -> Selector:
-    """The selector of a partitioner kind.
-
-    Args:
-        kind: FORWARD, GLOBAL, REBALANCE, RESCALE, SHUFFLE, HASH or CUSTOM. BROADCAST selects every channel and has no
-            selector.
-        partition: KeyPartition for HASH, CustomPartition for CUSTOM, otherwise None.
-        max_parallelism: of the consumer.
-        channels: how many channels this sender has.
-        seed: for REBALANCE and SHUFFLE.
-    """
+    """The selector of a partitioner kind; BROADCAST selects every channel and has no selector. ``partition`` is a
+    KeyPartition for HASH, a CustomPartition for CUSTOM; ``seed`` is for REBALANCE and SHUFFLE."""
     if kind in ("FORWARD", "GLOBAL"):
         return lambda _: 0
     if kind == "REBALANCE":
@@ -183,13 +155,7 @@ def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: 
 def splitter(
     kind: str, partition: Any, max_parallelism: int, channels: int, select: Selector, functions: ModuleType | None
 ) -> Splitter:
-    """How to distribute a batch of records as a selector distributes them one by one.
-
-    Args:
-        kind, partition, max_parallelism, channels: as for :func:`channel_selector`.
-        select: that selector.
-        functions: the native functions, if they shall be used.
-    """
+    """How to distribute a batch of records as a selector distributes them one by one."""
     if isinstance(select, RoundRobin):
         return select.split
     code = native_code(partition.key_type) if kind == "HASH" else None

@@ -2,10 +2,9 @@
 
 A row's records are in order, and so are the rows by their first record (:mod:`.sorted_rows`). The rows that have begun
 and not ended are *open* at the same time: about one for each gathering of each sender, as each gathering covers all
-keys. When the next row comes, all keys before its first one are complete, and leave: as a block, sorted by rank.
-
-A key that fills rows of its own makes a *stream* of them: they are merged by time as they come, so it passes without
-ever being in memory as a whole, where its rows follow each other in time.
+keys. When the next row comes, all keys before its first one are complete, and leave: as a block, sorted by rank. A key
+that fills rows of its own makes a *stream* of them: they are merged by time as they come, so it passes without ever
+being in memory as a whole, where its rows follow each other in time.
 
 Keys of equal rank come among each other. The first one passes, the records of the others are put aside until it has
 ended; such keys are few, as ranks have 32 bits, but they are in memory.
@@ -34,33 +33,16 @@ Origin = tuple[int, int, int]
 
 
 class Run(NamedTuple):
-    """Records of one key, in order.
-
-    Attributes:
-        edge: over which they came.
-        values: the records; there may be none where the key ends.
-        times: their timestamps, None where there is none at all.
-        last: whether the key ends with them.
-    """
+    """Records of one key, in order."""
 
     edge: int
-    values: list[Any]
-    times: list[int] | None
-    last: bool
+    values: list[Any]  # there may be none where the key ends
+    times: list[int] | None  # None where no record has a timestamp
+    last: bool  # whether the key ends with them
 
 
 class _Open:
-    """A row on its way: which key of it comes next.
-
-    Args:
-        origin: of the row.
-        ranks, counts, values, times: what it holds.
-        slots_of: makes the canonical keys of records.
-
-    Attributes:
-        group: index of the next key.
-        slots: the canonical key of each.
-    """
+    """A row on its way. ``group`` is the index of its next key, ``slots`` are the canonical keys."""
 
     __slots__ = ("_starts", "_times", "_values", "group", "origin", "ranks", "slots")
 
@@ -73,28 +55,23 @@ class _Open:
         self.group = 0
 
     def run(self, group: int) -> Run:
-        """The records of a key."""
         starts, times = self._starts, self._times
         start, end = (group, group + 1) if starts is None else (starts[group], starts[group + 1])
         return Run(self.origin[0], self._values[start:end], None if times is None else times[start:end], True)
 
     def part(self, group: int) -> _Part:
-        """The records of a key, to be merged with those of other blocks."""
         run = self.run(group)
         return _Part(self.origin, run.values, run.times)
 
 
 @dataclass(slots=True, eq=False)
 class _Part:
-    """Records of one key out of one row, those from ``start`` on."""
-
     origin: Origin
     values: list[Any]
     times: list[int] | None
     start: int = 0
 
     def place(self) -> Place:
-        """Of the next record among those of its key."""
         return MIN_WATERMARK if self.times is None else clamped(self.times[self.start]), self.origin
 
     def take(self, limit: Place | None) -> Run:
@@ -144,12 +121,7 @@ class _Merged:
 
 
 class KeyMerge:
-    """Merges the rows of one receiver, which come in order.
-
-    Args:
-        slots: by edge, what makes the canonical keys of records.
-        functions: the native functions, if they shall be used.
-    """
+    """Merges the rows of one receiver, which come in order. ``slots`` makes the canonical keys of records, by edge."""
 
     def __init__(self, slots: Mapping[int, SlotsOf], functions: ModuleType | None = None) -> None:
         self._slots = slots
@@ -162,11 +134,7 @@ class KeyMerge:
         self._seen: dict[Channel, tuple[int, int, int]] = {}  # rows, and the sum and maximum of their numbers
 
     def add(self, row: Row) -> Iterator[Run]:
-        """Take the next row; gives the records that stand before it.
-
-        Raises:
-            ExchangeError: it is not the next one.
-        """
+        """Take the next row; gives the records that stand before it. ExchangeError if it is not the next one."""
         place, before = position(row), self._last
         if before is not None and place <= before:
             raise ExchangeError(f"A sorted row came after another one that follows it: {place}, {before}. {_DEFECT}")
@@ -175,9 +143,10 @@ class KeyMerge:
         rows, total, most = self._seen.get((edge, sender), (0, 0, 0))
         self._seen[edge, sender] = rows + 1, total + number, max(most, number)
         if before is not None and before[0] == place[0]:
-            if self._stream is None:
-                self._begin_stream(place[0])
-            assert self._stream is not None
+            if self._stream is None:  # a second row begins with a key: those that are open make a stream
+                self._stream = _Merged([])
+                self._slot = self._rows[-1].slots[self._rows[-1].group]
+                self._join(place[0], self._rows)
             yield from self._stream.until((place[1], origin))
         else:
             yield from self._end_stream()
@@ -187,11 +156,7 @@ class KeyMerge:
             self._join(place[0], self._rows[-1:])
 
     def finish(self) -> Iterator[Run]:
-        """All rows have come; gives the records that are left.
-
-        Raises:
-            ExchangeError: some rows have not.
-        """
+        """All rows have come; gives the records that are left. ExchangeError if some rows have not."""
         for (edge, sender), (rows, total, most) in self._seen.items():
             if rows != most + 1 or 2 * total != rows * most:
                 raise ExchangeError(
@@ -227,12 +192,6 @@ class KeyMerge:
                     yield from _whole(parts)
             start = end
 
-    def _begin_stream(self, rank: int) -> None:
-        """A second row begins with a key: those that are open make a stream."""
-        self._stream = _Merged([])
-        self._slot = self._rows[-1].slots[self._rows[-1].group]
-        self._join(rank, self._rows)
-
     def _join(self, rank: int, rows: list[_Open]) -> None:
         """Lead the records of a rank out of rows into the stream."""
         assert self._stream is not None
@@ -260,7 +219,6 @@ class KeyMerge:
 
 
 def _whole(parts: list[_Part]) -> Iterator[Run]:
-    """A key all of whose records are there."""
     edge = parts[0].origin[0]
     if len(parts) > 1 and (any(part.times or part.origin[0] != edge for part in parts)):
         yield from _Merged(parts).until(None)

@@ -1,13 +1,10 @@
 """Rows of an exchange whose receiver wants its input sorted by key (BATCH mode).
 
 Keys are in the order of their *rank*, a hash. A row holds records of keys with different ranks, in the order of these,
-and within a key by timestamp. Its place among all rows is written into it so that whoever moves the rows can sort them
-by bytes: its sequence number is the rank of its first key, above all numbers of unsorted rows, and its data begin with
-the first timestamp, the edge, the sender, and a running number per (edge, sender, target). Sorted by (sequence number,
-data), rows are in order of (rank, timestamp, edge, sender, number): that is the order of the records too, and it does
-not depend on which attempt sent them.
-
-A record without a timestamp comes before all others of its key, as in Flink, where it has the smallest one.
+and within a key by timestamp. A record without a timestamp comes before all others of its key, as in Flink. The place
+of a row among all is written into it so that whoever moves rows can sort them by bytes: its sequence number is the rank
+of its first key, above all numbers of unsorted rows, and its data begin with the first timestamp, the edge, the sender,
+and a running number per (edge, sender, target). So the order does not depend on which attempt sent the rows.
 """
 
 from __future__ import annotations
@@ -45,12 +42,7 @@ if any has one."""
 
 def key_ranks(keys: list[Any], key_hash: KeyHash) -> list[int]:
     """Where keys stand among all, from 0 to 2³² - 1: texts by their CRC-32, which is computed in no time, others by
-    their Java hash. Equal keys have equal ranks.
-
-    Args:
-        keys: as the key selector returns them.
-        key_hash: of their type.
-    """
+    their Java hash. Equal keys have equal ranks."""
     if set(map(type, keys)) == {str}:
         try:
             return list(map(crc32, map(str.encode, keys)))
@@ -65,24 +57,15 @@ def clamped(time: int) -> int:
 
 
 def pack(piece: Piece, encoder: Encoder) -> bytes:
-    """Bytes of what a row holds, written as a buffer of these records is.
-
-    Raises:
-        Exception: whatever pickle raises when a record cannot be pickled at all.
-    """
+    """Bytes of what a row holds, written as a buffer of these records is. Raises whatever pickle does when a record
+    cannot be pickled."""
     ranks, counts, values, times = piece
     numbers = array("I", ranks), None if counts is None else array("I", counts), times
     return encoder.encode(values, [], [(0, _NUMBERS, numbers)])
 
 
 def with_header(time: int, edge: int, sender: int, number: int, packed: bytes) -> bytes:
-    """The data of a row.
-
-    Args:
-        time: of its first record.
-        edge, sender, number: of the row.
-        packed: what it holds.
-    """
+    """The data of a row, by the time of its first record."""
     return _HEADER.pack(clamped(time) - MIN_WATERMARK, edge, sender, number) + packed
 
 
@@ -98,12 +81,7 @@ def sort_key(row: Row) -> tuple[int, bytes]:
 
 
 def unpack(data: bytes, functions: ModuleType | None = None) -> Piece:
-    """What a row holds.
-
-    Args:
-        data: of the row.
-        functions: the native functions, if they shall be used.
-    """
+    """What a row holds."""
     buffer = decode(data[_START:], functions)
     ranks, counts, times = buffer.signals[0][2]
     return ranks, counts, buffer.values, times

@@ -1,10 +1,9 @@
-"""SortedWriter: the records of one output on their way to a receiver that wants them sorted by key.
+"""SortedWriter: the records of one output on their way to a receiver that wants them sorted by key (BATCH mode).
 
 It gathers more than a :class:`~.writer.RecordWriter`, key by key; when that has become too much, or at the end, it
-sends rows (:mod:`.sorted_rows`) in which the records are sorted, and begins anew. Fewer and larger gatherings mean
-fewer rows that the receiver has to merge. Where the receiver lets it, records of a key are combined before.
-
-Watermarks and idleness are not sent: in BATCH mode there is nothing but the end of a channel, and that needs no row.
+sends rows (:mod:`.sorted_rows`) in which the records are sorted. Fewer and larger gatherings mean fewer rows that the
+receiver has to merge. Where the receiver lets it, records of a key are combined before. Watermarks and idleness are not
+sent: there is only the end of a channel, and that needs no row.
 """
 
 from __future__ import annotations
@@ -43,12 +42,7 @@ Times = list[int] | None
 
 
 class SortedWriter(Writer):
-    """Writes records sorted by key.
-
-    Args:
-        output: what to write where; its partition is the receiver's key.
-        sender: who sends it.
-    """
+    """Writes records sorted by key; the partition of its output is the receiver's key."""
 
     def __init__(self, output: NetworkOutput, sender: Sender) -> None:
         super().__init__(output, sender)
@@ -162,7 +156,6 @@ class SortedWriter(Writer):
         return self._held.bytes + self._held.count * _RECORD + len(self._groups) * _KEY
 
     def _combine_all(self) -> None:
-        """Make one record of those of each key, where that is allowed."""
         if self._combine is None:
             return
         for slot, group in self._groups.items():
@@ -172,7 +165,6 @@ class SortedWriter(Writer):
         self._held.bytes = self._held.count * self._held.mean
 
     def _flush(self) -> None:
-        """Send everything."""
         sums = {} if self._sums is None else self._sums.take()
         if sums and not self._groups:
             self._send_single(sums)
@@ -185,8 +177,8 @@ class SortedWriter(Writer):
                 self._send_single({slot: group[0] for slot, group in self._groups.items()})
             else:
                 self._send_groups()
-        for each in (self._groups, self._keys, self._times):
-            each.clear()
+        for gathered in (self._groups, self._keys, self._times):
+            gathered.clear()
         self._held.forget()
 
     def _send_single(self, values: dict[Any, Any]) -> None:
@@ -198,7 +190,6 @@ class SortedWriter(Writer):
                 self._send(channel, ranks[start:end], None, some, None)
 
     def _send_groups(self) -> None:
-        """Send all records of each key."""
         most = self._room()
         for channel, ranks, slots in self._by_channel(self._groups):
             row = _Piece(most, self._timed)
@@ -217,7 +208,6 @@ class SortedWriter(Writer):
                 self._send_row(channel, row)
 
     def _room(self) -> int:
-        """Records of a row."""
         return max(1, min(self._most, TARGET_BYTES // (self._held.mean + _SMALL)))
 
     def _by_channel(self, slots: Iterable[Any]) -> Iterator[tuple[int, list[int], list[Any]]]:
@@ -229,8 +219,8 @@ class SortedWriter(Writer):
         except Exception as error:
             raise self._fail(error) from error
         for channel, keys, ranks in ranked:
-            own = [key if type(key) is str else canonical(key) for key in keys] if known else keys
-            pairs = sorted(zip(ranks, own, strict=True), key=itemgetter(0))
+            forms = [key if type(key) is str else canonical(key) for key in keys] if known else keys
+            pairs = sorted(zip(ranks, forms, strict=True), key=itemgetter(0))
             yield channel, [rank for rank, _ in pairs], [slot for _, slot in pairs]
 
     def _send_row(self, channel: int, row: _Piece) -> _Piece:
@@ -268,12 +258,7 @@ def _cuts(ranks: list[int], most: int) -> Iterator[tuple[int, int]]:
 
 
 class _Piece:
-    """A row that is being filled.
-
-    Args:
-        room: how many records it takes.
-        timed: whether they have timestamps.
-    """
+    """A row that is being filled, with ``room`` for so many more records."""
 
     __slots__ = ("counts", "ranks", "room", "times", "values")
 

@@ -1,8 +1,5 @@
-"""Writers: the records of one output on their way into the buffers of its channels.
-
-A buffer of a :class:`RecordWriter` is closed at so many records (``penstock.exchange.buffer-records``) or about so many
-bytes.
-"""
+"""Writers: the records of one output on their way into the buffers of its channels. A buffer of a
+:class:`RecordWriter` is closed at so many records (``penstock.exchange.buffer-records``) or about so many bytes."""
 
 from __future__ import annotations
 
@@ -47,37 +44,19 @@ _SIGNAL = 80
 
 
 class Sender(NamedTuple):
-    """Who sends.
-
-    Attributes:
-        parallelism: of the sending vertex.
-        subtask: of the sender.
-        emit: takes finished rows.
-        fail: wraps an exception of user code (key selector, partitioner, pickling) in the emitting operator's failure.
-        settings: of the program, which say how large buffers are.
-    """
+    """Who sends."""
 
     parallelism: int
     subtask: int
     emit: Emit
-    fail: Fail
+    fail: Fail  # wraps an exception of user code (key selector, partitioner, pickling) in the operator's failure
     settings: Settings = Settings()
 
 
 class Writer:
-    """What writes the records of one output to its channels. It leaves out signals, unless it says otherwise.
-
-    Args:
-        output: what to write where.
-        sender: who sends it.
-
-    Attributes:
-        write: (value, timestamp) → None.
-        bytes: sent so far.
-        room: how many records may be gathered for the next batch.
-        freeze: what makes a record safe from later changes, None where all are.
-        partition: the user's functions that choose channels, None if there are none.
-    """
+    """Writes the records of one output to its channels. It leaves out signals, unless it says otherwise. ``room``
+    says how many records may be gathered for the next batch; ``freeze`` makes a record safe from later changes, None
+    where all are."""
 
     write: Write
 
@@ -87,33 +66,23 @@ class Writer:
         self._native = native.functions(self._settings.native)
         self._targets = receivers(output, parallelism, self._subtask)
         self.freeze = freezer(output.record_type)
-        self.bytes = 0
-        self.room = 1
-        self.partition: KeyPartition | CustomPartition | None = None
-        if output.partition is not None:
-            self.partition = decode_value(output.partition)
+        self.bytes, self.room = 0, 1
+        partition = None if output.partition is None else decode_value(output.partition)
+        self.partition: KeyPartition | CustomPartition | None = partition
 
     def write_batch(self, values: list[Any], timestamp: int | None) -> None:
-        """What ``write`` does with each of the records in their order, at less cost.
-
-        Args:
-            values: records that cannot change (``freeze`` is None, or ``is_immutable`` says so); the list belongs to
-                the writer from here on.
-            timestamp: of all of them.
-        """
+        """What ``write`` does with each of the records in their order, at less cost. The records cannot change; the
+        list belongs to the writer from here on."""
         raise NotImplementedError
 
     def watermark(self, watermark: int) -> None:
         """Write a watermark into every channel, unless this task is idle."""
 
-    def status(self, active: bool) -> None:
-        """Tell every channel that this task has fallen idle, or has come back."""
+    def status(self, active: bool) -> None: ...
 
-    def latency(self, marker: LatencyMarker) -> None:
-        """Write a latency marker into one channel."""
+    def latency(self, marker: LatencyMarker) -> None: ...
 
-    def send(self) -> None:
-        """Send everything so far; more may follow."""
+    def send(self) -> None: ...
 
     def begin_round(self, number: int) -> None:
         """Send everything, and mark what follows as of another round."""
@@ -121,26 +90,19 @@ class Writer:
     def begin_step(self, version: int) -> None:
         """What follows belongs to the step from this version; the numbers of rows begin anew."""
 
-    def volatile(self) -> Any:
-        """What it knows at the end of a step, as plain data."""
+    def volatile(self) -> Any: ...
 
-    def resume(self, volatile: Any) -> None:
-        """Know what another one knew."""
+    def resume(self, volatile: Any) -> None: ...
 
     def end_channels(self) -> None:
         """Say in every channel that nothing more comes, in a job that runs in steps."""
 
     def finish(self) -> None:
-        """Send what is left."""
         raise NotImplementedError
 
 
 class RecordWriter(Writer):
-    """Writes records in the order in which they come.
-
-    Args:
-        output, sender: as for :class:`Writer`.
-    """
+    """Writes records in the order in which they come."""
 
     def __init__(self, output: NetworkOutput, sender: Sender) -> None:
         super().__init__(output, sender)
@@ -162,7 +124,7 @@ class RecordWriter(Writer):
         most, most_bytes = max(1, min(self._settings.buffer_records, share // _RECORD)), min(TARGET_BYTES, share)
         self._most_signals = max(1, min(MAX_SIGNALS, share // _SIGNAL))
         record_type, size = self._output.record_type, sizes(self._native)
-        return [OutChannel(each, Encoder(record_type, self._settings), size, most, most_bytes) for each in targets]
+        return [OutChannel(to, Encoder(record_type, self._settings), size, most, most_bytes) for to in targets]
 
     def _selector(self) -> Selector:
         output = self._output
@@ -263,12 +225,12 @@ class RecordWriter(Writer):
             self._select.begin_step(version)
 
     def volatile(self) -> Any:
-        return self._active, self._select.volatile() if isinstance(self._select, RoundRobin) else None
+        return self._active, self._select.channel if isinstance(self._select, RoundRobin) else None
 
     def resume(self, volatile: Any) -> None:
-        self._active, at = volatile
+        self._active, channel = volatile
         if isinstance(self._select, RoundRobin):
-            self._select.resume(at)
+            self._select.channel = channel
 
     def end_channels(self) -> None:
         for channel in self._channels:
@@ -292,8 +254,8 @@ class RecordWriter(Writer):
                 self._emit(Row(to.level, to.offset + target, to.edge, self._subtask, sequence, data))
 
     def finish(self) -> None:
-        """Channel by channel. A last MAX_WATERMARK is left out: the end of the channel says it. A
-        channel that ends in a later round than it has sent anything in says so by an empty row."""
+        """Channel by channel. A last MAX_WATERMARK is left out: the end of the channel says it. A channel that ends
+        in a later round than it has sent anything in says so by an empty row."""
         for channel in self._channels:
             channel.drop_last_watermark()
             self._flush(channel)

@@ -1,7 +1,5 @@
-"""What a format of files is, and the simplest: lines of text.
-
-Sources of the semantics: ``StreamFormat``, ``BulkFormat``, ``TextLineInputFormat`` (Flink 1.20).
-"""
+"""What a format of files is, and the simplest: lines of text (Flink 1.20: ``StreamFormat``, ``BulkFormat``,
+``TextLineInputFormat``)."""
 
 from __future__ import annotations
 
@@ -18,28 +16,16 @@ from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_paths import found_files
-from penstock.runtime.io.file_source import pieces_of, read_text
+from penstock.runtime.io.file_source import path_of, pieces_of, read_text
 from penstock.runtime.io.splits import Records, Split
 from penstock.storage.storage import Dated
 
 T = TypeVar("T", covariant=True)
 
 
-def path_of(split: Split) -> str:
-    """The file that a split is of, or is."""
-    return split.id if split.end is None else split.id.rpartition(":")[0]
-
-
 @contextlib.contextmanager
 def inflating(path: str) -> Iterator[None]:
-    """While what a file holds is read: names the file if its compression is damaged.
-
-    Args:
-        path: of the file.
-
-    Raises:
-        FileFormatError: it is.
-    """
+    """While what a file holds is read: FileFormatError, with the name of the file, if its compression is damaged."""
     try:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
@@ -58,11 +44,8 @@ class FileFormat(ABC, Generic[T]):
         """Type of the records."""
 
     def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
-        """What there is to read, each file or, where the format allows it, pieces of files.
-
-        Args:
-            paths: of files, folders, patterns.
-            splittable: whether files may be cut.
+        """What there is to read in files, folders and patterns: each file or, where the format allows it, pieces of
+        files.
 
         Raises:
             ConfigurationError: a path stands for nothing.
@@ -71,20 +54,12 @@ class FileFormat(ABC, Generic[T]):
         return [piece for file in found_files(paths) for piece in self.pieces(file, splittable)]
 
     def pieces(self, file: Dated, splittable: bool) -> list[Split]:
-        """A file as one split, or as several.
-
-        Args:
-            file: its path and size.
-            splittable: whether it may be cut.
-        """
+        """A file as one split or, if it may be cut, as several."""
         return pieces_of(file, "UTF-8", False)
 
     @abstractmethod
     def read(self, split: Split) -> Iterator[Records[T]]:
-        """The records of a split, in order, some at a time.
-
-        Args:
-            split: one of :meth:`splits`, or what is left of one.
+        """The records of a split, or of what is left of one, in order, some at a time.
 
         Raises:
             FileFormatError: the file is not what the format says.
@@ -115,25 +90,18 @@ class BulkFormat(FileFormat[T]):
 
 @dataclass(frozen=True)
 class TextLines(StreamFormat[str]):
-    """Lines of text; see :meth:`StreamFormat.text_line_format`.
-
-    Attributes:
-        charset: encoding.
-    """
+    """Lines of text; see :meth:`StreamFormat.text_line_format`."""
 
     charset: str
 
     @property
     def produced_type(self) -> TypeInformation[Any]:
-        """``Types.STRING()``."""
         return Types.STRING()
 
     def pieces(self, file: Dated, splittable: bool) -> list[Split]:
-        """The file, or pieces of 32 MiB where it is not compressed and the encoding allows it."""
         return pieces_of(file, self.charset, splittable)
 
     def read(self, split: Split) -> Iterator[Records[str]]:
-        """The lines of a split."""
         with inflating(path_of(split)):
             yield from read_text(split, self.charset)
 
@@ -143,11 +111,7 @@ class InputFormat(ABC, Generic[T]):
 
 
 class FileInputFormat(InputFormat[T]):
-    """An input format over files.
-
-    Args:
-        file_path: what it reads.
-    """
+    """An input format over files."""
 
     def __init__(self, file_path: str) -> None:
         self.file_path = file_path

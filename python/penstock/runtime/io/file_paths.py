@@ -1,8 +1,5 @@
-"""Which files a path stands for: a file, a folder, a pattern; on any storage.
-
-Sources of the semantics: ``NonSplittingRecursiveEnumerator``, ``DefaultFileFilter`` (Flink 1.20), ``FileInputFormat``
-(Flink 1.11).
-"""
+"""Which files a path stands for: a file, a folder, a pattern; on any storage. As in Flink:
+``NonSplittingRecursiveEnumerator``, ``DefaultFileFilter`` (1.20), ``FileInputFormat`` (1.11)."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ from penstock.storage.storage import Dated, is_local, local_path, located
 from penstock.storage.stores import Store
 
 _GLOB = frozenset("*?[")
-
-
 Skip = Callable[[str], bool]
 
 
@@ -30,22 +25,22 @@ def found_files(
     them, without those that begin with ``.`` or ``_``; a path with ``*``, ``?``, ``[…]`` or ``**`` that is no file for
     whatever fits it. On a store O(files) requests, by the thousand.
 
-    Args:
-        paths: as a user writes them.
-        deep: also the files in folders below those.
-        later: whether files may come later that fit a pattern which none fits now.
-        skip: which local files in folders need not be looked at and named.
-
-    Raises:
-        ConfigurationError: a path stands for nothing, or its store cannot be reached.
-        UnsupportedError: it has the scheme of no store that we know.
+    ``deep``: also files in folders below; ``later``: files may come later that fit a pattern which none fits now;
+    ``skip``: which local files in folders need not be looked at. ConfigurationError if a path stands for nothing, or
+    its store cannot be reached; UnsupportedError if it has the scheme of no store that we know.
     """
     files: dict[Dated, None] = {}
     for path in paths:
-        found = _local(path, deep, skip or _none) if is_local(path) else _on_store(path, deep)
-        if found is None and not (later and _GLOB.intersection(path)):
-            raise _not_there(path)
-        files.update(dict.fromkeys(found or ()))
+        local = is_local(path)
+        matches = _local(path, deep, skip) if local else _on_store(path, deep)
+        if matches is None and not (later and _GLOB.intersection(path)):
+            looked_for = f" (looked for {str(local_path(path).absolute())!r})" if local else ""
+            raise ConfigurationError(
+                f"The input {path!r} does not exist{looked_for}. Check the path; on a cluster it must be visible to "
+                "every machine.",
+                flink_class="java.io.FileNotFoundException",
+            )
+        files.update(dict.fromkeys(matches or ()))
     return list(files)
 
 
@@ -53,34 +48,19 @@ def _hidden(name: str) -> bool:
     return name.startswith((".", "_"))
 
 
-def _not_there(path: str) -> ConfigurationError:
-    looked_for = f" (looked for {str(local_path(path).absolute())!r})" if is_local(path) else ""
-    return ConfigurationError(
-        f"The input {path!r} does not exist{looked_for}. Check the path; on a cluster it must be visible to every "
-        "machine.",
-        flink_class="java.io.FileNotFoundException",
-    )
-
-
-def _none(path: str) -> bool:
-    return False
-
-
-def _local(path: str, deep: bool, skip: Skip) -> list[Dated] | None:
-    """None if there is no such path, or none that fits."""
+def _local(path: str, deep: bool, skip: Skip | None) -> list[Dated] | None:
+    """None if there is no such path, or nothing fits."""
     root = local_path(path)
-    roots = [root] if root.exists() or not _GLOB.intersection(path) else _fitting(root)
+    roots = [root]
+    if not root.exists() and _GLOB.intersection(path):
+        fitting = sorted(map(Path, glob.glob(str(root), recursive=True)))
+        roots = [path for path in fitting if not _hidden(path.name)]
     if not roots or not roots[0].exists():
         return None
-    return [file for each in roots for file in _files_in(str(each.absolute()), deep, skip)]
+    return [file for root in roots for file in _files_in(str(root.absolute()), deep, skip)]
 
 
-def _fitting(pattern: Path) -> list[Path]:
-    found = sorted(map(Path, glob.glob(str(pattern), recursive=True)))
-    return [path for path in found if not _hidden(path.name)]
-
-
-def _files_in(root: str, deep: bool, skip: Skip) -> Iterator[Dated]:
+def _files_in(root: str, deep: bool, skip: Skip | None) -> Iterator[Dated]:
     """Iterative, however deep the folders are; one look at each file."""
     if not os.path.isdir(root):
         about = os.stat(root)
@@ -89,15 +69,15 @@ def _files_in(root: str, deep: bool, skip: Skip) -> Iterator[Dated]:
     pending = [root]
     while pending:
         entries: list[os.DirEntry[str]] = []
-        with contextlib.suppress(OSError), os.scandir(pending.pop()) as found:  # removed meanwhile, or not ours
-            entries = sorted((each for each in found if not _hidden(each.name)), key=attrgetter("name"))
-        for each in entries:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as scanned:  # removed meanwhile, or not ours
+            entries = sorted((entry for entry in scanned if not _hidden(entry.name)), key=attrgetter("name"))
+        for entry in entries:
             with contextlib.suppress(FileNotFoundError):
-                if not skip(each.path) and each.is_file():
-                    about = each.stat()
-                    yield Dated(each.path, about.st_size, about.st_mtime_ns)
+                if not (skip is not None and skip(entry.path)) and entry.is_file():
+                    about = entry.stat()
+                    yield Dated(entry.path, about.st_size, about.st_mtime_ns)
         if deep:
-            pending += [each.path for each in reversed(entries) if each.is_dir(follow_symlinks=False)]
+            pending += [entry.path for entry in reversed(entries) if entry.is_dir(follow_symlinks=False)]
 
 
 def _on_store(path: str, deep: bool) -> list[Dated] | None:
@@ -105,8 +85,8 @@ def _on_store(path: str, deep: bool) -> list[Dated] | None:
     store = Store(root)
     files = _of_root(store, root, deep)
     if files is None and _GLOB.intersection(root):
-        roots = [each for each in store.fitting(root) if not _hidden(each.rpartition("/")[2])]
-        files = [file for each in roots for file in _of_root(store, each, deep) or ()] if roots else None
+        roots = [fitting for fitting in store.fitting(root) if not _hidden(fitting.rpartition("/")[2])]
+        files = [file for root in roots for file in _of_root(store, root, deep) or ()] if roots else None
     return files
 
 

@@ -1,8 +1,5 @@
-"""Files as splits of a source: how they are cut, and how they are read, compressed or not.
-
-Sources of the semantics: ``BlockSplittingRecursiveEnumerator``, ``TextLineInputFormat``, ``StandardDeCompressors``
-(Flink 1.20).
-"""
+"""Files as splits of a source: how they are cut, and how they are read, compressed or not (Flink 1.20:
+``BlockSplittingRecursiveEnumerator``, ``TextLineInputFormat``, ``StandardDeCompressors``)."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from penstock.runtime.io.file_paths import found_files
 from penstock.runtime.io.files import BLOCK_BYTES, END_OF_FILE, blocks, cuts_at_bytes, text_lines
 from penstock.runtime.io.splits import Records, Split
 from penstock.storage.storage import Dated
@@ -38,20 +34,13 @@ class _Inflating(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = b""
         while not data and not self._inflate.eof:
-            data = self._inflate.decompress(self._inflate.unconsumed_tail or self._more(), len(buffer))
+            more = self._inflate.unconsumed_tail or self._file.read(BLOCK_BYTES)
+            if not more:
+                name = getattr(self._file, "name", None) or getattr(self._file, "path", "the file")
+                raise EOFError(f"{name} ends in the middle of what it holds")
+            data = self._inflate.decompress(more, len(buffer))
         buffer[: len(data)] = data
         return len(data)
-
-    def _more(self) -> bytes:
-        more = self._file.read(BLOCK_BYTES)
-        if not more:
-            name = getattr(self._file, "name", None) or getattr(self._file, "path", "the file")
-            raise EOFError(f"{name} ends in the middle of what it holds")
-        return more
-
-
-def _inflating(file: IO[bytes]) -> IO[bytes]:
-    return io.BufferedReader(_Inflating(file))
 
 
 def _zstandard(file: IO[bytes]) -> IO[bytes]:
@@ -65,7 +54,7 @@ OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
     ".gzip": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
-    ".deflate": _inflating,
+    ".deflate": lambda file: io.BufferedReader(_Inflating(file)),
     ".zst": _zstandard,
     ".zstd": _zstandard,
 }
@@ -74,48 +63,26 @@ OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """What a file holds, uncompressed, from its beginning; any position of one that is not compressed can be sought.
-
-    Args:
-        path: of a file on any storage, as :func:`~penstock.runtime.io.file_paths.found_files` gives it.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """What a file on any storage holds, uncompressed, from its beginning; any position of one that is not compressed
+    can be sought. OSError if it cannot be read."""
     with storage_of(path).read(path) as file:
         opener = OPENERS.get(_ending(path))
-        if opener is None:
-            yield file
-        else:
-            with opener(file) as inflated:
-                yield inflated
+        with contextlib.nullcontext(file) if opener is None else opener(file) as content:
+            yield content
 
 
 def _ending(path: str) -> str:
     return os.path.splitext(path)[1]
 
 
-def file_splits(paths: tuple[str, ...], charset: str, splittable: bool, *, deep: bool = True) -> list[Split]:
-    """Splits of text files, as :func:`pieces_of` cuts them. Positions are bytes of the text, uncompressed.
-
-    Args:
-        paths: files, folders, patterns.
-        charset: encoding.
-        splittable: whether files may be cut; then parts of a file are read in several subtasks.
-        deep: also files in folders below those that are given.
-    """
-    return [split for file in found_files(paths, deep=deep) for split in pieces_of(file, charset, splittable)]
+def path_of(split: Split) -> str:
+    """The file that a split is of, or is."""
+    return split.id if split.end is None else split.id.rpartition(":")[0]
 
 
 def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
-    """The splits of a file: itself, or, with ``splittable``, about 32 MiB each of one that is not compressed and whose
-    charset lets it be cut at bytes.
-
-    Args:
-        file: its path and size; what has been added to it since is in none of the pieces, if there are several.
-        charset: encoding.
-        splittable: whether it may be cut.
-    """
+    """The splits of a file: itself, or, with ``splittable``, about 32 MiB each of one that is not compressed and
+    whose charset lets it be cut at bytes. What has been added to the file since is in none of several pieces."""
     path, size, _ = file
     if not splittable or _ending(path) in OPENERS or not cuts_at_bytes(charset) or size <= SPLIT_BYTES:
         return [Split(path, weight=size)]
@@ -125,18 +92,9 @@ def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
 
 
 def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
-    """The lines of a split, about a mebibyte at a time.
-
-    Args:
-        split: one of :func:`file_splits`, or what is left of one.
-        charset: encoding.
-
-    Raises:
-        FileFormatError: the file ends before the split.
-        OSError: the file cannot be read; EOFError, zlib.error, lzma.LZMAError: its compression is damaged.
-    """
-    path = split.id if split.end is None else split.id.rpartition(":")[0]
-    start = split.start or 0
+    """The lines of a split, about a mebibyte at a time. FileFormatError if the file ends before the split; OSError
+    if it cannot be read; EOFError, zlib.error, lzma.LZMAError if its compression is damaged."""
+    path, start = path_of(split), split.start or 0
     with opened(path) as file:
         if not cuts_at_bytes(charset):
             text = file.read().decode(charset, errors="replace")

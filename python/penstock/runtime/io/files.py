@@ -24,12 +24,7 @@ def cuts_at_bytes(charset: str) -> bool:
 
 
 def ends_before(path: str, position: object) -> FileFormatError:
-    """The error for a file that ends before the position from which, or up to which, it is to be read.
-
-    Args:
-        path: of the file.
-        position: as its format counts.
-    """
+    """The error for a file that ends before the position from which, or up to which, it is to be read."""
     return FileFormatError(
         f"{path} ends before position {position!r}, which it had when it was found: it was cut, or replaced by a "
         "shorter file, before it was read to its end. Bring back what was there."
@@ -38,19 +33,16 @@ def ends_before(path: str, position: object) -> FileFormatError:
 
 def blocks(file: IO[bytes], start: int, end: int, path: str = "the file") -> Iterator[tuple[bytes, int]]:
     """Blocks of whole lines that begin in a piece of a file, about a mebibyte each, and the position behind each.
-
-    Args:
-        file: open, at its beginning.
-        start: the first byte of the piece.
-        end: the byte behind it; :data:`END_OF_FILE` for a piece that goes as far as its file.
-        path: of the file, for errors.
-
-    Raises:
-        FileFormatError: the file ends before the piece, or in it.
-    """
+    The file is open at its beginning; ``end`` is :data:`END_OF_FILE` for a piece that goes as far as its file.
+    FileFormatError if the file ends before the piece, or in it."""
     position = start
     if position > 0:
-        _forward(file, position - 1)
+        if file.seekable():
+            file.seek(position - 1)
+        else:
+            left = position - 1
+            while left > 0 and (skipped := file.read(min(left, BLOCK_BYTES))):
+                left -= len(skipped)
         line = file.readline()  # to the first line that begins here: just the line end, if one does
         if not line:
             raise ends_before(path, start)
@@ -65,15 +57,6 @@ def blocks(file: IO[bytes], start: int, end: int, path: str = "the file") -> Ite
             block += file.readline()
         position += len(block)
         yield block, position
-
-
-def _forward(file: IO[bytes], position: int) -> None:
-    """Go from the beginning of a file to a position."""
-    if file.seekable():
-        file.seek(position)
-        return
-    while position > 0 and (skipped := file.read(min(position, BLOCK_BYTES))):
-        position -= len(skipped)
 
 
 def text_lines(text: str) -> list[str]:

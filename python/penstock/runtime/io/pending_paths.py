@@ -2,9 +2,8 @@
 target that becomes visible as a whole, and inside a folder to which files are added.
 
 Its name has the id of the run. That of a job with a checkpoint directory also has the id of that directory, by which
-the next run finds what an earlier one has left.
-
-Tasks only need the names. The driver makes, publishes and removes the folders (:mod:`penstock.job.commit`).
+the next run finds what an earlier one has left. The driver makes, publishes and removes the folders
+(:mod:`penstock.job.commit`); tasks only need the names.
 """
 
 from __future__ import annotations
@@ -23,18 +22,11 @@ _NAME = re.compile(r"\.(?:(.+)\.)?(?:steps-([0-9a-f]{32})|pending)-([0-9a-f]{32}
 
 
 class PendingFolder(NamedTuple):
-    """What the path of a pending folder says.
+    """What the path of a pending folder says."""
 
-    Attributes:
-        target: the output whose files wait there.
-        inside: whether the folder lies in the target, and not beside it.
-        folder_id: id of the job's checkpoint directory; None if the job commits once and has none.
-        job_id: id of the run.
-    """
-
-    target: str
-    inside: bool
-    folder_id: str | None
+    target: str  # the output whose files wait there
+    inside: bool  # whether the folder lies in the target, and not beside it
+    folder_id: str | None  # id of the job's checkpoint directory; None if the job commits once and has none
     job_id: str
 
 

@@ -1,9 +1,6 @@
 """Sinks that come with Penstock: print, text files, collect. A program's own sinks are objects with ``invoke``.
-
 Prints and collected records travel to the driver as rows. Files are written under a pending name, and only what the
-driver finds in the reports of the tasks whose output counted is published (``penstock.job.commit``): a failed job
-leaves nothing to see.
-"""
+driver finds in the reports of the tasks whose output counted is published (``penstock.job.commit``)."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ from penstock.runtime.buffers.borders import COLLECT as COLLECTED
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.buffer_size import Filling, Size, room, sizes
 from penstock.runtime.buffers.codec import dumps, encode, freezer
-from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.buffers.value_checks import checker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
@@ -32,25 +28,19 @@ from penstock.runtime.io.text import file_text, print_text
 from penstock.storage.storage import is_local, join, naming, parents, real_place
 from penstock.storage.stores import abandoned, storage_of
 
+Check = Callable[[], None] | None
 _LINES = 2_000
 
 
 class SinkWriter:
-    """A sink in one subtask: ``open``, ``write`` per record, then ``finish`` or ``discard``.
-
-    Attributes:
-        room: how many records may be gathered for the next :meth:`write_all`.
-        timed: whether ``timestamp`` is set before each call.
-        timestamp: of the records.
-    """
+    """A sink in one subtask: ``open``, ``write`` per record, then ``finish`` or ``discard``."""
 
     write: Callable[[Any], None]
-    room: int = 1
-    timed: bool = False
+    room: int = 1  # how many records may be gathered for the next write_all
+    timed: bool = False  # whether `timestamp`, of the records, is set before each call
     timestamp: int | None = None
 
     def write_all(self, values: Sequence[Any]) -> None:
-        """``write`` for each."""
         for value in values:
             self.write(value)
 
@@ -90,32 +80,20 @@ class BuiltinSink:
     """Base of the sinks here: frozen data, from which each subtask makes a writer."""
 
     def prepare(self, parallelism: int) -> BuiltinSink:
-        """Called on the driver before the job starts: the sink as it travels.
-
-        Raises:
-            PenstockError: it cannot write so.
-        """
+        """Called on the driver before the job starts: the sink as it travels. PenstockError if it cannot write so."""
         return self
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """The sink of one subtask."""
         raise NotImplementedError
 
 
 class PublishedSink(BuiltinSink):
-    """Base of the sinks whose files the driver publishes when the job is committed.
+    """Base of the sinks whose files the driver publishes when the job is committed."""
 
-    Attributes:
-        overwrite: whether what stands at the target is replaced.
-        adds: whether the target is a folder that keeps what is in it, and gets files.
-        sends: whether its files are sent elsewhere, by :meth:`send`, instead of getting names in the target.
-        passes_on: whether its writers may leave files to those of the next step, by :meth:`SinkWriter.pass_on`.
-    """
-
-    overwrite: bool = False
-    adds: ClassVar[bool] = False
-    sends: ClassVar[bool] = False
-    passes_on: ClassVar[bool] = False
+    overwrite: bool = False  # whether what is at the target is replaced
+    adds: ClassVar[bool] = False  # whether the target is a folder that keeps what is in it, and gets files
+    sends: ClassVar[bool] = False  # whether files are sent, by `send`, instead of getting names in the target
+    passes_on: ClassVar[bool] = False  # whether its writers may leave files to those of the next step, by `pass_on`
 
     def place(self) -> str:
         """Where it writes: a real and absolute path (links are followed), or the URL of a store."""
@@ -126,21 +104,13 @@ class PublishedSink(BuiltinSink):
         return Path(self.place())
 
     def send(
-        self,
-        files: Sequence[str],
-        owner: str,
-        version: int,
-        before: int,
-        check: Callable[[], None] | None = None,
-        *,
-        last: bool = False,
+        self, files: Sequence[str], owner: str, version: int, before: int, check: Check = None, *, last: bool = False
     ) -> None:
         """Send what the files of a version hold, once, whatever has been sent of them before: it can be repeated.
 
         Args:
-            files: all that the version has for this sink, in order of subtask; there may be none. If one is gone, all
-                have been sent.
-            owner: id of the checkpoint directory, the same for all runs with it; of the run, if there is none.
+            files: all that the version has for this sink, in order of subtask. If one is gone, all have been sent.
+            owner: id of the checkpoint directory, the same for all runs with it; of the run, without such a directory.
             version: of the manifest; versions are sent one after the other.
             before: how many bytes of files the versions before have sent.
             check: raises an error if another driver has the checkpoint directory; to be called before anything that
@@ -155,13 +125,7 @@ class PublishedSink(BuiltinSink):
 
 
 class Buffered(SinkWriter):
-    """Hands its items over in lists of 2,000, or of about a mebibyte.
-
-    Args:
-        make: an item of a record.
-        size: bytes of some items.
-        send: takes a list of items.
-    """
+    """Hands its items over in lists of 2,000, or of about a mebibyte. ``make`` makes an item of a record."""
 
     def __init__(self, make: Callable[[Any], Any], size: Size, send: Callable[[list[Any]], None]) -> None:
         self._items = items = Filling(size, _LINES, first=_LINES)
@@ -184,7 +148,6 @@ class Buffered(SinkWriter):
                 self._look()
 
     def _look(self) -> None:
-        """Hand the items over if they are enough."""
         full = self._items.full()
         self.room = room(self._items.mean, self.room)
         if full:
@@ -197,7 +160,6 @@ class Buffered(SinkWriter):
         self.end_step()
 
     def hand_over(self) -> None:
-        """Send what there is."""
         items, self._items.values = self._items.values, []
         self._items.adapt()
         self._items.mark = 1  # the next ones need not be as small, and nothing else holds them back
@@ -207,24 +169,17 @@ class Buffered(SinkWriter):
 
 @dataclass(frozen=True)
 class PrintSink(BuiltinSink):
-    """Prints every record on the driver, after ``n> `` (the subtask, from 1) when there are several (Flink:
-    PrintSinkFunction).
-
-    Attributes:
-        identifier: stands before the subtask: ``id> `` or ``id:n> ``.
-        std_err: print to standard error.
-    """
+    """Prints every record on the driver, after ``n> `` (the subtask, from 1) when there are several, with an
+    identifier after ``id> `` or ``id:n> `` (Flink: PrintSinkFunction)."""
 
     identifier: str | None = None
     std_err: bool = False
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Lines as the driver will print them."""
         record_type = context.config.input_type
-        text, settings = print_text(record_type), context.job.settings
         # what is a row at the top is shown by a Python function, which PyFlink fuses with the one before
-        cross = None if isinstance(record_type, RowTypeInfo) else crossing(record_type, settings)
-        shown = _behind(checker(record_type) if settings.types_check else None, cross, text)
+        cross = None if isinstance(record_type, RowTypeInfo) else crossing(record_type, context.job.settings)
+        shown = _behind(context, cross, print_text(record_type))
         prefix = self.prefix(context.subtask, context.vertex.parallelism)
 
         def send(lines: list[str]) -> None:
@@ -233,15 +188,15 @@ class PrintSink(BuiltinSink):
         return Buffered(lambda value: prefix + shown(value), lambda lines: sum(map(len, lines)), send)
 
     def prefix(self, subtask: int, parallelism: int) -> str:
-        """What stands before each record."""
         parts = [self.identifier] if self.identifier else []
         if parallelism > 1:
             parts.append(str(subtask + 1))
         return ":".join(parts) + "> " if parts else ""
 
 
-def _behind(check: Callable[[Any], None] | None, cross: Callable[[Any], Any] | None, make: Callable[[Any], Any]) -> Any:
+def _behind(context: OperatorContext, cross: Callable[[Any], Any] | None, make: Callable[[Any], Any]) -> Any:
     """``make`` of values that have been checked and have crossed a border, as far as there is need."""
+    check = checker(context.config.input_type) if context.job.settings.types_check else None
     if check is None:
         return make if cross is None else lambda value: make(cross(value))
 
@@ -254,45 +209,31 @@ def _behind(check: Callable[[Any], None] | None, cross: Callable[[Any], Any] | N
 
 @dataclass(frozen=True)
 class CollectSink(BuiltinSink):
-    """Brings every record to the driver (``execute_and_collect``).
-
-    Attributes:
-        id: the key of the list in the job's result.
-    """
+    """Brings every record to the driver (``execute_and_collect``), into the list of this key in the job's result."""
 
     id: str
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Records, protected from later changes."""
-        record_type = context.config.input_type
-        freeze = freezer(record_type) or (lambda value: value)
-        settings = context.job.settings
-        make = _behind(
-            checker(record_type) if settings.types_check else None, crossing(record_type, settings, COLLECTED), freeze
-        )
-        none: Stamps = []
+        record_type, settings = context.config.input_type, context.job.settings
+        freeze = freezer(record_type) or (lambda value: value)  # protects records from later changes
+        make = _behind(context, crossing(record_type, settings, COLLECTED), freeze)
 
         def send(values: list[Any]) -> None:
-            context.send(COLLECT, dumps((self.id, encode(values, none))))
+            context.send(COLLECT, dumps((self.id, encode(values, []))))
 
-        return Buffered(make, sizes(native.functions(context.job.settings.native)), send)
+        return Buffered(make, sizes(native.functions(settings.native)), send)
 
 
 @dataclass(frozen=True)
 class TextSink(PublishedSink):
     """Writes the text of every record as a line (Flink: ``writeAsText``): with parallelism 1 one file at ``path``,
-    otherwise a folder with the files 1 … n. Encoding UTF-8.
-
-    Attributes:
-        path: where to write; a path or a URL.
-        overwrite: replace what is there, which must be a file, or a folder with nothing but such numbered files.
-    """
+    otherwise a folder with the files 1 … n. Encoding UTF-8. With ``overwrite`` it replaces a file, or a folder with
+    nothing but such numbered files."""
 
     path: str
     overwrite: bool = False
 
     def place(self) -> str:
-        """See :class:`PublishedSink`."""
         return real_place(self.path)
 
     def prepare(self, parallelism: int) -> TextSink:
@@ -300,24 +241,17 @@ class TextSink(PublishedSink):
         place = self.place()
         if not is_local(place) and len(list(parents(place))) < 1:
             raise ConfigurationError(
-                f"The output {self.path!r} is all of a bucket. Give a name in it: {place + '/counts'!r}, say."
+                f"The output {self.path!r} names a whole bucket. Add a path below it, such as {place + '/counts'!r}."
             )
         return replace(self, path=place)
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """A pending file for each step."""
         final = self.path if context.vertex.parallelism == 1 else join(self.path, str(context.subtask + 1))
         return (_TextFile if is_local(self.path) else _StoreTextFile)(self, context, final)
 
 
 class _TextFile(SinkWriter):
-    """A file per step: in a job of one step there is one from the beginning on, otherwise when there is a record.
-
-    Args:
-        sink: whose.
-        context: of the subtask.
-        final: the file's name in the output.
-    """
+    """A file per step: in a job of one step there is one from the beginning on, otherwise when there is a record."""
 
     def __init__(self, sink: TextSink, context: OperatorContext, final: str) -> None:
         self._text = file_text(context.config.input_type)
@@ -339,7 +273,6 @@ class _TextFile(SinkWriter):
         return self._file
 
     def _opened(self, path: str) -> Any:
-        """The file; it stays open until the end of the step."""
         return open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")
 
     def write(self, value: Any) -> None:  # type: ignore[override]

@@ -15,37 +15,23 @@ _BATCH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records of a source with what is known of them.
-
-    Attributes:
-        values: the records, in order.
-        timestamps: theirs, None for one without; None where none has one.
-    """
+    """Records of a source, in order, and their timestamps: None for a record without, or where none has one."""
 
     values: Sequence[Any]
     timestamps: Sequence[int | None] | None = None
 
 
 class BatchSource:
-    """A source that is pulled for batches of records.
+    """A source that is pulled for batches of records."""
 
-    Attributes:
-        bounded: whether it ends by itself, as all do but those of splits.
-        is_given_rows: whether a task is given what it reads, by :meth:`reading`.
-    """
-
-    is_given_rows = False
+    is_given_rows = False  # whether a task is given what it reads, by `reading`
 
     def reading(self, batches: Iterable[Any]) -> BatchSource:
         """The source of a subtask that reads these rows, as Arrow batches."""
         return self
 
     def prepare(self, parallelism: int) -> BatchSource:
-        """Called on the driver before the job starts: the source as it travels.
-
-        Raises:
-            PenstockError: it cannot run so.
-        """
+        """Called on the driver before the job starts: the source as it travels. PenstockError if it cannot run so."""
         return self
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any] | Batch]:
@@ -59,18 +45,13 @@ class BatchSource:
 
 @dataclass(frozen=True)
 class CollectionSource(BatchSource):
-    """The elements of a list. Runs with parallelism 1 (Flink: ``FromElementsFunction``).
-
-    Attributes:
-        elements: the records; they travel with the program.
-        type_info: their declared type.
-    """
+    """The elements of a list, which travel with the program. Runs with parallelism 1 (Flink:
+    ``FromElementsFunction``)."""
 
     elements: list[Any]
     type_info: TypeInformation[Any] | None = None
 
     def prepare(self, parallelism: int) -> CollectionSource:
-        """A collection is read once, so by one subtask."""
         if parallelism != 1:
             raise InvalidProgramError(
                 f"A collection source cannot have the parallelism {parallelism}: each subtask would emit all "
@@ -80,7 +61,6 @@ class CollectionSource(BatchSource):
         return self
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
-        """Slices of the list."""
         return (self.elements[i : i + _BATCH] for i in range(0, len(self.elements), _BATCH))
 
 
@@ -93,7 +73,6 @@ class SequenceSource(BatchSource):
     end: int
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
-        """Ranges of the subtask's own numbers."""
         step = parallelism * _BATCH
         for first in range(self.start + subtask, self.end + 1, step):
             yield range(first, min(first + step, self.end + 1), parallelism)

@@ -43,7 +43,7 @@ class Split:
             position behind what there is now, None if nobody knows.
         weight: how much there is to read, as far as it is known, in any unit.
         finite: of an unbounded source: whether it is over for good once it has been read to its end, as a file is, and
-            as a partition of a topic is not. Splits of a bounded source all are.
+            a partition of a topic is not.
     """
 
     id: str
@@ -55,15 +55,13 @@ class Split:
 
 @dataclass(frozen=True)
 class Records(Generic[T]):
-    """Some records of a split, in order; none at all if only a signal or a position is to be passed on.
+    """Some records of a split, in order; empty if only a signal or a position is to be passed on.
 
     Attributes:
-        values: the records.
         position: behind the last of them; a split that starts there holds what is left.
         timestamps: of the records, in milliseconds since the epoch, None for a record without; None where none has one.
-        watermark: promise that follows the records: no record of this split with this timestamp, in milliseconds, or a
-            smaller one is to come; None for no promise.
-        idle: whether the split, behind these records, is to hold nobody's watermark back until its next record.
+        watermark: promise that no later record of this split has this timestamp, in milliseconds, or a smaller one.
+        idle: whether the split is to hold nobody's watermark back until its next record.
     """
 
     values: Sequence[T]
@@ -75,10 +73,6 @@ class Records(Generic[T]):
 
 class LostSplitsError(ConfigurationError):
     """Splits that were read in part are not there any more, or not as they were: their rest cannot be read.
-
-    Args:
-        message: as of every error.
-        splits: their ids.
 
     Attributes:
         splits: their ids.
@@ -95,18 +89,10 @@ LEAVING = (
 )
 
 
-def check_begun(source: Source[Any], found: Iterable[Split], positions: Mapping[str, Any]) -> None:
-    """A bounded source still gives every split that was read in part.
-
-    Args:
-        source: asked.
-        found: what it has given.
-        positions: of the splits that have been begun and are not over, by id.
-
-    Raises:
-        LostSplitsError: it does not.
-    """
-    lost = positions.keys() - {split.id for split in found} if positions else ()
+def check_begun(source: Source[Any], splits: Iterable[Split], positions: Mapping[str, Any]) -> None:
+    """A bounded source still gives every split that was read in part: those of ``positions``, by id, have been begun
+    and are not over. LostSplitsError if it does not."""
+    lost = positions.keys() - {split.id for split in splits} if positions else ()
     if lost:
         named = ", ".join(f"{name!r} up to position {positions[name]!r}" for name in sorted(lost)[:3])
         raise LostSplitsError(
@@ -136,69 +122,63 @@ class Source(ABC, Generic[T]):
     produced_type: TypeInformation[object] | None = None
 
     def __new__(cls, *arguments: Any, **_: Any) -> Self:
-        """A source of a class derived from this one."""
         checks.no_java_class(cls, Source, arguments, "Use a connector, or derive a class with splits() and read().")
         return super().__new__(cls)
 
     def splits(self, parallelism: int) -> Sequence[Split]:
-        """What there is to read, asked on the driver: of a bounded source once before a job starts, of an unbounded
-        one before every step. It answers at once, without waiting for more.
+        """What there is to read, asked on the driver: of a bounded source once before a job starts, of an unbounded one
+        before every step. It answers at once, without waiting for more.
 
         An unbounded source gives every split that there is now, also those that have been read as far as they go, each
-        with an ``end`` behind what there is now where that is known. A split keeps its id and its place among the
-        positions for ever, so that its next range goes on where the one before has stopped; new splits may come.
+        with an ``end`` behind what there is now where that is known. A split keeps its id for ever, so that its next
+        range goes on where the one before has stopped; new splits may come.
 
         Args:
-            parallelism: number of subtasks that will read; where the job goes on with another number of them, still
-                that of the beginning, so that splits which hang on it stay what they were.
+            parallelism: number of subtasks that will read; where the job goes on with another number, still the first
+                one, so that splits which depend on it stay what they were.
         """
         raise NotImplementedError(f"{type(self).__name__}.splits")
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
         """The splits of an unbounded source with something to read now, each from where it has been left: what is asked
-        on the driver before a step. Steps may take some of them and leave the others to later ones.
-
-        The default asks :meth:`splits`, O(splits); a source of very many can do with less.
+        on the driver before a step. Steps may leave some of them to later ones. The default asks :meth:`splits`,
+        O(splits).
 
         Args:
             parallelism: number of subtasks that will read.
             positions: where splits have been left, by id; those that are over need not be there.
             over: ids of finite splits that have been read to their end.
         """
-        found = list(self.splits(parallelism))
-        _check(found, type(self).__name__)
-        left = (split for split in found if split.id not in over)
+        splits = list(self.splits(parallelism))
+        _check(splits, type(self).__name__)
+        left = (split for split in splits if split.id not in over)
         begun = (replace(split, start=positions.get(split.id, split.start)) for split in left)
         return [split for split in begun if split.end is None or split.start != split.end]
 
     def available(
         self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
     ) -> Sequence[Split]:
-        """As :meth:`pending`, but all of it: what a job is to read that ends with what there is now, and asks once. A
-        source that holds back in :meth:`pending` what a step cannot take has one of its own."""
+        """As :meth:`pending`, but all of it: what a job is to read that ends with what there is now, and asks once.
+        A source that holds back in :meth:`pending` what a step cannot take overrides it."""
         return self.pending(parallelism, positions, over)
 
     def ended(self) -> bool:
-        """Whether nothing is to come behind what :meth:`pending` has said last. Asked on the driver; when all of that
-        has been read too, the source has ended for good, and with it its watermarks."""
+        """Whether nothing is to come behind what :meth:`pending` has said last. Asked on the driver; when all of
+        that has been read too, the source has ended for good, and with it its watermarks."""
         return self.bounded
 
     def close(self) -> None:
         """Give back what :meth:`splits` and :meth:`pending` keep open. Asked on the driver when the job has ended."""
 
     def limited(self, split: Split, records: int) -> Split:
-        """A split cut so that one step reads about so many records of it. Asked on the driver.
+        """A split cut so that one step reads about so many records of it, 1 or more. Asked on the driver.
 
         The default leaves it as it is: then the reader stops at the first :class:`Records` with which it has read that
         many. A source that knows where records lie cuts instead, so that the step is the same whenever it is repeated.
 
-        Args:
-            split: starts where the step before has stopped.
-            records: how many records a step may read of it, 1 or more.
-
         Returns:
-            a split with the same id and start, that ends at the same position or at an earlier one behind its start;
-            then it is not over at its end, even if it is finite.
+            a split with the same id and start that ends there or earlier; then it is not over at its end, even if it is
+            finite.
         """
         return split
 
@@ -206,27 +186,20 @@ class Source(ABC, Generic[T]):
         """The records of a split, in order, some at a time. Called in a task, on a copy of the source.
 
         It ends at the split's end or, if the split has none, where there is nothing more now: it does not wait long.
-
-        Args:
-            split: one of :meth:`splits`, or one that starts where another has been left.
         """
         raise NotImplementedError(f"{type(self).__name__}.read")
 
     def resume(self, positions: Mapping[str, Any] | None) -> None:
-        """Called on the driver when a job starts, before it asks for splits: what was kept of an earlier run of the
-        program, or of another job with this object, counts no more.
+        """Called on the driver when a job starts, before it asks for splits: what was kept of an earlier run counts no
+        more.
 
         Args:
             positions: of the splits in the manifest from which the job goes on, by id; None where it begins.
         """
 
     def committed(self, positions: Mapping[str, Any]) -> None:
-        """Called on the driver when a manifest has been written: a restart goes on from here. What fails in it is the
-        source's own concern: the job goes on.
-
-        Args:
-            positions: of the splits, by id.
-        """
+        """Called on the driver when a manifest has been written: a restart goes on from these positions, by id of
+        the split. What fails in it is the source's own concern: the job goes on."""
 
     def remembers(self, split: Split) -> bool:
         """Whether the position of a split gets into a manifest as soon as the split is seen, also if nothing of it has
@@ -234,9 +207,6 @@ class Source(ABC, Generic[T]):
 
         The default says so of splits that are there all the time: which of them were there at first decides where
         reading begins.
-
-        Args:
-            split: one of :meth:`splits`.
         """
         return self.together
 
@@ -252,27 +222,18 @@ class Source(ABC, Generic[T]):
 
 @dataclass(frozen=True)
 class SplitSource(BatchSource):
-    """A source as it travels: with its splits.
-
-    Attributes:
-        source: reads.
-        dealt: the splits of each subtask, in the order in which it reads them.
-    """
+    """A source as it travels: with the splits of each subtask, in the order in which it reads them."""
 
     source: Source[Any]
     dealt: tuple[tuple[Split, ...], ...] = ()
 
     @property
     def bounded(self) -> bool:
-        """As of the source."""
         return self.source.bounded
 
     def prepare(self, parallelism: int) -> SplitSource:
-        """Ask the source for its splits, and deal them out.
-
-        Raises:
-            InvalidProgramError: the source has failed, or has given something else; its exception is the cause.
-        """
+        """Ask the source for its splits, and deal them out. InvalidProgramError, by its exception, if the source
+        fails."""
         name = type(self.source).__name__
         try:
             splits = list(self.source.splits(parallelism))
@@ -287,25 +248,19 @@ class SplitSource(BatchSource):
         return SplitSource(self.source, deal(splits, parallelism))
 
     def locations(self) -> tuple[str, ...]:
-        """What the source says."""
         return tuple(self.source.locations())
 
 
 def deal(splits: Sequence[Split], parallelism: int) -> tuple[tuple[Split, ...], ...]:
     """Splits for each subtask: the heaviest first, each to whom has least; a subtask reads its own in their given
-    order. O(n log n).
-
-    Args:
-        splits: of the source.
-        parallelism: number of subtasks.
-    """
-    own: list[list[int]] = [[] for _ in range(parallelism)]
+    order. O(n log n)."""
+    shares: list[list[int]] = [[] for _ in range(parallelism)]
     loads = [(0, subtask) for subtask in range(parallelism)]
     for index in sorted(range(len(splits)), key=lambda i: (-splits[i].weight, i)):
         load, subtask = heapq.heappop(loads)
-        own[subtask].append(index)
+        shares[subtask].append(index)
         heapq.heappush(loads, (load + splits[index].weight, subtask))
-    return tuple(tuple(splits[index] for index in sorted(indices)) for indices in own)
+    return tuple(tuple(splits[index] for index in sorted(share)) for share in shares)
 
 
 def _check(splits: list[Any], name: str) -> None:

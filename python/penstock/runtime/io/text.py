@@ -1,13 +1,10 @@
 """How records look in text: what ``print`` and text sinks write.
 
 A record of a declared type has Java's text form; a record of an undeclared type is Python's ``str``. Rows differ
-between the two
-writers, as in PyFlink: ``print`` shows ``+I[a,None]`` (Python texts, no space), a text file ``+I[a, null]``.
+between the two writers, as in PyFlink: ``print`` shows ``+I[a,None]`` (Python texts, no space), a text file ``+I[a,
+null]``. Arrays have no stable text in Java (``[I@6d06d69c``); here they look like lists.
 
-Arrays have no stable text in Java (``[I@6d06d69c``); here they look like lists.
-
-Sources of the semantics: ``toString`` of the Java classes; PyFlink's print sink. Texts are made once per record: O(its
-length).
+Sources of the semantics: ``toString`` of the Java classes; PyFlink's print sink. O(length) once per record.
 """
 
 from __future__ import annotations
@@ -20,16 +17,9 @@ from typing import Any
 
 from penstock.common.row import Row
 from penstock.common.time import Instant, instant_of_value
-from penstock.common.typeinfo import (
-    BasicType,
-    MapTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-)
+from penstock.common.typeinfo import BasicType, MapTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.common.typesystem.kinds import by_kind
 from penstock.errors import TypeInfoError
-from penstock.runtime.io.timestamps import datetime_of
 from penstock.runtime.keys.javahash import float_bits
 
 Text = Callable[[Any], str]
@@ -42,28 +32,23 @@ def print_text(type_info: TypeInformation[Any] | None) -> Text:
     return file_text(type_info)
 
 
-def file_text(type_info: TypeInformation[Any] | None) -> Text:
-    """The text form that a text sink writes for records of a type."""
-    return _text(type_info)
-
-
 def _of_tuple(type_info: TupleTypeInfo) -> Text:
-    fields = list(map(_text, type_info.field_types))
+    fields = list(map(file_text, type_info.field_types))
     return _nullable(lambda value: f"({','.join(_texts(fields, value))})")
 
 
 def _of_row(type_info: RowTypeInfo) -> Text:
-    fields = list(map(_text, type_info.field_types))
+    fields = list(map(file_text, type_info.field_types))
     return _nullable(lambda value: f"{_kind(value)}[{', '.join(_texts(fields, value))}]")
 
 
 def _of_list(type_info: Any) -> Text:
-    element = _text(type_info.element_type)
+    element = file_text(type_info.element_type)
     return _nullable(lambda value: f"[{', '.join(map(element, value))}]")
 
 
 def _of_map(type_info: MapTypeInfo[Any, Any]) -> Text:
-    key, item = _text(type_info.key_type), _text(type_info.value_type)
+    key, item = file_text(type_info.key_type), file_text(type_info.value_type)
     return _nullable(lambda value: f"{{{', '.join(f'{key(k)}={item(v)}' for k, v in value.items())}}}")
 
 
@@ -131,7 +116,7 @@ def _instant(value: Any) -> str:
     digits = f"{value.nanos:09d}"
     while digits.endswith("000"):
         digits = digits[:-3]
-    return f"{datetime_of(value):%Y-%m-%dT%H:%M:%S}{'.' if digits else ''}{digits}Z"
+    return f"{value.to_datetime():%Y-%m-%dT%H:%M:%S}{'.' if digits else ''}{digits}Z"
 
 
 def _sql_time(value: Any) -> str:
@@ -149,7 +134,7 @@ _BASIC: dict[BasicType, Text] = {
     BasicType.FLOAT: java_float,
     BasicType.INSTANT: _instant,
 }
-_text: Callable[..., Text] = by_kind(
+file_text: Callable[..., Text] = by_kind(
     scalars=lambda type_info: _nullable(_BASIC.get(type_info.basic_type, str)),
     times=lambda _: _nullable(_sql_time),
     tuples=_of_tuple,
@@ -159,3 +144,4 @@ _text: Callable[..., Text] = by_kind(
     maps=_of_map,
     objects=lambda _: str,
 )
+"""The text form that a text sink writes for records of a type, None for undeclared."""

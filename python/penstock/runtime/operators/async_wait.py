@@ -5,8 +5,8 @@ pass a watermark. When ``capacity`` calls and watermarks are held, which is unti
 one to leave; at the end of the input for all of them.
 
 A call whose results or exception a retry strategy does not take is made again after a wait; the timeout is that of all
-its attempts. At the end of the input every call has its retries; Flink makes one more attempt at once and leaves it at
-that, so that results would depend on the clock.
+its attempts. At the end of the input every call has its retries; Flink makes one more attempt at once, so that results
+would depend on the clock.
 
 Sources of the semantics: ``AsyncWaitOperator`` (Flink 1.11; 2.3 for retries), whose numRecordsOut stays 0.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from penstock.common.async_retry import AsyncRetryStrategy
@@ -31,22 +31,13 @@ from penstock.runtime.usercode.functions import bind, unless_iterable
 
 @dataclass(frozen=True, eq=False)
 class AsyncWait(StreamOperator):
-    """Awaits a function.
-
-    Attributes:
-        f: an object with ``async async_invoke(value)``, and perhaps ``timeout(value)``; both give an iterable of
-            records.
-        ordered: whether results keep the order of the input.
-        timeout: milliseconds that a call may take, with its retries; 0 for any time.
-        capacity: how many calls and watermarks may be held.
-        output_type: declared type of the results.
-        retry: which calls are made again, or None.
-    """
+    """Awaits a function. ``f`` is an object with ``async async_invoke(value)``, and perhaps ``timeout(value)``; both
+    give an iterable of records."""
 
     f: Any
     ordered: bool
-    timeout: int
-    capacity: int = 100
+    timeout: int  # milliseconds that a call may take, with its retries; 0 for any time
+    capacity: int = 100  # how many calls and watermarks may be held
     output_type: TypeInformation[Any] | None = None
     retry: AsyncRetryStrategy[Any] | None = None
 
@@ -94,34 +85,24 @@ def _retrying(
     return ask
 
 
-class _Segment:
-    """Calls between two watermarks.
-
-    Attributes:
-        waiting: how many are under way.
-        done: (results or exception, timestamp, value) of those that have ended, in the order in which they leave.
-        watermark: that follows, once it is known.
-    """
-
-    __slots__ = ("done", "waiting", "watermark")
-
-    def __init__(self) -> None:
-        self.waiting = 0
-        self.done: deque[_Call] = deque()
-        self.watermark: int | None = None
-
-
+@dataclass(slots=True, eq=False)
 class _Call:
-    __slots__ = ("error", "results", "timestamp", "value")
+    value: Any
+    timestamp: int | None
+    results: Iterable[Any] | None = None
+    error: BaseException | None = None
 
-    def __init__(self, value: Any, timestamp: int | None) -> None:
-        self.value, self.timestamp = value, timestamp
-        self.results: Iterable[Any] | None = None
-        self.error: BaseException | None = None
+
+@dataclass(slots=True, eq=False)
+class _Segment:
+    """Calls between two watermarks."""
+
+    waiting: int = 0  # calls under way
+    done: deque[_Call] = field(default_factory=deque)  # calls that have ended, in the order in which they leave
+    watermark: int | None = None  # that follows, once it is known
 
 
 def _end(call: _Call, results: Any) -> None:
-    """Note what a call has given."""
     if results is None:
         call.error = InvalidProgramError(
             f"The result of AsyncFunction cannot be none, and was for the record {call.value!r}. Return a list: [] for "
@@ -140,8 +121,7 @@ class _AsyncWait(LiveOperator):
         self._loop = asyncio.new_event_loop()
         self._segments = deque([_Segment()])
         self._seconds = spec.timeout / 1000 if spec.timeout > 0 else None
-        self._under_way = 0
-        self._held = 0
+        self._under_way = self._held = 0
         self.emitted: int = 0
 
     def _function_context(self) -> RuntimeContext:
@@ -194,24 +174,20 @@ class _AsyncWait(LiveOperator):
             call.error = error
 
     def _hold(self) -> None:
-        """Wait until there is room for one more."""
         while self._held >= self._spec.capacity:
             self._wait()
         self._held += 1
 
     def _turn(self) -> None:
-        """Let the calls go on that can."""
         self._loop.run_until_complete(asyncio.sleep(0))
 
     def _wait(self) -> None:
-        """Wait until a call has ended, and emit what can leave."""
         tasks = asyncio.all_tasks(self._loop)
         if tasks:
             self._loop.run_until_complete(asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED))
         self._leave()
 
     def _leave(self) -> None:
-        """Emit what has its turn."""
         segments = self._segments
         while True:
             segment = segments[0]
@@ -251,20 +227,17 @@ class _AsyncWait(LiveOperator):
         self._leave()
 
     def end_input(self) -> None:
-        """Wait for all calls."""
         while self._under_way:
             self._wait()
         self._leave()
 
     def end_step(self) -> None:
-        """Nothing is asked over the end of a step."""
         self.end_input()
 
     def dispose(self) -> None:
-        """Give the event loop back."""
         super().dispose()
         self._loop.set_exception_handler(lambda *_: None)  # calls that failed behind the one that failed the task
         for task in asyncio.all_tasks(self._loop):
             task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
+        self._turn()
         self._loop.close()

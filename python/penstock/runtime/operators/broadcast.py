@@ -1,10 +1,7 @@
-"""A stream beside a broadcast one: every subtask sees all broadcast records and keeps the same broadcast state.
-
-The elements' side may only read that state, so that it stays the same everywhere. On a keyed stream there are state and
-timers per key as well, and the broadcast side may visit the state of all keys.
-
-Sources of the semantics: ``CoBroadcastWithNonKeyedOperator``, ``CoBroadcastWithKeyedOperator`` (Flink 1.11).
-"""
+"""A stream beside a broadcast one: every subtask sees all broadcast records and keeps the same broadcast state. The
+elements' side may only read that state. On a keyed stream there are state and timers per key as well, and the
+broadcast side may visit the state of all keys. Sources of the semantics: ``CoBroadcastWithNonKeyedOperator``,
+``CoBroadcastWithKeyedOperator`` (Flink 1.11)."""
 
 from __future__ import annotations
 
@@ -31,13 +28,9 @@ from penstock.runtime.usercode.functions import bind
 
 @dataclass(frozen=True, eq=False)
 class BroadcastProcess(TwoInputOperator):
-    """A process function with broadcast state. Input 2 is the broadcast one.
-
-    Attributes:
-        f: an object with ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``.
-        states: names of the broadcast states.
-        descriptors: of the broadcast states, where they are known.
-    """
+    """A process function with broadcast state; input 2 is the broadcast one. ``f`` is an object with
+    ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``; ``states`` are the names of the
+    broadcast states."""
 
     keeps_output: ClassVar[bool] = True
 
@@ -54,11 +47,7 @@ class BroadcastProcess(TwoInputOperator):
 
 
 class ReadOnlyBroadcastState(MapView, api.ReadOnlyBroadcastState[Any, Any]):
-    """A broadcast state as the elements' side sees it (PyFlink: ``ReadOnlyBroadcastState``).
-
-    Args:
-        entries: its map.
-    """
+    """A broadcast state as the elements' side sees it (PyFlink: ``ReadOnlyBroadcastState``)."""
 
     __slots__ = ("_entries",)
 
@@ -75,31 +64,21 @@ class BroadcastState(ReadOnlyBroadcastState, api.BroadcastState[Any, Any]):
     __slots__ = ()
 
     def put(self, key: Any, value: Any) -> None:
-        """Set the value of a key."""
         self._entries[key_in(self._entries, key)] = value
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
-        """Set the values of several keys."""
         for key, value in dict(dict_value).items():
             self.put(key, value)
 
     def remove(self, key: Any) -> None:
-        """Remove a key, if it is there."""
         self._entries.pop(key_in(self._entries, key), None)
 
     def clear(self) -> None:
-        """Remove all keys."""
         self._entries.clear()
 
 
 class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.KeyedBroadcastContext[Any]):
-    """The context of one side.
-
-    Args:
-        context: of the operator.
-        states: the broadcast states, as this side may use them, by name.
-        visit: for the broadcast side of a keyed stream: see :meth:`apply_to_keyed_state`.
-    """
+    """The context of one side; ``visit`` is for the broadcast side of a keyed stream."""
 
     __slots__ = ("_states", "_visit")
 
@@ -110,15 +89,9 @@ class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.K
         visit: Callable[[Any, Callable[[Any, Any], None]], None] | None = None,
     ) -> None:
         super().__init__(context)
-        self._states = states
-        self._visit = visit
+        self._states, self._visit = states, visit
 
     def get_broadcast_state(self, state_descriptor: Any) -> Any:
-        """A broadcast state by its descriptor.
-
-        Raises:
-            InvalidProgramError: the stream was not broadcast with such a state.
-        """
         name = getattr(state_descriptor, "name", state_descriptor)
         if name not in self._states:
             raise InvalidProgramError(
@@ -129,7 +102,6 @@ class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.K
         return self._states[name]
 
     def apply_to_keyed_state(self, state_descriptor: Any, function: Callable[[Any, Any], None]) -> None:
-        """On the broadcast side of a keyed stream: call ``function(key, state)`` for every key that has the state."""
         if self._visit is None:
             raise InvalidProgramError(
                 "apply_to_keyed_state() exists in process_broadcast_element() of a KeyedBroadcastProcessFunction only.",
@@ -143,8 +115,8 @@ class _BroadcastProcess(LiveTwoInputs):
         super().__init__(context, output, spec.f, spec)
         self._descriptors = spec.descriptors
         maps = {name: context.operator_state.broadcast(name) for name in spec.states}
-        self._element = _Context(context, {name: ReadOnlyBroadcastState(each) for name, each in maps.items()})
-        states = {name: BroadcastState(each) for name, each in maps.items()}
+        self._element = _Context(context, {name: ReadOnlyBroadcastState(entries) for name, entries in maps.items()})
+        states = {name: BroadcastState(entries) for name, entries in maps.items()}
         self._broadcast = _Context(context, states, None if context.state is None else self._visit)
         self.use_timers(self._element)
 

@@ -1,29 +1,22 @@
-"""Operators that look at one record at a time: map, flat_map, filter.
-
-Sources of the semantics: ``StreamMap``, ``StreamFlatMap``, ``StreamFilter`` (Flink 1.11); what a Python function may
-return is PyFlink's.
-"""
+"""Operators that look at one record at a time (Flink 1.11: ``StreamMap``, ``StreamFlatMap``, ``StreamFilter``). What
+a Python function may return is PyFlink's."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fragments import Fragment
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
 @dataclass(frozen=True, eq=False)
 class _OneByOne(StreamOperator):
-    """Base of these.
-
-    Attributes:
-        f: a callable, or an object with the operator's method.
-    """
+    """Base of these. ``f`` is a callable, or an object with the operator's method."""
 
     f: Any
 
@@ -34,14 +27,8 @@ class _OneByOne(StreamOperator):
 
 @dataclass(frozen=True, eq=False)
 class StreamMap(_OneByOne):
-    """One record in, one record out.
+    """One record in, one record out: ``map``."""
 
-    Attributes:
-        f: a callable, or an object with ``map``.
-        output_type: declared type of the result.
-    """
-
-    f: Any
     output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
@@ -67,14 +54,8 @@ class _Map(LiveOperator):
 
 @dataclass(frozen=True, eq=False)
 class StreamFlatMap(_OneByOne):
-    """One record in, any number out.
+    """One record in, any number out: ``flat_map``, or a callable that returns an iterable."""
 
-    Attributes:
-        f: a callable that returns an iterable, or an object with ``flat_map``.
-        output_type: declared type of the results.
-    """
-
-    f: Any
     output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
@@ -100,28 +81,17 @@ class _FlatMap(LiveOperator):
         return self.with_key(process)
 
     def fragment(self) -> Fragment:
-        f = bind(self.function, "flat_map")
-        return self.with_key_line(
-            Fragment(
-                ("{r} = ()", "{r} = {f}({v})", "for {o} in {r}:"),
-                {"f": f},
-                depth=1,
-                counted=True,
-                loops=1,
-                explain=lambda names, error: unless_iterable(names["r"], f, error),
-            )
-        )
+        f, lines = bind(self.function, "flat_map"), ("{r} = ()", "{r} = {f}({v})", "for {o} in {r}:")
+
+        def explain(names: Mapping[str, Any], error: Exception) -> Exception:
+            return unless_iterable(names["r"], f, error)
+
+        return self.with_key_line(Fragment(lines, {"f": f}, depth=1, counted=True, loops=1, explain=explain))
 
 
 @dataclass(frozen=True, eq=False)
 class StreamFilter(_OneByOne):
-    """Keeps the records for which the function is true.
-
-    Attributes:
-        f: a callable, or an object with ``filter``.
-    """
-
-    f: Any
+    """Keeps the records for which the function is true: ``filter``."""
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Filter(context, output, self.f, self.keyed)

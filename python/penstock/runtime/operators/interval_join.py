@@ -1,10 +1,7 @@
-"""IntervalJoin: pairs of two keyed streams whose timestamps lie within bounds of each other.
-
-Both sides are buffered per key until the watermark says that no partner can come any more. A record with a timestamp
-below the watermark is dropped. Results carry the larger timestamp of the two.
-
-Source of the semantics: ``IntervalJoinOperator`` (Flink 1.11). Cost: O(buffered times of the key) per record.
-"""
+"""IntervalJoin: pairs of two keyed streams whose timestamps lie within bounds of each other (Flink 1.11:
+``IntervalJoinOperator``). Both sides are buffered per key until the watermark says that no partner can come any
+more. A record with a timestamp below the watermark is dropped. Results carry the larger timestamp of the two. Cost:
+O(buffered times of the key) per record."""
 
 from __future__ import annotations
 
@@ -29,17 +26,12 @@ LEFT, RIGHT = "left-buffer", "right-buffer"
 
 @dataclass(frozen=True, eq=False)
 class IntervalJoin(TwoInputOperator):
-    """Joins by intervals.
-
-    Attributes:
-        f: an object with ``process_element(left, right, ctx)``, or a callable of that form.
-        lower, upper: how far a right record's time may be from a left one's, both included, in milliseconds.
-    """
+    """Joins by intervals."""
 
     keeps_output: ClassVar[bool] = True
 
-    f: Any
-    lower: int
+    f: Any  # an object with process_element(left, right, ctx), or a callable of that form
+    lower: int  # how far a right record's time may be from a left one's, both included, in milliseconds
     upper: int
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
@@ -58,15 +50,12 @@ class JoinContext(contexts.JoinContext):
         return f"<JoinContext left={self._left} right={self._right}>"
 
     def get_left_timestamp(self) -> int:
-        """Timestamp of the left record."""
         return self._left
 
     def get_right_timestamp(self) -> int:
-        """Timestamp of the right record."""
         return self._right
 
     def get_timestamp(self) -> int:
-        """Timestamp of the result: the larger one."""
         return max(self._left, self._right)
 
 
@@ -85,12 +74,11 @@ class _Buffer:
             self.buckets *= 2
 
     def between(self, first: int, last: int) -> list[int]:
-        """The times from ``first`` to ``last``, both included."""
-        return sorted((t for t in self.times if first <= t <= last), key=self._bucket)
+        def bucket(time: int) -> int:
+            h = (time ^ (time >> 32)) & 0xFFFFFFFF
+            return (h ^ h >> 16) & self.buckets - 1
 
-    def _bucket(self, time: int) -> int:
-        h = (time ^ (time >> 32)) & 0xFFFFFFFF
-        return (h ^ h >> 16) & self.buckets - 1
+        return sorted((time for time in self.times if first <= time <= last), key=bucket)
 
 
 class _IntervalJoin(LiveTwoInputs):
@@ -112,7 +100,13 @@ class _IntervalJoin(LiveTwoInputs):
 
         def process(value: Any, timestamp: int | None) -> None:
             if timestamp is None:
-                raise fail(_no_timestamp())
+                raise fail(
+                    InvalidProgramError(
+                        "A record of an interval join has no timestamp. Call assign_timestamps_and_watermarks before "
+                        "key_by.",
+                        flink_class="org.apache.flink.util.FlinkException",
+                    )
+                )
             if timestamp < time.watermark:
                 return
             state.table(own).setdefault(state.slot, _Buffer()).add(timestamp, value)
@@ -145,10 +139,3 @@ class _IntervalJoin(LiveTwoInputs):
                 table[timer.slot] = buffer  # which tells that it has changed
             else:
                 del table[timer.slot]
-
-
-def _no_timestamp() -> InvalidProgramError:
-    return InvalidProgramError(
-        "A record of an interval join has no timestamp. Call assign_timestamps_and_watermarks before key_by.",
-        flink_class="org.apache.flink.util.FlinkException",
-    )

@@ -1,10 +1,6 @@
-"""The two ends of an iteration: what the tail takes in, the head emits in the next round.
-
-A loop has no watermarks of its own: the tail keeps them back, and the head emits MAX_WATERMARK at once, so that the
-body's watermark is that of the loop's input.
-
-Sources of the semantics: ``StreamIterationHead``, ``StreamIterationTail`` (Flink 1.11).
-"""
+"""The two ends of an iteration: what the tail takes in, the head emits in the next round. A loop has no watermarks
+of its own: the tail keeps them back, and the head emits MAX_WATERMARK at once, so that the body's watermark is that
+of the loop's input. Sources of the semantics: ``StreamIterationHead``, ``StreamIterationTail`` (Flink 1.11)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Process functions: any number of records out, side outputs, and on a keyed stream state and timers.
-
-Sources of the semantics: ``ProcessOperator``, ``KeyedProcessOperator`` (Flink 1.11); what a Python function may return
-is PyFlink's.
-"""
+"""Process functions: any number of records out, side outputs, and on a keyed stream state and timers (Flink 1.11:
+``ProcessOperator``, ``KeyedProcessOperator``). What a Python function may return is PyFlink's."""
 
 from __future__ import annotations
 
@@ -18,8 +15,7 @@ from penstock.common.functions.state import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fragments import Fragment
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.timers import OperatorTime, Timer
@@ -34,20 +30,14 @@ class Times:
     _time: OperatorTime
 
     def current_watermark(self) -> int:
-        """The operator's watermark in milliseconds, Long.MIN_VALUE at first."""
         return self._time.watermark
 
     def current_processing_time(self) -> int:
-        """Milliseconds since the epoch by the machine's clock."""
         return self._time.clock.now()
 
 
 class TimerService(Times, contexts.TimerService):
-    """The ``timer_service()`` of a context (PyFlink: ``TimerService``).
-
-    Args:
-        context: of the operator.
-    """
+    """The ``timer_service()`` of a context (PyFlink: ``TimerService``)."""
 
     __slots__ = ("_context",)
 
@@ -59,23 +49,18 @@ class TimerService(Times, contexts.TimerService):
         return f"<TimerService watermark={self._time.watermark}>"
 
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Have ``on_timer`` called for the current key when the watermark reaches a time."""
         self._timers("register").register_event_time(moment(timestamp, "register_event_time_timer"))
 
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Have ``on_timer`` called for the current key when the clock reaches a time."""
         self._timers("register").register_processing_time(moment(timestamp, "register_processing_time_timer"))
 
     def delete_event_time_timer(self, timestamp: int) -> None:
-        """Forget a timer of the current key, if there is one."""
         self._timers("delete").delete_event_time(moment(timestamp, "delete_event_time_timer"))
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Forget a timer of the current key by the clock, if there is one."""
         self._timers("delete").delete_processing_time(moment(timestamp, "delete_processing_time_timer"))
 
     def _timers(self, what: str) -> OperatorTime:
-        """Those of the current key, if there is one."""
         if self._context.state is None:
             raise InvalidProgramError(
                 f"Operator {self._context.config.name!r} wants to {what} a timer, but its input is not keyed: timers "
@@ -104,24 +89,19 @@ class ProcessContext(Times, contexts.OnTimerContext[Any]):
         return f"<Context timestamp={self._timestamp} watermark={self._time.watermark}>"
 
     def timestamp(self) -> int | None:
-        """Timestamp in milliseconds of the current record, None if it has none; in ``on_timer`` the timer's."""
         return self._no_timestamp if self._timestamp is None else self._timestamp
 
     def get_current_key(self) -> Any:
-        """The current record's key; None on a stream that is not keyed."""
         return self._state.current_key if self._state is not None else None
 
     def timer_service(self) -> TimerService:
-        """Watermark, clock and timers."""
         return self._timers
 
     def time_domain(self) -> TimeDomain | None:
-        """In ``on_timer``: whether the timer is one of event time or of the clock; None for elements."""
         return self._domain
 
 
-class _NoTag:
-    """No tag is of this class."""
+class _NoTag: ...
 
 
 class Yielding(LiveOperator):
@@ -137,12 +117,8 @@ class Yielding(LiveOperator):
         return OutputTag if asked or not self.context.job.settings.pyflink else _NoTag
 
     def emit(self, results: Any, timestamp: int | None) -> None:
-        """Emit what a function has returned; None is nothing.
-
-        Args:
-            results: an iterable, such as a generator, which runs meanwhile.
-            timestamp: of all of them.
-        """
+        """Emit what a function has returned: an iterable, such as a generator, which runs meanwhile; None is
+        nothing."""
         if results is None:
             return
         output, tag = self.output, self._tag
@@ -198,12 +174,9 @@ class Yielding(LiveOperator):
 
 @dataclass(frozen=True, eq=False)
 class ProcessOperator(StreamOperator):
-    """One record in, any number out, to the main output (``yield value``) and to side outputs (``yield tag, value``).
-
-    Attributes:
-        f: an object with ``process_element(value, ctx)``, or a callable of that form; it may return None for nothing.
-        output_type: declared type of the main results.
-    """
+    """One record in, any number out, to the main output (``yield value``) and to side outputs (``yield tag,
+    value``). ``f`` has ``process_element(value, ctx)``, or is a callable of that form; it may return None for
+    nothing."""
 
     f: Any
     output_type: TypeInformation[Any] | None = None
@@ -231,12 +204,12 @@ class _Process(Yielding):
     def fragment(self) -> Fragment:
         f = bind(self.function, "process_element")
         bindings = {"f": f, "ctx": self._ctx, "side": self.output.collect_side, "tag": self._tag}
-        return self.with_key_line(
-            Fragment(_LINES, bindings, depth=3, counted=True, loops=1, explain=self._explain), always=True
-        )
 
-    def _explain(self, names: Mapping[str, Any], error: Exception) -> Exception:
-        return unless_iterable(names["r"], self.function, error)
+        def explain(names: Mapping[str, Any], error: Exception) -> Exception:
+            return unless_iterable(names["r"], self.function, error)
+
+        fragment = Fragment(_LINES, bindings, depth=3, counted=True, loops=1, explain=explain)
+        return self.with_key_line(fragment, always=True)
 
 
 _LINES = (

@@ -1,8 +1,9 @@
-"""GroupedReduce: a running reduction per key (``reduce``, ``sum``, ``min``, ``max``, ``min_by``, ``max_by`` on a keyed
-stream).
+"""GroupedReduce: a running reduction per key (``reduce``, ``sum``, ``min``, ``max``, ``min_by``, ``max_by``).
 
 Source of the semantics: ``StreamGroupedReduce`` (Flink 1.11): the first record of a key is emitted as it is, every
-later one as the reduction so far, each with its own record's timestamp. In BATCH mode: :mod:`.batch_reduce`.
+later one as the reduction so far, each with its own record's timestamp. ``BatchGroupedReduceOperator`` (Flink 1.20) for
+BATCH mode: the reduction of all records of a key, emitted once, when the key has ended, with the largest timestamp
+there is.
 
 Reducing has eight forms, with equal results. The first that fits runs:
 
@@ -31,22 +32,22 @@ import contextlib
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
 from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.aggregators import Aggregator, ComparableAggregator, SumAggregator
+from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fragments import Fragment
-from penstock.runtime.chain.operator import Batch, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Batch, Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators.batch_reduce import BatchReduce
 from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, settle_table
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.tracked_tables import TrackedTable
-from penstock.runtime.usercode.functions import bind
+from penstock.runtime.usercode.functions import bind, lifecycle
 
 _MISSING = object()
 STATE = "_op_state"
@@ -55,12 +56,7 @@ STATE = "_op_state"
 
 @dataclass(frozen=True, eq=False)
 class GroupedReduce(StreamOperator):
-    """A running reduction per key.
-
-    Attributes:
-        reducer: a callable of two records, or an object with ``reduce`` (the aggregators of
-            :mod:`penstock.runtime.aggregators` too).
-    """
+    """A running reduction per key. ``reducer`` is a callable of two records, or an object with ``reduce``."""
 
     keeps_output: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
@@ -74,14 +70,65 @@ class GroupedReduce(StreamOperator):
 
 
 def key_of(operator: StreamOperator) -> KeyPartition:
-    """How a keyed operator's input is keyed.
-
-    Raises:
-        InvalidProgramError: it is not.
-    """
+    """How a keyed operator's input is keyed; InvalidProgramError if it is not."""
     if operator.keyed is None:
         raise InvalidProgramError(f"{type(operator).__name__} needs a keyed stream. Call key_by before it.")
     return operator.keyed
+
+
+_FEW = 8
+"""Values that are reduced one by one."""
+_TOGETHER = 512
+"""Results that are emitted together."""
+
+
+class BatchReduce(LiveOperator):
+    """A reduction in BATCH mode; its state is one value."""
+
+    emitted: int = 0
+
+    def __init__(self, context: OperatorContext, output: CountingOutput, reducer: Any, keyed: KeyPartition) -> None:
+        super().__init__(context, output, reducer, keyed)
+        self._reduce = bind(reducer, "reduce")
+        self._fold = reducer.fold if isinstance(reducer, SumAggregator) else partial(reduce, self._reduce)
+        self._value: Any = _MISSING
+        self._results: list[Any] = []
+        rich = lifecycle(reducer, "open") is not None  # through which alone it can have got hold of state
+        self._enter = self.keyed_input(lambda value, timestamp: None, keyed) if rich else None
+
+    def input(self, number: int) -> Collector:
+        return lambda value, timestamp: self.take([value])
+
+    def take(self, values: list[Any]) -> None:
+        """Records of the current key come in, one or more, in order."""
+        if self._value is not _MISSING:
+            values = [self._value, *values]
+        elif self._enter is not None:
+            self._enter(values[0], None)
+        if len(values) == 1:
+            self._value = values[0]
+            return
+        try:
+            self._value = self._fold(values) if len(values) > _FEW else reduce(self._reduce, values)
+        except Exception as error:
+            raise self.context.fail(error) from error
+
+    def end_key(self) -> None:
+        if self._enter is not None:
+            super().end_key()
+        self._results.append(self._value)
+        self._value = _MISSING
+        if len(self._results) >= _TOGETHER:
+            self._emit()
+
+    def advance(self, watermark: int) -> None:
+        self._emit()
+        super().advance(watermark)
+
+    def _emit(self) -> None:
+        results, self._results = self._results, []
+        self.emitted += len(results)
+        self.output.feed(results, MAX_WATERMARK)
 
 
 class _GroupedReduce(LiveOperator):
@@ -98,7 +145,7 @@ class _GroupedReduce(LiveOperator):
         assert self.keyed is not None
         state = self.context.keyed_state(self.keyed)
         enter, select, table = state.enter, self.keyed.selector(), state.table(STATE)
-        reduce, collect, fail = bind(self.function, "reduce"), self.output.collect, self.context.fail
+        combine, collect, fail = bind(self.function, "reduce"), self.output.collect, self.context.fail
         failure = self.keyed.failure
 
         def process(value: Any, timestamp: int | None) -> None:
@@ -112,7 +159,7 @@ class _GroupedReduce(LiveOperator):
                 raise fail(failure(error)) from error
             try:
                 current = table.get(slot, _MISSING)
-                result = table[slot] = value if current is _MISSING else reduce(current, value)
+                result = table[slot] = value if current is _MISSING else combine(current, value)
             except Exception as error:
                 raise fail(error) from error
             collect(result, timestamp)
@@ -193,12 +240,8 @@ _LINES = (
 
 @dataclass(frozen=True, eq=False)
 class GroupedFold(StreamOperator):
-    """A running fold per key, which begins with a copy of an initial value (Flink: ``StreamGroupedFold``).
-
-    Attributes:
-        initial: the value of no record.
-        folder: a callable of (value so far, record), or an object with ``fold``.
-    """
+    """A running fold per key (Flink: ``StreamGroupedFold``), which begins with a copy of ``initial``. ``folder`` is
+    a callable of (value so far, record), or an object with ``fold``."""
 
     keeps_output: ClassVar[bool] = True
 

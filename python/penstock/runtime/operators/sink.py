@@ -1,7 +1,4 @@
-"""StreamSink: hands every record to a sink function.
-
-Source of the semantics: ``StreamSink`` (Flink 1.11).
-"""
+"""StreamSink: hands every record to a sink function (Flink 1.11: ``StreamSink``)."""
 
 from __future__ import annotations
 
@@ -14,8 +11,7 @@ from typing import Any
 from penstock.common import contexts
 from penstock.runtime.buffers.codec import freezer
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fragments import Fragment, Leaf
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, Leaf, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.usercode.functions import bind, lifecycle
@@ -23,19 +19,15 @@ from penstock.runtime.usercode.functions import bind, lifecycle
 
 @dataclass(frozen=True, eq=False)
 class StreamSink(StreamOperator):
-    """The tail of a chain.
-
-    Attributes:
-        function: a sink of :mod:`penstock.runtime.io.sinks`, a user object with ``invoke(value)`` or ``invoke(value,
-            context)``, or a callable of that form.
-    """
+    """The tail of a chain. ``function`` is a sink of :mod:`penstock.runtime.io.sinks`, a user object with
+    ``invoke(value)`` or ``invoke(value, context)``, or a callable of that form."""
 
     function: Any
 
     @property
     def hands_over(self) -> str:
-        own = type(self.function).__name__ if isinstance(self.function, BuiltinSink) else ""
-        return f"{super().hands_over} {own}"
+        kind = type(self.function).__name__ if isinstance(self.function, BuiltinSink) else ""
+        return f"{super().hands_over} {kind}"
 
     @property
     def keeps_state(self) -> bool:
@@ -64,7 +56,6 @@ class SinkContext(contexts.SinkContext):
         return f"<SinkContext timestamp={self._timestamp}>"
 
     def timestamp(self) -> int | None:
-        """Timestamp of the current record in milliseconds, None if it has none."""
         return self._timestamp
 
 
@@ -105,8 +96,8 @@ class _UserSink(LiveOperator):
 
 
 def _takes_context(invoke: Callable[..., Any]) -> bool:
-    """Whether the second argument is meant for the context: it must be given, or is called so. ``print`` and functions
-    with a default of their own take the record alone."""
+    """Whether the second argument is meant for the context: it must be given, or is called so. ``print`` and
+    functions with a default of their own take the record alone."""
     try:
         parameters = list(inspect.signature(invoke).parameters.values())
     except (TypeError, ValueError):  # a builtin without a signature
@@ -139,25 +130,13 @@ class _BuiltinSink(LiveOperator):
         return Leaf(self.input(0), batch, immutable, writer)
 
     def input(self, number: int) -> Collector:
-        if self._writer.timed:
-            return self._timed()
-        write, fail = self._writer.write, self.context.fail
+        writer, write, timed, fail = self._writer, self._writer.write, self._writer.timed, self.context.fail
 
         def process(value: Any, timestamp: int | None) -> None:
             try:
+                if timed:
+                    writer.timestamp = timestamp
                 write(value)
-            except Exception as error:
-                raise fail(error) from error
-
-        return process
-
-    def _timed(self) -> Collector:
-        writer, fail = self._writer, self.context.fail
-
-        def process(value: Any, timestamp: int | None) -> None:
-            try:
-                writer.timestamp = timestamp
-                writer.write(value)
             except Exception as error:
                 raise fail(error) from error
 
@@ -175,9 +154,9 @@ class _BuiltinSink(LiveOperator):
         return super().volatile(), self._writer.volatile()
 
     def resume(self, volatile: Any) -> None:
-        own, writers = volatile
-        super().resume(own)
-        self._writer.resume(writers)
+        operator, writer = volatile
+        super().resume(operator)
+        self._writer.resume(writer)
 
     def close(self) -> None:
         if self._opened:

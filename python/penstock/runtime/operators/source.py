@@ -1,42 +1,37 @@
-"""StreamSource: runs a source function; FileReader: turns file splits into lines.
-
-Sources of the semantics: ``StreamSource``, ``ContinuousFileReaderOperator`` (Flink 1.11).
-"""
+"""StreamSource: runs a source function; FileReader and FormatReader: turn file splits into records. Sources of the
+semantics: ``StreamSource``, ``ContinuousFileMonitoringFunction``, ``ContinuousFileReaderOperator`` (Flink 1.11)."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
+from penstock.common import contexts
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
 from penstock.runtime.config.steps import Reading
+from penstock.runtime.io.file_format import FileFormat
 from penstock.runtime.io.file_source import read_text
 from penstock.runtime.io.sources import Batch, BatchSource
-from penstock.runtime.io.splits import Split, SplitSource
-from penstock.runtime.operators.source_context import SourceContext
+from penstock.runtime.io.splits import Records, Split, SplitSource
 from penstock.runtime.operators.source_reader import Reader, reader_of
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.interpreter import next_stride
 from penstock.runtime.usercode.turns import Turns
+from penstock.storage.storage import Dated
 
 
 @dataclass(frozen=True, eq=False)
 class StreamSource(StreamOperator):
-    """The head of a source task.
-
-    Attributes:
-        function: a source of :mod:`penstock.runtime.io.sources`, or a user object with ``run(ctx)`` and optional
-            ``open``, ``close``, ``cancel``.
-        watermarks: the strategy that is applied to its records where they are read; None for none.
-    """
+    """The head of a source task. ``function`` is a source of :mod:`penstock.runtime.io.sources`, or a user object
+    with ``run(ctx)`` and optional ``open``, ``close``, ``cancel``; ``watermarks`` are made where records are read."""
 
     function: Any
     watermarks: WatermarkStrategy[Any] | None = None
@@ -47,7 +42,6 @@ class StreamSource(StreamOperator):
 
     @property
     def unbounded(self) -> bool:
-        """Whether the source never ends by itself."""
         return not getattr(self.function, "bounded", True)
 
     @property
@@ -68,9 +62,9 @@ class StreamSource(StreamOperator):
 
     @property
     def hands_over(self) -> str:
-        own = type(self.function).__name__ if isinstance(self.function, BatchSource) else ""
+        kind = type(self.function).__name__ if isinstance(self.function, BatchSource) else ""
         timed = "" if self.watermarks is None or self._says_nothing else self.watermarks.told
-        return f"{super().hands_over}/{own}/{timed}"
+        return f"{super().hands_over}/{kind}/{timed}"
 
     def prepare(self, parallelism: int) -> StreamSource:
         if isinstance(self.function, BatchSource):
@@ -93,11 +87,7 @@ class SourceOperator(LiveOperator):
     _quiet = False
 
     def read(self, batches: Iterable[Any]) -> None:
-        """Take what the source reads, if it is not the one who opens it.
-
-        Args:
-            batches: of Arrow, the rows of a DataFrame.
-        """
+        """Take what the source reads, if it is not the one who opens it: the rows of a DataFrame, as Arrow batches."""
         if isinstance(self.function, BatchSource):
             self.function = self.function.reading(batches)
 
@@ -117,32 +107,25 @@ class SourceOperator(LiveOperator):
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads the source in steps."""
         return reader_of(self)
 
     def step(self, reading: Reading, backlog: Callable[[], bool]) -> Iterator[None]:
-        """Emit what belongs to a step; yields now and then, so that the rows made meanwhile can leave the task.
-
-        Args:
-            reading: what is read.
-            backlog: whether rows wait to leave.
-        """
+        """Emit what belongs to a step; yields now and then, so that the rows made meanwhile can leave the task."""
         interval = self.context.job.settings.latency_interval
         return self.reader.step(reading, self._with_markers(backlog, interval) if interval > 0 else backlog)
 
     def emitter(self, batch: Batch, split: str) -> Callable[[int, int], None]:
-        """See :class:`~.reading.Emitting`."""
+        """What emits the records of a batch from one position to another."""
         if self._quiet:
             self._quiet = False
             self.context.toggle(True)
         return _timed(batch, self._output_for(split))
 
     def _output_for(self, split: str) -> CountingOutput:
-        """Where the records of a split go that is named by its id."""
         return self.output
 
     def signal(self, split: str, watermark: int | None, idle: bool) -> None:
-        """See :class:`~.reading.Emitting`."""
+        """Take what a source says beside its records."""
         if watermark is not None and not self.context.job.settings.batch:
             self._output_for(split).watermark(watermark)
         if idle and not self._quiet:
@@ -150,14 +133,13 @@ class SourceOperator(LiveOperator):
             self.context.toggle(False)
 
     def context_of(self, backlog: Callable[[], bool], turns: Turns) -> SourceContext:
-        """See :class:`~.reading.Emitting`."""
         return SourceContext(self.output, self.context, backlog, turns)
 
     def begin_splits(self, splits: Iterable[str]) -> None:
-        """See :class:`~.reading.Emitting`."""
+        """These splits are read: those that are there all the time have watermarks of their own from here on."""
 
     def end_split(self, split: str) -> None:
-        """See :class:`~.reading.Emitting`."""
+        """A split has been read to its end for good: it holds nobody's watermark back."""
 
     def close(self) -> None:
         """Close the source function; then it is the end of time for the chain."""
@@ -167,7 +149,6 @@ class SourceOperator(LiveOperator):
             self.output.watermark(MAX_WATERMARK)
 
     def dispose(self) -> None:
-        """Close the source function without a word to the chain, should that not have happened."""
         with contextlib.suppress(Exception):
             self.reader.close()
         with contextlib.suppress(Exception):
@@ -183,23 +164,16 @@ def _timed(batch: Batch, output: CountingOutput) -> Callable[[int, int], None]:
     collect, feed_run = output.collect, output.feed
 
     def emit(start: int, end: int) -> None:
-        stamps = timestamps[start:end]
-        for first, last in _runs(stamps):
+        first = start
+        for time, equal in groupby(timestamps[start:end]):
+            last = first + len(list(equal))
             if last - first > 1:
-                feed_run(values[start + first : start + last], stamps[first])  # type: ignore[arg-type]
+                feed_run(values[first:last], time)  # type: ignore[arg-type]
             else:
-                collect(values[start + first], stamps[first])
+                collect(values[first], time)
+            first = last
 
     return emit
-
-
-def _runs(stamps: Sequence[int | None]) -> Iterator[tuple[int, int]]:
-    """Where equal timestamps follow each other, from one position to another. O(timestamps)."""
-    first = 0
-    for _, equal in groupby(stamps):
-        last = first + sum(1 for _ in equal)
-        yield first, last
-        first = last
 
 
 class _SilentSource(SourceOperator):
@@ -210,13 +184,8 @@ class _SilentSource(SourceOperator):
 
 
 class _TimedSource(SourceOperator):
-    """A source that gives its records timestamps, and makes watermarks of them.
-
-    Args:
-        context: of the source.
-        assigner: does so; it leads out of the operator.
-        function: the source.
-    """
+    """A source that gives its records timestamps and makes watermarks of them, by an assigner that leads out of the
+    operator."""
 
     def __init__(self, context: OperatorContext, assigner: LiveOperator, function: Any) -> None:
         self._assigner = assigner
@@ -257,11 +226,11 @@ class _TimedSource(SourceOperator):
         return super().volatile(), self._parts, self._assigner.volatile()
 
     def resume(self, volatile: Any) -> None:
-        own, parts, assigners = volatile
-        super().resume(own)
+        operator, parts, assigner = volatile
+        super().resume(operator)
         for split in parts:
             self._output_for(split)
-        self._assigner.resume(assigners)
+        self._assigner.resume(assigner)
 
     def open(self) -> None:
         for way in self._ways:
@@ -276,66 +245,173 @@ class _TimedSource(SourceOperator):
         super().close()
 
 
+class SourceContext(contexts.SourceContext[Any]):
+    """The ``ctx`` of a source function's ``run``. Where the step ends only with the function, as in a bounded job,
+    calls go straight into the chain. Elsewhere the step may end while the function sleeps, so each call waits for
+    the function's turn. ``over`` says whether the function has done its part of the step."""
+
+    def __init__(
+        self, output: CountingOutput, context: OperatorContext, backlog: Callable[[], bool], turns: Turns
+    ) -> None:
+        self._output, self._collect = output, output.collect
+        self._context, self._backlog, self._turns = context, backlog, turns
+        self._silent = context.job.settings.batch
+        self._idle = self._stamps = self._waits = self.over = False
+        self._send = self._emit_in_turn
+        self._calls = self._passed = self._rounds = self._left = 0
+        self.emitted: int = 0
+
+    def __repr__(self) -> str:
+        return f"<SourceContext emitted={self.emitted}>"
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Calls so far, and rounds ended. Calls are not counted where the step waits for the function."""
+        return self._calls, self._rounds
+
+    def skip(self, calls: int, rounds: int) -> None:
+        """The first so many calls have had their effect before."""
+        self._calls, self._rounds = calls, rounds
+        self._passed = calls
+
+    def begin_step(self, records: int, *, waits: bool, stamps: bool) -> None:
+        """A step begins, of so many records. If it ``waits`` for the function, it may emit more; with ``stamps`` the
+        step goes on where the function ends a round."""
+        self._left, self._waits, self._stamps, self.over = records, waits, stamps, False
+        self._send = self._emit if waits else self._emit_in_turn
+
+    def end(self) -> None:
+        """The source has ended, so it is idle no more."""
+        if self._idle:
+            self._set_idle(False)
+
+    def collect(self, value: Any) -> None:
+        self._send(value, None)
+
+    def collect_with_timestamp(self, value: Any, timestamp: int | None) -> None:
+        self._send(value, timestamp)
+
+    def emit_watermark(self, watermark: Any) -> None:
+        self._in_turn(lambda: self._emit_watermark(getattr(watermark, "timestamp", watermark)))
+
+    def mark_as_temporarily_idle(self) -> None:
+        self._in_turn(lambda: self._idle or self._set_idle(True), idle=True)
+
+    def end_round(self) -> None:
+        self._in_turn(self._end_round, idle=None)
+
+    def _in_turn(self, call: Callable[[], object], *, idle: bool | None = False) -> None:
+        """Make a call of the function, unless it has had its effect; then only know whether the source is idle since,
+        as the chain does."""
+        if self._waits:
+            call()
+            return
+        if self._passed:
+            self._passed -= 1
+            self._idle = self._idle if idle is None else idle
+            return
+        self._turns.enter()
+        try:
+            self._calls += 1
+            call()
+        finally:
+            self._turns.leave()
+
+    def _emit(self, value: Any, timestamp: int | None) -> None:
+        if self._idle:
+            self._set_idle(False)
+        self.emitted += 1
+        self._collect(value, timestamp)
+        if self._backlog():
+            self._turns.pause()
+
+    def _emit_in_turn(self, value: Any, timestamp: int | None) -> None:
+        def emit() -> None:
+            self._emit(value, timestamp)
+            self._left -= 1
+            if self._left <= 0:
+                self._end_step()
+
+        self._in_turn(emit)
+
+    def _emit_watermark(self, millis: int) -> None:
+        if self._idle:
+            self._set_idle(False)
+        if not self._silent:
+            self._output.watermark(millis)
+        if self._backlog():
+            self._turns.pause()
+
+    def _end_round(self) -> None:
+        self._rounds += 1
+        if self._stamps:
+            self._context.begin_round(self._rounds)
+            self._turns.pause()
+        else:
+            self._end_step()
+
+    def _end_step(self) -> None:
+        self.over = True
+        self._turns.pause()
+
+    def _set_idle(self, idle: bool) -> None:
+        self._idle = idle
+        self._context.toggle(not idle)
+
+
 @dataclass(frozen=True, eq=False)
 class FileReader(StreamOperator):
-    """Splits of files in, their lines out (Flink's node "Split Reader").
-
-    Attributes:
-        charset: encoding of the files.
-    """
+    """Splits of files in, their lines out (Flink's node "Split Reader")."""
 
     charset: str = "UTF-8"
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _FileReader(context, output, self.charset)
+        return _SplitReader(context, output, partial(read_text, charset=self.charset))
 
 
-def feed_in_strides(
-    operator: LiveOperator,
-    feed: Callable[[list[Any], int | None], None],
-    records: list[Any],
-    time: int | None,
-    stride: int,
-) -> int:
-    """Emit records that are made of one, some at a time, and let who looks at the task see how far it is.
+@dataclass(frozen=True)
+class FormatPieces:
+    """Cuts files of a format."""
 
-    Args:
-        operator: which counts them.
-        feed: takes some.
-        records: all of them.
-        time: their timestamp.
-        stride: how many at first.
+    format: FileFormat[Any]
 
-    Returns:
-        How many to begin with the next time.
-    """
-    assert operator.emitted is not None
-    position = 0
-    while position < len(records):
-        some = records[position : position + stride]
-        feed(some, time)
-        operator.emitted += len(some)
-        position += stride
-        stride = next_stride(stride, operator.context.look())
-    return stride
+    def __call__(self, file: Dated) -> list[Split]:
+        return self.format.pieces(file, splittable=True)
 
 
-class _FileReader(LiveOperator):
+@dataclass(frozen=True, eq=False)
+class FormatReader(StreamOperator):
+    """Splits of files in, their records out (Flink's node "Split Reader")."""
+
+    format: FileFormat[Any]
+
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
+        return _SplitReader(context, output, self.format.read)
+
+
+class _SplitReader(LiveOperator):
     emitted: int = 0
 
-    def __init__(self, context: OperatorContext, output: CountingOutput, charset: str) -> None:
+    def __init__(
+        self, context: OperatorContext, output: CountingOutput, read: Callable[[Split], Iterator[Records[Any]]]
+    ) -> None:
         super().__init__(context, output)
-        self._charset = charset
+        self._read = read
 
     def input(self, number: int) -> Collector:
-        feed, fail, charset = self.output.feed, self.context.fail, self._charset
+        feed, fail, look, read = self.output.feed, self.context.fail, self.context.look, self._read
 
         def process(split: Split, timestamp: int | None) -> None:
             stride = 1
             try:
-                for records in read_text(split, charset):
-                    lines: list[Any] = records.values  # type: ignore[assignment] - it is one
-                    stride = feed_in_strides(self, feed, lines, timestamp, stride)
+                for records in read(split):
+                    values, position = list(records.values), 0
+                    while position < len(values):
+                        some = values[position : position + stride]
+                        feed(some, timestamp)
+                        self.emitted += len(some)
+                        position += stride
+                        stride = next_stride(stride, look())
             except Exception as error:
                 raise fail(error) from error
 

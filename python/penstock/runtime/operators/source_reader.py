@@ -1,9 +1,8 @@
 """How a source is read step by step: from where the step before has stopped, so many records, and no further.
 
-There are four ways, by what the source is. *Splits* are read from their positions. A *bounded* source that is pulled
-counts its records; to go on after a failure it passes over those that have been read. A *function* that pushes is run
-again from its start after a failure, and what it had emitted is passed over: it has to emit the same again. The rows of
-a *DataFrame* are given to a step by Spark, which knows where they come from.
+*Splits* are read from their positions. A *bounded* source that is pulled counts its records; to go on after a failure
+it passes over those that have been read. A *function* that pushes is run again from its start after a failure, and what
+it had emitted is passed over: it has to emit the same again. The rows of a *DataFrame* are given to a step by Spark.
 """
 
 from __future__ import annotations
@@ -32,41 +31,21 @@ class Emitting(Protocol):
     context: Any
     function: Any
 
-    def emitter(self, batch: Any, split: str) -> Callable[[int, int], None]:
-        """What emits the records of a batch from one position to another."""
-        ...
-
-    def signal(self, split: str, watermark: int | None, idle: bool) -> None:
-        """Take what a source says beside its records."""
-        ...
-
-    def begin_splits(self, splits: Iterable[str]) -> None:
-        """These splits are read: those that are there all the time have watermarks of their own from here on."""
-        ...
-
-    def end_split(self, split: str) -> None:
-        """A split has been read to its end for good: it holds nobody's watermark back."""
-        ...
-
-    def context_of(self, backlog: Backlog, turns: Any) -> Any:
-        """What a source function's ``run`` is given."""
-        ...
+    def emitter(self, batch: Any, split: str) -> Callable[[int, int], None]: ...
+    def signal(self, split: str, watermark: int | None, idle: bool) -> None: ...
+    def begin_splits(self, splits: Iterable[str]) -> None: ...
+    def end_split(self, split: str) -> None: ...
+    def context_of(self, backlog: Backlog, turns: Any) -> Any: ...
 
 
 class Reader:
-    """Reads a source in steps.
-
-    Attributes:
-        positions: from where to go on, of the splits read in the last step.
-        ended: the splits that ended in it.
-        exhausted: whether nothing is left of what has been assigned.
-    """
+    """Reads a source in steps."""
 
     def __init__(self, operator: Emitting) -> None:
         self._operator = operator
-        self.positions: dict[str, Any] = {}
-        self.ended: list[str] = []
-        self.exhausted = False
+        self.positions: dict[str, Any] = {}  # from where to go on, of the splits read in the last step
+        self.ended: list[str] = []  # the splits that ended in it
+        self.exhausted = False  # whether nothing is left of what has been assigned
 
     def step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
         """Read; yields now and then, so that rows can leave the task."""
@@ -76,8 +55,7 @@ class Reader:
     def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
         raise NotImplementedError
 
-    def close(self) -> None:
-        """Give back what is open."""
+    def close(self) -> None: ...
 
     def _emit(self, batch: Any, values: Sequence[Any], split: str, backlog: Backlog) -> Iterator[None]:
         emit, position, stride = self._operator.emitter(batch, split), 0, 1
@@ -93,12 +71,7 @@ class Reader:
 
 
 class SplitReader(Reader):
-    """Reads splits. One that has no end so far is kept open from step to step.
-
-    Args:
-        operator: emits.
-        source: reads.
-    """
+    """Reads splits. One that has no end so far is kept open from step to step."""
 
     def __init__(self, operator: Emitting, source: Source[Any]) -> None:
         super().__init__(operator)
@@ -148,7 +121,6 @@ class SplitReader(Reader):
         return self._operator.context.call(lambda: iter(self._source.read(split)))
 
     def close(self) -> None:
-        """Close the splits that are open."""
         for _, _, rows in self._open.values():
             close = getattr(rows, "close", None)
             if close is not None:
@@ -231,8 +203,8 @@ class FunctionReader(Reader):
         self._before = 0  # records that the operator had emitted when the function was started
 
     def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
-        emitted, rounds = reading.splits[0].start or (0, 0)
-        start = emitted, rounds
+        calls, rounds = reading.splits[0].start or (0, 0)
+        start = calls, rounds
         if self._turns is None or self._context.position != start:
             self._begin(start, backlog)
         turns, context = self._turns, self._context
@@ -269,27 +241,19 @@ class FunctionReader(Reader):
         self._context.skip(*start)
 
     def close(self) -> None:
-        """End the function."""
         if self._turns is not None and not self._turns.done:
             self._cancel()
             self._turns.cancel()
         self._turns = None
 
     def _cancel(self) -> None:
-        """Tell the function that nothing of it is wanted any more."""
         cancel = lifecycle(self._operator.function, "cancel")
         if cancel is not None:
             cancel()
 
 
 def everything(function: Any, subtask: int, *, stamps: bool = False) -> Reading:
-    """What a subtask reads of a bounded source if it reads all of it at once.
-
-    Args:
-        function: of the source, as it travels.
-        subtask: index from 0.
-        stamps: as for :class:`~penstock.runtime.config.steps.Reading`.
-    """
+    """What a subtask reads of a bounded source if it reads all of it at once."""
     if isinstance(function, SplitSource):
         splits = function.dealt[subtask]
     else:

@@ -1,11 +1,6 @@
-"""Operators of two inputs: co-map, co-flat-map, co-process.
-
-Each input has its own watermark; the operator's is the smaller one. On two keyed streams both records' keys address one
-keyed state.
-
-Sources of the semantics: ``CoStreamMap``, ``CoStreamFlatMap``, ``CoProcessOperator``, ``KeyedCoProcessOperator`` (Flink
-1.11).
-"""
+"""Operators of two inputs (Flink 1.11: ``CoStreamMap``, ``CoStreamFlatMap``, ``CoProcessOperator``,
+``KeyedCoProcessOperator``). Each input has its own watermark; the operator's is the smaller one. On two keyed
+streams both records' keys address one keyed state."""
 
 from __future__ import annotations
 
@@ -26,16 +21,11 @@ S = TypeVar("S", bound="TwoInputOperator")
 
 @dataclass(frozen=True, eq=False)
 class TwoInputOperator(StreamOperator):
-    """Base of the operators of two inputs.
-
-    Attributes:
-        second_keyed: how the second input is keyed; ``keyed`` is of the first.
-    """
+    """Base of the operators of two inputs; ``keyed`` is of the first."""
 
     second_keyed: KeyPartition | None = field(default=None, kw_only=True)
 
     def keyed_by_both(self: S, first: KeyPartition | None, second: KeyPartition | None) -> S:
-        """A copy of the operator that runs on streams with these keys."""
         return replace(self, keyed=first, second_keyed=second)
 
     def key_of_input(self, number: int) -> KeyPartition | None:
@@ -43,12 +33,7 @@ class TwoInputOperator(StreamOperator):
 
 
 class LiveTwoInputs(Yielding):
-    """An operator of two inputs in one subtask.
-
-    Args:
-        context, output, function: as for every operator.
-        spec: its description.
-    """
+    """An operator of two inputs in one subtask."""
 
     def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
         super().__init__(context, output, function, spec.keyed)
@@ -72,22 +57,17 @@ class LiveTwoInputs(Yielding):
         return super().volatile(), tuple(self._watermarks)
 
     def resume(self, volatile: Any) -> None:
-        own, self._watermarks[:] = volatile
-        super().resume(own)
+        operator, self._watermarks[:] = volatile
+        super().resume(operator)
 
     def with_key_of(self, number: int, process: Collector) -> Collector:
-        """``process`` with the key of a record of that input made current before."""
         keyed = self._keys[number - 1]
         return process if keyed is None else self.keyed_input(process, keyed)
 
 
 @dataclass(frozen=True, eq=False)
 class CoMap(TwoInputOperator):
-    """One record out for each record of either input.
-
-    Attributes:
-        f: an object with ``map1`` and ``map2``.
-    """
+    """One record out for each record of either input. ``f`` is an object with ``map1`` and ``map2``."""
 
     f: Any
 
@@ -103,11 +83,8 @@ class _CoMap(LiveTwoInputs):
 
 @dataclass(frozen=True, eq=False)
 class CoFlatMap(TwoInputOperator):
-    """Any number of records out for each record of either input.
-
-    Attributes:
-        f: an object with ``flat_map1`` and ``flat_map2``.
-    """
+    """Any number of records out for each record of either input. ``f`` is an object with ``flat_map1`` and
+    ``flat_map2``."""
 
     f: Any
 
@@ -123,11 +100,8 @@ class _CoFlatMap(LiveTwoInputs):
 
 @dataclass(frozen=True, eq=False)
 class CoProcess(TwoInputOperator):
-    """A process function of two inputs; with keys also state and timers.
-
-    Attributes:
-        f: an object with ``process_element1`` and ``process_element2``, and perhaps ``on_timer``.
-    """
+    """A process function of two inputs, with keys also state and timers. ``f`` is an object with
+    ``process_element1`` and ``process_element2``, and perhaps ``on_timer``."""
 
     keeps_output: ClassVar[bool] = True
 

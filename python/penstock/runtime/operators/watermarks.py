@@ -1,13 +1,11 @@
 """TimestampsAndWatermarks: gives records event times, and the stream watermarks.
 
 A record goes first, then the watermark it leads to. Watermarks from above are swallowed, all but the last one, which
-says that the input has ended; the operator's own never go back.
+says that the input has ended; the operator's own never go back. In BATCH mode there are timestamps and no watermarks.
 
 A *periodic* generator is asked after every PERIOD records and after the last one. Flink asks by the clock, every 200 ms
 unless told otherwise, so that which records are late depends on the machine; here it does not. With an interval of 0
 both ask after the last record only.
-
-In BATCH mode there are timestamps and no watermarks: the generator is not even made.
 
 Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11, and 1.20 for BATCH).
 """
@@ -37,11 +35,7 @@ _GENERATOR = "watermark generator of the strategy"
 
 @dataclass(frozen=True, eq=False)
 class TimestampsAndWatermarks(StreamOperator):
-    """Applies a strategy.
-
-    Attributes:
-        strategy: where timestamps and watermarks come from.
-    """
+    """Applies a strategy."""
 
     toggles: ClassVar[bool] = True
     in_java: ClassVar[bool] = True
@@ -61,107 +55,81 @@ class TimestampsAndWatermarks(StreamOperator):
         return _TimestampsAndWatermarks(context, output, self.strategy)
 
 
-class _Emitter:
-    """The output of a generator: watermarks that grow, and idleness."""
+class _Watermarks:
+    """The watermark and idleness of the operator: watermarks grow, and are the least of the parts that are neither idle
+    nor at their end (Flink: ``WatermarkOutputMultiplexer``). O(parts) where the part that is furthest behind has moved.
+    """
 
     def __init__(self, context: OperatorContext, output: CountingOutput) -> None:
         self._context, self._output = context, output
-        self.last = MIN_WATERMARK
-        self._idle = False
+        self._last, self._idle = MIN_WATERMARK, False
+        self._parts: dict[int, int] = {}
+        self._idle_parts: set[int] = set()
 
-    def emit_watermark(self, watermark: Watermark | int) -> None:
-        timestamp: int = getattr(watermark, "timestamp", watermark)  # type: ignore[assignment]
-        if timestamp <= self.last:
+    def volatile(self) -> tuple[Any, Any]:
+        return (self._last, self._idle), (dict(self._parts), set(self._idle_parts))
+
+    def resume(self, whole: tuple[int, bool], parts: tuple[dict[int, int], set[int]]) -> None:
+        self._last, self._idle = whole
+        self._parts, self._idle_parts = dict(parts[0]), set(parts[1])
+
+    def emit(self, timestamp: int) -> None:
+        if timestamp <= self._last:
             return
         if self._idle:
             self._idle = False
             self._context.toggle(True)
-        self.last = timestamp
+        self._last = timestamp
         self._output.watermark(timestamp)
 
-    def mark_idle(self) -> None:
-        self._idle = True
-        self._context.toggle(False)
-
-    def volatile(self) -> tuple[int, bool]:
-        """See :meth:`~penstock.runtime.chain.operator.LiveOperator.volatile`."""
-        return self.last, self._idle
-
-    def resume(self, volatile: tuple[int, bool]) -> None:
-        """Know what another one knew."""
-        self.last, self._idle = volatile
-
-
-class _Least:
-    """The least of the watermarks of parts that are neither idle nor at their end (Flink:
-    ``WatermarkOutputMultiplexer``). O(parts) where the part that is furthest behind has moved.
-
-    Args:
-        emitter: takes it.
-    """
-
-    def __init__(self, emitter: _Emitter) -> None:
-        self._emitter = emitter
-        self._last: dict[int, int] = {}
-        self._idle: set[int] = set()
-
     def begin(self, part: int) -> None:
-        """There is a part more."""
-        self._last[part] = MIN_WATERMARK
+        self._parts[part] = MIN_WATERMARK
 
-    def volatile(self) -> tuple[dict[int, int], set[int]]:
-        """See :meth:`~penstock.runtime.chain.operator.LiveOperator.volatile`."""
-        return dict(self._last), set(self._idle)
-
-    def resume(self, volatile: tuple[dict[int, int], set[int]]) -> None:
-        """Know what another one knew."""
-        self._last, self._idle = dict(volatile[0]), set(volatile[1])
-
-    def emit(self, part: int, watermark: Watermark | int) -> None:
+    def advance(self, part: int, timestamp: int) -> None:
         """A part is further; what one says that has ended does not count."""
-        if part not in self._last:
+        if part not in self._parts:
             return
-        timestamp: int = getattr(watermark, "timestamp", watermark)  # type: ignore[assignment]
-        self._idle.discard(part)
-        before = self._last[part]
+        self._idle_parts.discard(part)
+        before = self._parts[part]
         if timestamp > before:
-            self._last[part] = timestamp
-            if before <= min(self._last.values()) or self._idle:
-                self._say()
+            self._parts[part] = timestamp
+            if before <= min(self._parts.values()) or self._idle_parts:
+                self._emit_least()
 
     def mark_idle(self, part: int) -> None:
         """A part holds nobody back until its next watermark; one that has ended does so no more."""
-        if part not in self._last:
+        if part not in self._parts:
             return
-        self._idle.add(part)
-        if self._idle >= self._last.keys():
-            self._emitter.mark_idle()
+        self._idle_parts.add(part)
+        if self._idle_parts >= self._parts.keys():
+            self._idle = True
+            self._context.toggle(False)
         else:
-            self._say()
+            self._emit_least()
 
     def end(self, part: int) -> None:
-        """A part has ended."""
-        self._last.pop(part, None)
-        self._idle.discard(part)
-        self._say()
+        self._parts.pop(part, None)
+        self._idle_parts.discard(part)
+        self._emit_least()
 
-    def _say(self) -> None:
-        active = [last for part, last in self._last.items() if part not in self._idle]
+    def _emit_least(self) -> None:
+        active = [last for part, last in self._parts.items() if part not in self._idle_parts]
         if active and min(active) > MIN_WATERMARK:
-            self._emitter.emit_watermark(min(active))
+            self.emit(min(active))
 
 
 class _Part:
     """The output of the generator of a part."""
 
-    def __init__(self, least: _Least, part: int) -> None:
-        self._least, self._part = least, part
+    def __init__(self, watermarks: _Watermarks, part: int) -> None:
+        self._watermarks, self._part = watermarks, part
 
     def emit_watermark(self, watermark: Watermark | int) -> None:
-        self._least.emit(self._part, watermark)
+        timestamp: int = getattr(watermark, "timestamp", watermark)  # type: ignore[assignment]
+        self._watermarks.advance(self._part, timestamp)
 
     def mark_idle(self) -> None:
-        self._least.mark_idle(self._part)
+        self._watermarks.mark_idle(self._part)
 
 
 class _TimestampsAndWatermarks(LiveOperator):
@@ -171,8 +139,7 @@ class _TimestampsAndWatermarks(LiveOperator):
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
         self._made, self._strategy = NoWatermarks if context.job.settings.batch else strategy.generator, strategy
-        self._emitter = _Emitter(context, output)
-        self._least = _Least(self._emitter)
+        self._watermarks = _Watermarks(context, output)
         self._generators: list[Any] = []
         self._emitters: list[_Part] = []
         self._events: list[int] = []  # of each part
@@ -207,19 +174,19 @@ class _TimestampsAndWatermarks(LiveOperator):
         """Only the end of the input passes."""
         self.context.time.watermark = watermark
         if watermark == MAX_WATERMARK:
-            self._emitter.emit_watermark(watermark)
+            self._watermarks.emit(watermark)
 
     def end_part(self, part: int) -> None:
         """An input of several has ended: it holds the others back no more."""
         self._asked(self._generators[part].on_periodic_emit, self._emitters[part])
-        self._least.end(part)
+        self._watermarks.end(part)
 
     def add_part(self) -> int:
         """One more input; its number."""
         part = len(self._generators)
         self._generators.append(self._asked(self._made))
-        self._emitters.append(_Part(self._least, part))
-        self._least.begin(part)
+        self._emitters.append(_Part(self._watermarks, part))
+        self._watermarks.begin(part)
         self._events.append(0)
         self._heard.append((0, self.context.clock.now()))
         return part
@@ -242,17 +209,16 @@ class _TimestampsAndWatermarks(LiveOperator):
 
     def volatile(self) -> Any:
         parts = len(self._generators), self._generators, self._events, self._heard
-        return super().volatile(), parts, self._emitter.volatile(), self._least.volatile()
+        return super().volatile(), parts, *self._watermarks.volatile()
 
     def resume(self, volatile: Any) -> None:
-        own, (parts, generators, events, heard), emitter, least = volatile
-        super().resume(own)
+        operator, (parts, generators, events, heard), whole, least = volatile
+        super().resume(operator)
         while len(self._generators) < parts:
             self.add_part()
         self._generators[:] = generators
         self._events[:], self._heard[:] = events, heard
-        self._emitter.resume(emitter)
-        self._least.resume(least)
+        self._watermarks.resume(whole, least)
 
     def close(self) -> None:
         super().close()
@@ -261,7 +227,6 @@ class _TimestampsAndWatermarks(LiveOperator):
             self._asked(self._generators[-1].on_periodic_emit, self._emitters[-1])
 
     def _asked(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What a function of the watermark generator returns."""
         try:
             return function(*args)
         except Exception as error:

@@ -1,13 +1,11 @@
-"""WindowOperator: elements per key and window, a trigger that fires, an evictor, lateness, a function.
+"""WindowOperator: elements per key and window, a trigger that fires, an evictor, lateness, a function (Flink 1.11:
+``WindowOperator``, ``EvictingWindowOperator``).
 
 For each window of an element: add it, ask the trigger, fire, purge, register the cleanup. On a timer: ask the trigger,
 fire, purge, then, at the cleanup time, forget contents, trigger state and, by the function's ``clear``, the function's
-state. Firing an empty window calls nothing. Results carry the window's last timestamp.
-
-An element is *late* when each of its windows is over (the watermark has reached its last timestamp plus the lateness)
-and its own time is; it goes to the side output for late data, or is counted and dropped.
-
-Sources of the semantics: ``WindowOperator`` and ``EvictingWindowOperator`` (Flink 1.11).
+state. Firing an empty window calls nothing. Results carry the window's last timestamp. An element is *late* when each
+of its windows is over (the watermark has reached its last timestamp plus the lateness) and its own time is; it goes to
+the side output for late data, or is counted and dropped.
 """
 
 from __future__ import annotations
@@ -31,26 +29,18 @@ from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.store import KeyedStateStore
 from penstock.runtime.state.timers import Timer
-from penstock.runtime.windows.assigner import AssignerContext, WindowAssigner
+from penstock.runtime.windows.assigners import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction
 from penstock.runtime.windows.merging_windows import merging_of
-from penstock.runtime.windows.trigger import Trigger, TriggerContext, TriggerResult
+from penstock.runtime.windows.triggers import Trigger, TriggerContext, TriggerResult
 
 
 @dataclass(frozen=True, eq=False)
 class WindowOperator(StreamOperator):
-    """Windows on a keyed stream.
-
-    Attributes:
-        assigner: which windows an element belongs to.
-        trigger: when a window fires.
-        evictor: which elements stay, or None to keep all.
-        function: what a window emits.
-        lateness: milliseconds that a window lives on after its end.
-        late_tag: id of the side output for late elements, None to drop them.
-        accumulator_type: what is declared of accumulators, where the function has some.
-    """
+    """Windows on a keyed stream. A window lives on for ``lateness`` milliseconds after its end; elements that come
+    later go to the side output ``late_tag``, or are dropped. ``accumulator_type`` is what is declared of
+    accumulators."""
 
     keeps_output: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
@@ -89,15 +79,9 @@ class WindowContext(Times, contexts.WindowContext[Any]):
         return f"<Context window={self._window} watermark={self._time.watermark}>"
 
     def window(self) -> Any:
-        """The window."""
         return self._window
 
     def window_state(self) -> KeyedStateStore:
-        """State of this key and window; the function's ``clear`` should clear it.
-
-        Raises:
-            InvalidProgramError: the windows are sessions, which merge.
-        """
         if self._merging:
             raise InvalidProgramError(
                 "Per-window state is not allowed when using merging windows.",
@@ -106,7 +90,6 @@ class WindowContext(Times, contexts.WindowContext[Any]):
         return KeyedStateStore(self._state, self._window)
 
     def global_state(self) -> KeyedStateStore:
-        """State of this key, over all windows."""
         return KeyedStateStore(self._state)
 
 
@@ -123,12 +106,12 @@ class _Window(Yielding):
         self._merging = merging_of(spec.assigner, self._state)
         self._apply = spec.function.bind()
         self._clearer = spec.function.clearer()
-        asked = spec.trigger.on_event_time, spec.trigger.on_processing_time
-        time = context.time
+        time, trigger = context.time, spec.trigger
         self._register, self._delete = time.register_processing_time, time.delete_processing_time
         if self._event_time:
             self._register, self._delete = time.register_event_time, time.delete_event_time
-        time.use_timers(self._state, self._timer(asked[0], True), self._timer(asked[1], False))
+        by_event, by_clock = self._timer(trigger.on_event_time, True), self._timer(trigger.on_processing_time, False)
+        time.use_timers(self._state, by_event, by_clock)
 
     def input(self, number: int) -> Collector:
         assigner = self._spec.assigner
@@ -185,9 +168,8 @@ class _Window(Yielding):
         state, time, fail = self._state, self.context.time, self.context.fail
         enter, select, failure = state.enter, self.keyed.selector(), self.keyed.failure
         assign = self._spec.assigner.bind(AssignerContext(self.context.clock.now, RuntimeContext(self.context)))
-        take, merged = self._take, self._merged
+        take, merged, merging = self._take, self._merged, self._merging
         event_time, cleanup_time = self._event_time, self._cleanup_time
-        merging = self._merging
 
         def process(value: Any, timestamp: int | None) -> None:
             try:
@@ -213,7 +195,6 @@ class _Window(Yielding):
         return process
 
     def _take(self, window: Any, slot: Any, value: Any, timestamp: int | None, cleanup: int) -> None:
-        """Add an element to a live window."""
         kept = window if self._merging is None else self._merging.state_window(window)
         table = self._state.table(STATE, kept)
         self._contents.add(table, slot, value, timestamp)
@@ -224,7 +205,6 @@ class _Window(Yielding):
             self._register(cleanup, window)
 
     def _follow(self, result: TriggerResult, window: Any, kept: Any) -> None:
-        """Do what the trigger says."""
         if result.fire:
             self._fire(window, kept)
         if result.purge:
@@ -279,7 +259,6 @@ class _Window(Yielding):
         return fire
 
     def _clear(self, window: Any, kept: Any) -> None:
-        """A window is over."""
         self._state.drop(STATE, kept)
         self._spec.trigger.clear(window, self._trigger_context)
         if self._clearer is not None:
@@ -288,12 +267,17 @@ class _Window(Yielding):
         if self._merging is not None:
             self._merging.retire(window)
 
-    # --- sessions -----------------------------------------------------------------------------------------------------
-
     def _merged(self, result: Any, parts: list[Any], kept: Any, others: list[Any]) -> None:
         """Live windows have become another one: so do their contents and what the trigger knows."""
-        trigger, context = self._spec.trigger, self._trigger_context
-        self._check_not_over(result)
+        trigger, context, event = self._spec.trigger, self._trigger_context, self._event_time
+        now = self.context.time.watermark if event else self.context.clock.now()
+        if self._cleanup_time(result) <= now:
+            kind, clock = ("an event-time", "watermark") if event else ("a processing-time", "processing time")
+            raise InvalidProgramError(
+                f"The end timestamp of {kind} window cannot become earlier than the current {clock} by merging. "
+                f"Current {clock}: {now} window: {result}",
+                flink_class="java.lang.UnsupportedOperationException",
+            )
         context.enter(result)
         context.merged = parts
         trigger.on_merge(result, context)
@@ -303,14 +287,3 @@ class _Window(Yielding):
             trigger.clear(part, context)
             self._delete(self._cleanup_time(part), part)
         merge_tables(self._state, STATE, kept, others, self._contents.merge)
-
-    def _check_not_over(self, result: Any) -> None:
-        now = self.context.time.watermark if self._event_time else self.context.clock.now()
-        if self._cleanup_time(result) <= now:
-            event = self._event_time
-            kind, clock = ("an event-time", "watermark") if event else ("a processing-time", "processing time")
-            raise InvalidProgramError(
-                f"The end timestamp of {kind} window cannot become earlier than the current {clock} by merging. "
-                f"Current {clock}: {now} window: {result}",
-                flink_class="java.lang.UnsupportedOperationException",
-            )

@@ -25,16 +25,11 @@ _MISSING = object()
 
 
 class Contents:
-    """What is kept of a window, in a table by key.
-
-    Attributes:
-        kind: what that is, as state files name it.
-    """
+    """What is kept of a window, in a table by key. ``kind`` is what that is, as state files name it."""
 
     kind: str = ELEMENTS
 
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
-        """Add an element."""
         raise NotImplementedError
 
     def fire(self, table: Table, slot: Any, see: See) -> None:
@@ -49,25 +44,20 @@ class Contents:
 def contents_of(
     function: WindowFunction, evictor: Evictor[Any] | None, context: OperatorContext, window: Callable[[], Any]
 ) -> Contents:
-    """How a window with this function and evictor keeps its elements.
-
-    Args:
-        function: of the window.
-        evictor: or None.
-        context: of the operator.
-        window: gives the window that fires.
-    """
-    made = _untracked(function, evictor, context, window)
-    return made if context.state is None or context.state.changes is None else _Tracked(made)
+    """How a window with this function and evictor keeps its elements; ``window`` gives the one that fires."""
+    contents: Contents
+    if isinstance(evictor, KeepingEvictor):
+        contents = (_TimedEvicted if evictor.timed else _Evicted)(function, evictor)
+    elif evictor is not None:
+        contents = _EvictedBySomeone(function, evictor, EvictorContext(context.time, context.metrics), window)
+    else:
+        accumulation = function.kept()
+        contents = _Elements() if accumulation is None else _Accumulated(accumulation)
+    return contents if context.state is None or context.state.changes is None else _Tracked(contents)
 
 
 def kind_of(function: WindowFunction, evictor: Evictor[Any] | None) -> str:
-    """What is kept of a window with this function and evictor, as state files name it.
-
-    Args:
-        function: of the window.
-        evictor: or None.
-    """
+    """What is kept of a window with this function and evictor, as state files name it."""
     if isinstance(evictor, KeepingEvictor):
         return TIMED if evictor.timed else ELEMENTS
     if evictor is not None:
@@ -80,23 +70,8 @@ def _kind_of(accumulation: Accumulation) -> str:
     return REDUCTIONS if accumulation.state == "reducing" else ACCUMULATORS
 
 
-def _untracked(
-    function: WindowFunction, evictor: Evictor[Any] | None, context: OperatorContext, window: Callable[[], Any]
-) -> Contents:
-    if isinstance(evictor, KeepingEvictor):
-        return (_TimedEvicted if evictor.timed else _Evicted)(function, evictor)
-    if evictor is not None:
-        return _EvictedBySomeone(function, evictor, EvictorContext(context.time, context.metrics), window)
-    accumulation = function.kept()
-    return _Elements() if accumulation is None else _Accumulated(accumulation)
-
-
 class _Tracked(Contents):
-    """Contents whose changes are noted (:mod:`penstock.runtime.state.tracked_tables`).
-
-    Args:
-        inner: how they are kept.
-    """
+    """Contents whose changes are noted (:mod:`penstock.runtime.state.tracked_tables`)."""
 
     def __init__(self, inner: Contents) -> None:
         self._add, self._fire, self._is_one = inner.add, inner.fire, isinstance(inner, _Accumulated)

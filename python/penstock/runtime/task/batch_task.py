@@ -1,9 +1,7 @@
-"""A task whose input comes sorted by key, or whose one input is read before the other (BATCH mode).
-
-First the early inputs are read to their end. Then come the sorted ones, key by key: the records of a key, then its end,
-at which its timers fire and its state is forgotten, so that there is never the state of two keys. Sorting is done by
-whoever brings the rows (Spark's external sort); the local executor's rows are put in order here.
-"""
+"""A task whose input comes sorted by key, or whose one input is read before the other (BATCH mode). First the early
+inputs are read to their end. Then come the sorted ones, key by key: the records of a key, then its end, at which its
+timers fire and its state is forgotten, so that there is never the state of two keys. Whoever brings the rows sorts
+them (Spark's external sort); the local executor's rows are sorted here."""
 
 from __future__ import annotations
 
@@ -23,32 +21,23 @@ from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key
 from penstock.runtime.exchange.writer import Fail
 from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.operators.batch_reduce import BatchReduce
-from penstock.runtime.task.step_task import StepTask
+from penstock.runtime.operators.reduce import BatchReduce
+from penstock.runtime.task.task import Task
 
 _FEW = 8
 """Records that go into the chain without a look in between at what comes out."""
 _TEXTS = frozenset({str})
 
 
-def task_of(vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False) -> StepTask:
-    """The task that runs a subtask.
-
-    Args:
-        vertex, subtask, attempt, job: as for :class:`~.task.Task`.
-        presorted: whether rows come sorted by (sequence number, data).
-    """
+def task_of(vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False) -> Task:
+    """The task of a subtask; ``presorted`` says that rows come sorted by (sequence number, data)."""
     if any(edge.sorted or edge.early for edge in vertex.inputs):
         return BatchTask(vertex, subtask, attempt, job, presorted=presorted)
-    return StepTask(vertex, subtask, attempt, job)
+    return Task(vertex, subtask, attempt, job)
 
 
-class BatchTask(StepTask):
-    """A subtask in BATCH mode with sorted or early inputs. It begins when all its input is there.
-
-    Args:
-        vertex, subtask, attempt, job, presorted: as for :func:`task_of`.
-    """
+class BatchTask(Task):
+    """A subtask in BATCH mode with sorted or early inputs. It begins when all its input is there."""
 
     def __init__(
         self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False
@@ -86,22 +75,20 @@ class BatchTask(StepTask):
         yield from super()._work(chain)
 
     def _read_early(self) -> Iterator[Row]:
-        """Read the early inputs, once."""
         if self._merge is None:
-            self._open()
-            self._merge = KeyMerge(self._slots(), native.functions(self._job.settings.native))
+            chain = self._open()
+            slots = {
+                edge.edge: _slots_of(chain.spec, edge.input, chain.head.context.fail)
+                for edge in self._vertex.inputs
+                if edge.sorted
+            }
+            self._merge = KeyMerge(slots, native.functions(self._job.settings.native))
             yield from self._process(arrival._replace(round=None) for arrival in self._early.drain())
 
     def _add(self, row: Row) -> Iterator[Run]:
         assert self._merge is not None
         self._entries[row.edge].bytes += len(row.data)
         return self._merge.add(row)
-
-    def _slots(self) -> dict[int, SlotsOf]:
-        """By edge, what makes the canonical keys of records."""
-        chain = self._open()
-        fail, spec = chain.head.context.fail, chain.spec
-        return {edge.edge: _slots_of(spec, edge.input, fail) for edge in self._vertex.inputs if edge.sorted}
 
     def _by_key(self, runs: Iterator[Run]) -> Iterator[Row]:
         """Sorted records into the chain, and its rows out."""
@@ -123,14 +110,14 @@ class BatchTask(StepTask):
             if self._backlog():
                 yield from self._drain()
 
-    def _dispose(self) -> None:
+    def close(self) -> None:
         self._early.close()
         self._store.close()
-        super()._dispose()
+        super().close()
 
 
 def _slots_of(spec: StreamOperator, number: int, fail: Fail) -> SlotsOf:
-    """As the operator's state forms keys: by the type of its first one."""
+    """What makes the canonical keys of records, as the operator's state forms keys: by the type of its first one."""
     keyed = spec.key_of_input(number)
     assert keyed is not None
     key_of, canonical = quick(keyed.selector()), KeyHash((spec.keyed or keyed).key_type).canonical

@@ -1,9 +1,6 @@
-"""What a task sends: its rows, and what user code prints.
-
-Rows leave between two records, so all rows that one record leads to have to wait: a function may make millions of
-records of one, or a generator may never end. Some bytes wait in memory and the rest in a temporary file, and the log
-says how much there is so far.
-"""
+"""What a task sends: its rows, and what user code prints. All rows that one record leads to have to wait: a function
+may make millions of records of one, or a generator may never end. Some bytes wait in memory and the rest in a
+temporary file, and the log says how much there is so far."""
 
 from __future__ import annotations
 
@@ -25,12 +22,7 @@ _LOG = logging.getLogger("penstock")
 
 
 class Outbox:
-    """Takes rows and gives them back in their order. O(memory + rows) of memory.
-
-    Args:
-        task: its name, for the log.
-        memory: bytes to hold.
-    """
+    """Takes rows and gives them back in their order. O(memory + rows) of memory."""
 
     def __init__(self, task: str, memory: int = MEMORY) -> None:
         self._task = task
@@ -41,13 +33,12 @@ class Outbox:
         self._rows = Rows(self._store)
 
     def append(self, row: Row) -> None:
-        """Take a row."""
         self._rows.append(row)
         if self._store.spilled >= self._reported:
             self._reported *= 2
             _LOG.warning(
                 "Task %s: one record or timer has led to %d MB of output so far, which waits in a temporary file in "
-                "%s. Does the function make an end?",
+                "%s. Does the function ever return?",
                 self._task,
                 (self._store.held + self._store.spilled) >> 20,
                 tempfile.gettempdir(),
@@ -58,17 +49,14 @@ class Outbox:
         return len(self._rows) > self._most or self._store.held + self._store.spilled > _BYTES
 
     def hurry(self) -> None:
-        """Be crowded from now on, even if nothing waits, so that the task looks what is the matter. Any thread may
-        call it."""
+        """Be crowded from now on, so that the task looks what is the matter. Any thread may call it."""
         self._most = -1
 
     def take(self) -> Iterator[Row]:
-        """All rows so far; what comes meanwhile is for the next time."""
         self._reported = self._memory
         return self._rows.take()
 
     def close(self) -> None:
-        """Forget everything."""
         self._store.close()
 
 
@@ -76,11 +64,8 @@ _CHARACTERS = 1 << 16
 
 
 class Spoken(io.TextIOBase):
-    """A standard output that hands texts over, some at a time. Memory: 64 Ki characters, or the longest text.
-
-    Args:
-        send: takes a text.
-    """
+    """A standard output that hands texts over to ``send``, some at a time. Memory: 64 Ki characters, or the longest
+    text."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
         self._send = send
@@ -88,11 +73,9 @@ class Spoken(io.TextIOBase):
         self._size = 0
 
     def writable(self) -> bool:
-        """It is."""
         return True
 
     def write(self, text: str) -> int:
-        """Take a text."""
         self._texts.append(text)
         self._size += len(text)
         if self._size >= _CHARACTERS:
@@ -100,7 +83,6 @@ class Spoken(io.TextIOBase):
         return len(text)
 
     def hand_over(self) -> None:
-        """Send what has come since the last time."""
         text = "".join(self._texts)
         self._texts, self._size = [], 0
         if text:

@@ -1,25 +1,44 @@
-"""One subtask of a vertex: rows in, rows out. What it does in a step is in :mod:`.step_task`.
+"""One subtask of a vertex: in each step it takes rows, works them off, saves the changed state and reports.
 
-A task collects its input (:meth:`Task.receive`), then runs (:meth:`Task.finish`). Where a single channel leads to it,
-it runs as the rows come in. The last row is its report, the *commit row*, which flows to the driver: what counts is
-exactly the attempt whose output was consumed.
+Input is collected (:meth:`Task.receive`), then processed (:meth:`Task.finish`); where a single channel leads to the
+task, rows are processed as they come. The last row is the report, the *commit row*, which flows to the driver: what
+counts is exactly the attempt whose output was consumed.
+
+After a step the task waits for the next one, if its process keeps it, or hands its state to another object
+(:class:`Held`). Otherwise another object continues from the report, in any process. Kept state may be some steps old:
+the logs that it missed are replayed. It is valid as long as the file that it was built from is in the subtask's chain.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain as chain_of
 from typing import Any
 
 from penstock.errors import JobCancelledError
-from penstock.metrics.results import SubtaskMetrics
-from penstock.runtime.buffers.codec import dumps
+from penstock.metrics.results import SubtaskMetrics, difference
+from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
+from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
+from penstock.runtime.checkpoint.operator_state import load, repair, save
+from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
-from penstock.runtime.exchange.gate import DRIVER, SPOKEN, Arrival, Channel, InputGate
+from penstock.runtime.exchange.gate import DRIVER, ENDED, REPORT, SPOKEN, Arrival, Channel, InputGate
+from penstock.runtime.operators.iteration import LiveHead
+from penstock.runtime.operators.source import SourceOperator
+from penstock.runtime.operators.source_reader import everything
+from penstock.runtime.state.evolution import unread
+from penstock.runtime.state.files import AboutOperator
+from penstock.runtime.state.keyed import MEMORY_PER_BYTE, KeyedState
+from penstock.runtime.state.class_changes import drop_lost
+from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.task.outbox import Outbox, Spoken
 from penstock.runtime.usercode.failure import OperatorFailure, exit_error, job_error
@@ -27,19 +46,20 @@ from penstock.runtime.usercode.interpreter import deep
 from penstock.storage.stores import configure
 
 
+@dataclass
+class Held:
+    """State of an operator's subtask, at the file of this name in its chain; "" for none."""
+
+    keyed: KeyedState | None
+    operator_state: OperatorState = field(default_factory=OperatorState)
+    file: str = ""
+
+
 class Task:
-    """A subtask.
-
-    Args:
-        vertex: what it runs.
-        subtask: index from 0.
-        attempt: number from 0.
-        job: what all tasks share.
-
-    Attributes:
-        spoken: a standard output for user code whose texts go to the driver; whoever runs the task may put it there.
-        look: called between two records, so that whoever runs the task can look at its counters; says whether that has
-            taken so long that there should be fewer records in between. None: nobody looks.
+    """A subtask. Each step begins by :meth:`begin`; then come :meth:`receive` and :meth:`finish`. ``spoken`` is a
+    standard output for user code whose texts go to the driver. ``look`` is called between two records, so that whoever
+    runs the task can see its counters; it returns whether there should be fewer records in between. ``volatile`` is
+    what the last step reported: whoever is given the same continues where this object is.
 
     Every method raises JobExecutionError when user code fails; the task is disposed of then.
     """
@@ -59,10 +79,19 @@ class Task:
         self._disposed = False
         self._chain: OperatorChain | None = None
         self._entries: dict[int, Entry] = {}  # by edge; those of one input share theirs
+        self._ended: set[Channel] = set()
+        self._assignment = Assignment(0)
+        self._chains: dict[str, Chain] = {}
+        self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)  # before this step
+        self._counted = self._measured
+        self.finished = False
+        self._untouched = False  # opened, and in no step yet
+        self._inherited: dict[str, Held] = {}
+        self._taken: set[str] = set()  # operators whose state is in files of others, and is to be written anew
+        self.volatile = b""
 
     @property
     def name(self) -> str:
-        """Name of the chain and the subtask."""
         return self._vertex.task_name(self._subtask)
 
     def cancel(self) -> None:
@@ -74,25 +103,69 @@ class Task:
         """Take the rows of the DataFrame that the task's source reads, as Arrow batches; they are read when it runs."""
         self._given = batches
 
+    def inherit(self, other: Task) -> None:
+        """Take over the state of an object that has run this subtask before, and not later than the last step. What is
+        missing is read. The other one is disposed of."""
+        for operator in other._operators():
+            context = operator.context
+            chain = other._chains.get(context.config.operator_id)
+            if chain:
+                held = Held(context.state, context.operator_state, chain[-1].name)
+                self._inherited[context.config.operator_id] = held
+        other.close()
+        for held in self._inherited.values():
+            if held.keyed is not None:
+                held.keyed.release()
+
+    def _operators(self) -> Iterable[LiveOperator]:
+        return () if self._chain is None else self._chain.operators.values()
+
+    def bytes(self) -> int:
+        """About how much memory its state takes."""
+        states = {operator.context.config.operator_id: operator.context.state for operator in self._operators()}
+        total = 0
+        for operator_id, chain in self._chains.items():
+            written, state = sum(file.bytes for file in chain), states.get(operator_id)
+            total += MEMORY_PER_BYTE * written if state is None else state.memory(written)
+        return total
+
+    def begin(self, assignment: Assignment) -> None:
+        """Begin a step; state and volatile data in the assignment are for the first one only."""
+        self._assignment = assignment
+        self._measured = self._counted
+        self._sequence = 0
+        if self._chain is not None and not self._untouched:
+            self._chain.begin_step(assignment.version)
+        for operator in self._operators():
+            context = operator.context
+            context.version = assignment.version + 1
+            context.saves, context.commits = assignment.saves, assignment.commits
+        self._untouched = False
+        self._gate.begin_step(self._ended)
+
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Take rows addressed to this subtask; yields what can already leave.
 
         With several channels nothing leaves before :meth:`finish`: the order of the input is known only then.
         """
+        rows = self._open_channels(rows)
         if not self._gate.ordered:
             for row in rows:
                 self._gate.add(row)
             return iter(())
         return self._guarded(self._process(self._gate.pass_on(rows)))
 
-    @property
-    def channels(self) -> list[Channel]:
-        """The channels that lead to this subtask."""
-        return [channel for each in self._gate.channels.values() for channel in each]
+    def _open_channels(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows with records; the others say that a channel has ended."""
+        for row in rows:
+            if row.data == ENDED:
+                self._ended.add((row.edge, row.sender))
+            else:
+                yield row
 
     def finish(self) -> Iterator[Row]:
-        """The input is there: work it off; the last row is the report."""
-        raise NotImplementedError
+        """The input of the step is there: work it off; the last row is the report."""
+        return self._guarded(self._opening() if self._assignment.opens else self._step())
 
     def _guarded(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Rows of the chain, made in a place deep enough for it, with failures in the user's terms."""
@@ -100,43 +173,86 @@ class Task:
             yield from deep(len(self._vertex.operators), rows)
         except OperatorFailure as failure:
             error: BaseException = job_error(failure, self.name, self._subtask, self._attempt)
-            self._dispose()
+            self.close()
             raise error from failure.error
         except SystemExit as error:  # would end the program, or look like a crash of the worker
-            self._dispose()
+            self.close()
             raise exit_error(error, self.name, self._subtask, self._attempt) from error
         except BaseException:
-            self._dispose()
+            self.close()
             raise
 
+    def _opening(self) -> Iterator[Row]:
+        """Open, and no more; what functions have sent meanwhile leaves in the first step."""
+        chain = self._open()
+        self._untouched, self.volatile = True, self._assignment.volatile
+        operators = chain.operators.values()
+        nothing = self._report(), self._assignment.version, {}, self.volatile, {}, (), False
+        waits = self._clock.next_due(), any(operator.ticks for operator in operators)
+        report = StepReport(*nothing, *waits, {}, notes=dict(map(_notes, operators)))
+        yield Row(DRIVER, self._vertex.index, REPORT, self._subtask, 0, dumps(report))
+
     def _open(self) -> OperatorChain:
-        if self._chain is None:
-            configure(self._job.settings.storage_options)
-            for module in self._job.settings.imports:
-                import_module(module)
-            self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
-            self._connect(self._chain)
-            self._begin_chain(self._chain)
-            self._chain.open()
-        return self._chain
-
-    def _begin_chain(self, chain: OperatorChain) -> None:
-        """The chain is about to open."""
-
-    def _connect(self, chain: OperatorChain) -> None:
-        """Lead every edge to its input of the head."""
-        channels = sorted(self._gate.channels.items())
-        entries = {number: chain.entry(number, each, self._toggle, self._backlog) for number, each in channels}
-        self._entries = {each.edge: entries[each.input] for each in self._vertex.inputs}
-
-    def _toggle(self, active: bool) -> None:
-        """An input, or the source, has fallen idle or come back; the task is idle when all of them are."""
-        active = active or any(entry.valve.active for entry in self._entries.values())
         if self._chain is not None:
-            self._chain.status(active)
+            return self._chain
+        configure(self._job.settings.storage_options)
+        for module in self._job.settings.imports:
+            import_module(module)
+        chain = self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
+        channels = sorted(self._gate.channels.items())
+        entries = {number: chain.entry(number, names, self._toggle, self._backlog) for number, names in channels}
+        self._entries = {edge.edge: entries[edge.input] for edge in self._vertex.inputs}
+        self._restore_all(chain)
+        chain.open()
+        for operator in chain.operators.values():
+            drop_lost(operator.context.operator_state)
+            if operator.context.state is not None:
+                drop_lost(operator.context.state)
+        return chain
+
+    def _restore_all(self, chain: OperatorChain) -> None:
+        """Take over what earlier steps have left."""
+        assignment = self._assignment
+        chain.begin_step(assignment.version)
+        for operator in chain.operators.values():
+            self._restore(operator)
+        if assignment.volatile:
+            _, ended, valves, known = decode_value(assignment.volatile)
+            chain.resume(known)
+            for edge, valve in valves.items():
+                self._entries[edge].valve.resume(valve)
+            self._ended |= ended
+            self._gate.begin_step(ended)
+
+    def _restore(self, operator: LiveOperator) -> None:
+        assignment, context = self._assignment, operator.context
+        if assignment.folder is None:
+            return
+        operator_id, about = context.config.operator_id, self._about(operator)
+        chains, chain = assignment.chains.get(operator_id, ()), self._own_chain(operator_id)
+        if operator_id in self._inherited:
+            last = self._inherited.pop(operator_id).file
+            repair(assignment.folder, chain, context.state, context.operator_state, about, last)
+        elif any(chains):
+            settings = self._job.settings
+            place = settings.checkpoint_directory or settings.savepoint or ""
+            state, flink, drops = (context.state, context.operator_state), settings.flink, settings.ignore_unclaimed
+            load(assignment.folder, chains, *state, about, flink=flink, drops=drops, place=place)
+        if chain:
+            self._chains[operator_id] = chain
+        elif any(chains) and (context.state is not None or context.operator_state.is_there):
+            self._taken.add(operator_id)
+        context.time.watch_clock()
+
+    def _own_chain(self, operator_id: str) -> Chain:
+        """The files that this subtask continues; none if others have written them, or under another operator ID."""
+        chains = self._assignment.chains.get(operator_id, ())
+        chain = chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
+        return chain if chain and chain[0].operator_id == operator_id else ()
 
     def _context(self, config: OperatorConfig) -> OperatorContext:
-        return OperatorContext(
+        assignment = self._assignment
+        context = OperatorContext(
             self._job,
             self._vertex,
             config,
@@ -145,11 +261,35 @@ class Task:
             self._send,
             self._files,
             self._committables,
+            version=assignment.version + 1,
+            saves=assignment.saves,
+            commits=assignment.commits,
             clock=self._clock,
             toggle=self._toggle,
             begin_round=lambda number: self._open().begin_round(number),
             look=lambda: self.look is not None and self.look(),
+            tracked=assignment.folder is not None,
         )
+        held = self._inherited.get(config.operator_id)
+        if held is None:
+            return context
+        if held.file not in {file.name for file in self._own_chain(config.operator_id)}:
+            del self._inherited[config.operator_id]
+            return context
+        if held.keyed is not None:
+            held.keyed.clock = None if self._job.settings.batch else self._clock
+        context.state, context.operator_state = held.keyed, held.operator_state
+        return context
+
+    def _about(self, operator: LiveOperator) -> AboutOperator:
+        config, place = operator.context.config, (self._subtask, self._vertex.parallelism)
+        return AboutOperator(config.operator_id, config.name, config.uid, *place, config.max_parallelism)
+
+    def _toggle(self, active: bool) -> None:
+        """An input, or the source, has fallen idle or come back; the task is idle when all of them are."""
+        active = active or any(entry.valve.active for entry in self._entries.values())
+        if self._chain is not None:
+            self._chain.status(active)
 
     def _send(self, kind: int, data: bytes) -> None:
         self._out.append(Row(DRIVER, self._vertex.index, kind, self._subtask, self._sequence, data))
@@ -182,13 +322,73 @@ class Task:
             raise JobCancelledError(f"The job {self._job.name!r} was cancelled. Nothing was printed or published.")
         return self._out.take()
 
+    def _step(self) -> Iterator[Row]:
+        began = time.perf_counter()
+        chain = self._open()
+        if self._assignment.rows:
+            yield from self.receive(self._assignment.rows)
+        yield from self._work(chain)
+        self._clock.fire()
+        if self.finished:
+            for entry in dict.fromkeys(self._entries.values()):
+                entry.valve.end_all()
+                yield from self._drain()
+            chain.finish()
+            if not self._assignment.only:  # else whoever reads them knows
+                chain.end_channels()
+            yield from self._drain()
+        else:
+            chain.end_step()
+            yield from self._drain()
+        self.spoken.hand_over()
+        self._send(REPORT, dumps(self._reported(chain, began)))
+        yield from self._drain()
+        if self.finished:
+            self.close()
+
+    def _work(self, chain: OperatorChain) -> Iterator[Row]:
+        """Process what the step brings."""
+        if isinstance(chain.head, SourceOperator):
+            yield from self._read(chain.head)
+        else:
+            yield from self._process(self._gate.drain(None if self._assignment.only else self._ended))
+            if isinstance(chain.head, LiveHead) and not self._assignment.only:
+                self.finished = self._assignment.last  # its tail ends after it
+            else:
+                channels = chain_of.from_iterable(self._gate.channels.values())
+                self.finished = self._assignment.only or self._ended.issuperset(channels)
+
     def counters(self) -> tuple[SubtaskMetrics, ...]:
-        """What each operator has counted so far, in pre-order; nothing before the first row. For whoever runs the task,
-        between two of its rows, or when it calls :attr:`look`."""
+        """What each operator has counted in this step so far, or in the last one, in pre-order; nothing before the
+        first row. For whoever runs the task, between two of its rows, or when it calls :attr:`look`."""
         if self._chain is None:
             return ()
         entries = set(self._entries.values())
-        return self._chain.counters(sum(each.records for each in entries), sum(each.bytes for each in entries))
+        records, size = sum(entry.records for entry in entries), sum(entry.bytes for entry in entries)
+        self._counted = counted = self._chain.counters(records, size)
+        return tuple(map(difference, counted, self._measured))
+
+    def close(self) -> None:
+        """Release everything, once, though more could follow."""
+        if self._disposed:
+            return
+        self._disposed = True
+        self._gate.close()
+        self._out.close()
+        if self._chain is not None:
+            self._chain.dispose()
+
+    def _read(self, head: SourceOperator) -> Iterator[Row]:
+        only, reading = self._assignment.only, self._assignment.reading
+        reading = everything(head.function, self._subtask, stamps=True) if only else reading
+        assert reading is not None, "a source is told what to read"
+        if self._given is not None:
+            head.read(self._given)
+        if reading.idle is not None:
+            self._toggle(not reading.idle)
+        for _ in head.step(reading, self._backlog):
+            yield from self._drain()
+        self.finished = reading.drain or (reading.last and head.reader.exhausted)
 
     def _report(self) -> TaskReport:
         return TaskReport(
@@ -202,12 +402,54 @@ class Task:
             committables=tuple(self._committables),
         )
 
-    def _dispose(self) -> None:
-        """Release everything, once."""
-        if self._disposed:
-            return
-        self._disposed = True
-        self._gate.close()
-        self._out.close()
-        if self._chain is not None:
-            self._chain.dispose()
+    def _reported(self, chain: OperatorChain, began: float) -> StepReport:
+        task = self._report()
+        self._files.clear()
+        self._committables.clear()
+        reader = chain.head.reader if isinstance(chain.head, SourceOperator) else None
+        valves = {edge: entry.valve.volatile() for edge, entry in self._entries.items()}
+        contexts = [operator.context for operator in chain.operators.values()]
+        states = {context.config.operator_id: context.state for context in contexts if context.state is not None}
+        notes = {id_: {note: 0} for id_, state in states.items() if (note := state.other_keys())}
+        full = {context.config.operator_id for context in contexts if context.operator_state.has_elements}
+        if not self._assignment.only:
+            self.volatile = dumps((os.urandom(8), self._ended, valves, chain.volatile()))  # no two are the same
+        return StepReport(
+            task=task,
+            version=self._assignment.version + 1,
+            chains=self._saved(chain),
+            volatile=self.volatile,
+            positions={} if reader is None else reader.positions,
+            ended=() if reader is None else tuple(reader.ended),
+            finished=self.finished,
+            timer=self._clock.next_due(),
+            ticks=any(operator.ticks for operator in chain.operators.values()),
+            keys={id_: size for id_, state in states.items() if (size := state.size())},
+            millis=(time.perf_counter() - began) * 1000,
+            empty=tuple(id_ for id_, state in states.items() if state.is_empty() and id_ not in full),
+            notes=notes,
+        )
+
+    def _saved(self, chain: OperatorChain) -> dict[str, Chain]:
+        """The files with the state, which is written if this step is one for that, or the last one."""
+        folder = self._assignment.folder
+        if folder is None:
+            return {}
+        if not (self._assignment.saves or self.finished):
+            return dict(self._chains)
+        for operator in chain.operators.values():
+            context, about = operator.context, self._about(operator)
+            before = self._chains.get(about.operator_id, ())
+            version, taken = self._assignment.version + 1, about.operator_id in self._taken
+            after = save(folder, context.state, context.operator_state, about, before, version, taken)
+            if after:
+                self._chains[about.operator_id] = after
+        self._taken.clear()
+        return dict(self._chains)
+
+
+def _notes(operator: LiveOperator) -> tuple[str, dict[str, int]]:
+    """What has become of an operator's state."""
+    context = operator.context
+    keyed = {} if context.state is None else {**context.state.notes, **unread(context.state)}
+    return context.config.operator_id, {**context.operator_state.notes, **keyed}

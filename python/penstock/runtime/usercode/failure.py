@@ -1,8 +1,6 @@
 """From an exception in a user function to a :class:`~penstock.errors.JobExecutionError` that says where it happened.
-
 The innermost operator wraps the exception once (:class:`OperatorFailure`); the task adds its own name. The message
-shows the user's exception with the lines of the user's code, without the frames of the runtime.
-"""
+shows the lines of the user's code, without the frames of the runtime."""
 
 from __future__ import annotations
 
@@ -29,44 +27,23 @@ _MAX_TEXT = 20_000
 
 
 class FunctionFailure(Exception):
-    """An exception of a function that is not the operator's own: a key selector, a partitioner, a timestamp assigner.
-
-    Attributes:
-        function: what it is and where the program gives it, such as ``key selector of key_by() (line 3 of prog.py)``.
-        place: where it runs, as seen from the operator: behind, before, in.
-        error: what it raised.
-    """
+    """An exception of a function beside the operator's own: a key selector, a partitioner, a timestamp assigner.
+    ``function`` says what it is and where the program gives it, such as ``key selector of key_by() (line 3 of
+    prog.py)``; ``place`` where it runs, as seen from the operator: behind, before, in."""
 
     def __init__(self, function: str, place: str, error: BaseException) -> None:
         super().__init__(function, place, error)
-        self.function = function
-        self.place = place
-        self.error = error
+        self.function, self.place, self.error = function, place, error
 
 
 def failure_of(function: str, place: str, error: Exception) -> Exception:
-    """The failure of a function beside an operator; failures that have a name already pass.
-
-    Args:
-        function, place, error: as of :class:`FunctionFailure`.
-    """
+    """The failure of a function beside an operator; failures that have a name already pass."""
     return error if isinstance(error, (FunctionFailure, OperatorFailure)) else FunctionFailure(function, place, error)
 
 
 class OperatorFailure(Exception):
-    """An exception on its way out of an operator.
-
-    Args:
-        config: the operator.
-        error: the exception its user function (or the operator itself) raised, or the failure of another function
-            beside it.
-
-    Attributes:
-        config: the operator.
-        error: the user's exception.
-        function: the function beside the operator that raised it, None for the operator's own.
-        subject: who has failed, as a message says it.
-    """
+    """An exception on its way out of an operator: of its function, or of another one beside it, then named in
+    ``function``. ``error`` is the user's exception; ``subject`` who has failed, as a message says it."""
 
     def __init__(self, config: OperatorConfig, error: BaseException) -> None:
         super().__init__(config, error)
@@ -85,8 +62,8 @@ class OperatorFailure(Exception):
 
 
 def _helper(error: BaseException) -> str | None:
-    """What has failed of a program's own trigger, encoder and the like, by the frames of the exception: the first that
-    is not ours, called with such an object or by one of ours. It costs nothing where nothing fails."""
+    """What has failed of a program's own trigger, encoder and the like, by the frames of the exception: the first
+    that is not ours, called with such an object or by one of ours. It costs nothing where nothing fails."""
     theirs, ours = _frames(error)
     if theirs is None:
         return None
@@ -108,7 +85,6 @@ def _frames(error: BaseException) -> tuple[TracebackType | None, list[FrameType]
 
 
 def _place(error: BaseException) -> str:
-    """Where in the program an exception was raised, or passed."""
     theirs, _ = _frames(error)
     return "" if theirs is None else f" (line {theirs.tb_lineno} of {Path(theirs.tb_frame.f_code.co_filename).name})"
 
@@ -142,22 +118,20 @@ def text_of(error: BaseException) -> str:
         return "(its text cannot be shown: str() of it fails)"
 
 
-def _advice(error: BaseException) -> str:
-    if not isinstance(error, ModuleNotFoundError):
-        return ""
-    return (
-        ". Python does not find it where the task runs: ship it with add_python_file() or set_python_requirements() of "
-        "the environment, or install it there"
-    )
+_SHIP = (
+    ". Python does not find it where the task runs: ship it with add_python_file() or set_python_requirements() of the "
+    "environment, or install it there"
+)
 
 
 def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -> JobExecutionError:
     """The error that the user sees; its ``__cause__`` is the user's exception."""
     config, error = failure.config, failure.error
     uid = f" (uid {config.uid!r})" if config.uid else ""
+    advice = _SHIP if isinstance(error, ModuleNotFoundError) else ""
     message = (
         f"{failure.subject}{uid} with the ID {config.operator_id} failed in task {task!r}, subtask {subtask}, "
-        f"attempt {attempt}: {type(error).__name__}: {text_of(error)}{_advice(error)}\n{user_traceback(error)}"
+        f"attempt {attempt}: {type(error).__name__}: {text_of(error)}{advice}\n{user_traceback(error)}"
     )
     result = JobExecutionError(
         message,

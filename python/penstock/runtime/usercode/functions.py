@@ -10,15 +10,8 @@ from penstock.errors import InvalidProgramError
 
 
 def bind(function: Any, method: str) -> Callable[..., Any]:
-    """The callable behind a user function.
-
-    Args:
-        function: an object with ``method``, or a plain callable.
-        method: such as ``"map"``.
-
-    Raises:
-        InvalidProgramError: it is neither, or it is a class instead of an instance.
-    """
+    """The callable behind a user function: the method of that name, or the function itself. InvalidProgramError if
+    there is neither, or it is a class instead of an instance."""
     if isinstance(function, type) and hasattr(function, method):
         raise InvalidProgramError(
             f"{function.__name__} is a class, and its {method}() needs an instance. Write {function.__name__}() "
@@ -44,14 +37,8 @@ def lifecycle(function: Any, method: str) -> Callable[..., Any] | None:
 
 
 def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
-    """The error of a function whose results were iterated over: ``error`` itself, or if it came from ``results`` being
-    no iterable, one that says so.
-
-    Args:
-        results: what the function returned; anything iterable if it did not return.
-        function: the user function.
-        error: what was raised.
-    """
+    """The error of a function whose results were iterated over: ``error`` itself, or if it came from ``results``
+    being no iterable, one that says so. If the function did not return, ``results`` is anything iterable."""
     if not isinstance(error, TypeError) or hasattr(results, "__iter__") or hasattr(results, "__getitem__"):
         return error
     code = getattr(function, "__code__", None)
@@ -66,10 +53,8 @@ def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
 
 
 def simple_name(function: Any) -> str:
-    """The name a function shows in operator names: its class, or its own name if it is a plain function.
-
-    A lambda is called ``lambda``: unlike Java's, its name must be the same in every run.
-    """
+    """The name a function shows in operator names: its class, or its own name if it is a plain function. A lambda is
+    called ``lambda``: unlike Java's, its name must be the same in every run."""
     name = getattr(function, "__name__", None)
     if name == "<lambda>":
         return "lambda"
@@ -77,6 +62,6 @@ def simple_name(function: Any) -> str:
 
 
 def java_object(class_name: str) -> str:
-    """How Java prints an object without a text form of its own. Its address differs in each run, so a star stands for
-    it."""
+    """How Java prints an object without a text form of its own. A star stands for its address, which differs in each
+    run."""
     return f"{class_name}@*"

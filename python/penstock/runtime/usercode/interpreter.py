@@ -1,10 +1,7 @@
-"""How tasks run the chains of their operators: how deep calls may go, how often Python looks for cycles, and how many
-records are processed between two looks at what waits.
-
-In a chain each operator calls the next one: in the list form a chain of n operators is up to 6n Python calls deep.
-:func:`deep` raises the recursion limit by what a task needs. Since Python 3.11 such calls take no C stack; before, a
-deep chain also runs in a thread with a larger stack.
-"""
+"""How tasks run the chains of their operators: how deep calls may go, how often Python looks for cycles, and how
+many records are processed between two looks at what waits. In the list form a chain of n operators is up to 6n
+Python calls deep, so :func:`deep` raises the recursion limit; before Python 3.11 such calls take C stack too, from a
+thread with more of it."""
 
 from __future__ import annotations
 
@@ -61,9 +58,7 @@ def fewer_collections() -> Iterator[None]:
 
 def deep(operators: int, rows: Iterator[T]) -> Iterator[T]:
     """The rows of a task whose chain has that many operators, made where calls may be that deep."""
-    if operators <= _SHALLOW:
-        return rows
-    return _deep(operators, rows)
+    return rows if operators <= _SHALLOW else _deep(operators, rows)
 
 
 def _deep(operators: int, rows: Iterator[T]) -> Iterator[T]:

@@ -1,8 +1,6 @@
-"""Unpacks what a program ships to its tasks: modules on Python's path, archives in the current folder, files by name.
-
-The driver packs one archive (``penstock.job.shipped_files``), named by its contents. The first task of a machine that
-needs it unpacks it beside itself, for all others too.
-"""
+"""Unpacks what a program ships to its tasks: modules on Python's path, archives in the current folder, files by
+name. The driver packs one archive (``penstock.job.shipped_files``), named by its contents. The first task of a
+machine that needs it unpacks it beside itself, for all others too."""
 
 from __future__ import annotations
 
@@ -28,19 +26,12 @@ _SAFE: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") el
 
 @dataclass(frozen=True)
 class Place(DistributedCache):
-    """Where it lies on this machine.
+    """Where it lies on this machine."""
 
-    Attributes:
-        root: the folder with all of it.
-        path: entries for Python's path.
-        files: paths of the registered files by name.
-        work: the folder with what was in the archives, None if there were none.
-    """
-
-    root: str = ""
-    path: tuple[str, ...] = ()
-    files: Mapping[str, str] | None = None
-    work: str | None = None
+    root: str = ""  # the folder with all of it
+    path: tuple[str, ...] = ()  # entries for Python's path
+    files: Mapping[str, str] | None = None  # paths of the registered files by name
+    work: str | None = None  # the folder with what was in the archives, if there was any
 
     def get_file(self, name: str) -> str:
         files = self.files or {}
@@ -60,21 +51,14 @@ _last: list[Place] = []
 
 
 def place_of(name: str | None) -> Place:
-    """Where an archive lies that a task of this process has unpacked.
-
-    Args:
-        name: of the archive, without folders; None for a program that ships nothing, and has nothing.
-    """
+    """Where an archive lies that a task of this process has unpacked; None for a program that ships nothing, and has
+    nothing."""
     return _places.get(name or "", Place())
 
 
 @contextlib.contextmanager
 def shipped(archive: str | None) -> Iterator[None]:
-    """Within the block user code finds what its program has shipped.
-
-    Args:
-        archive: path of the archive; None for a program that ships nothing.
-    """
+    """Within the block user code finds what its program has shipped; None for a program that ships nothing."""
     place = Place() if archive is None else _unpacked(archive)
     if _last and _last[0] != place:
         _forget(_last[0])

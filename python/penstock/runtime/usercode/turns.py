@@ -2,8 +2,7 @@
 
 The pushing code runs in a thread of its own. At any moment exactly one of the two is in the chain, so nothing there
 needs a lock. Where the consumer can wait, it gives the thread its turn until the thread pauses or ends. Where it
-cannot, as in a step that has to end though the source sleeps, the turn is over after some time; the thread does what it
-likes meanwhile, but enters the chain only in its turn.
+cannot, as in a step that has to end though the source sleeps, the turn is over after some time.
 """
 
 from __future__ import annotations
@@ -20,16 +19,7 @@ class SourceCancelled(BaseException):
 
 
 class Turns:
-    """A thread, and its turns in the chain.
-
-    Args:
-        body: what it runs.
-        stack_size: of the thread in bytes; 0 for the default.
-
-    Attributes:
-        done: whether it has ended.
-        error: what it has raised.
-    """
+    """A thread that runs ``body``, and its turns in the chain. ``error`` is what it has raised."""
 
     def __init__(self, body: Callable[[], None], stack_size: int = 0) -> None:
         self._body, self._stack_size = body, stack_size
@@ -51,32 +41,23 @@ class Turns:
             self._change.notify_all()
 
     def give(self, seconds: float | None) -> bool:
-        """Give the thread a turn. Afterwards it is out of the chain.
-
-        Args:
-            seconds: the turn is over after that time, if the thread has not paused or ended before; None: it has as
-                long as it likes, and need not enter the chain.
-
-        Returns:
-            Whether it has paused, as rows wait to leave, or its part of the step is over.
-        """
+        """Give the thread a turn; afterwards it is out of the chain. With ``seconds`` the turn is over after that
+        time, if the thread has not paused or ended before; with None it need not even enter the chain. Returns
+        whether it has paused, as rows wait to leave, or its part of the step is over."""
         with self._change:
             self._turn, self._paused = True, False
             if self._thread.ident is None:
-                self._start()
+                with START:
+                    before = threading.stack_size(self._stack_size)
+                    try:
+                        self._thread.start()
+                    finally:
+                        threading.stack_size(before)
             self._change.notify_all()
             self._change.wait_for(lambda: self._paused or self.done, seconds)
             self._change.wait_for(lambda: self._paused or self.done or not self._inside)
             self._turn = False
             return self._paused
-
-    def _start(self) -> None:
-        with START:
-            before = threading.stack_size(self._stack_size)
-            try:
-                self._thread.start()
-            finally:
-                threading.stack_size(before)
 
     def enter(self) -> None:
         """By the thread: wait for a turn, and come into the chain."""
@@ -103,7 +84,6 @@ class Turns:
             raise SourceCancelled
 
     def cancel(self) -> None:
-        """End the thread, if it lets itself be ended."""
         with self._change:
             self._cancelled = True
             self._change.notify_all()

@@ -1,7 +1,5 @@
-"""Evictors: which elements stay in a window when it fires. Plain frozen data that travels with a program.
-
-Sources of names and semantics: ``CountEvictor``, ``TimeEvictor``, ``DeltaEvictor`` (Flink 1.11).
-"""
+"""Evictors: which elements stay in a window when it fires (Flink 1.11: ``CountEvictor``, ``TimeEvictor``,
+``DeltaEvictor``)."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.state.timers import OperatorTime
 from penstock.runtime.usercode.functions import bind, java_object, simple_name
 from penstock.runtime.windows.time_window import Window
-from penstock.runtime.windows.trigger import DeltaFunction
+from penstock.runtime.windows.triggers import DeltaFunction
 
 T = TypeVar("T", contravariant=True)
 V = TypeVar("V")
@@ -24,39 +22,27 @@ X = TypeVar("X")
 
 @dataclass(frozen=True, slots=True)
 class TimestampedValue(Generic[X]):
-    """An element of a window, as evictors see it (Flink: ``TimestampedValue``).
-
-    Attributes:
-        value: the record.
-        timestamp: in milliseconds, None if it has none.
-    """
+    """An element of a window, as evictors see it, with its timestamp in milliseconds or None (Flink:
+    ``TimestampedValue``)."""
 
     value: X
     timestamp: int | None
 
 
 class EvictorContext:
-    """What an evictor of a program's own knows besides the elements.
-
-    Args:
-        time: of the operator.
-        metrics: of the operator.
-    """
+    """What an evictor of a program's own knows besides the elements."""
 
     def __init__(self, time: OperatorTime, metrics: Metrics) -> None:
-        self._time = time
-        self._metrics = metrics
+        self._time, self._metrics = time, metrics
 
     def get_current_processing_time(self) -> int:
         """Milliseconds since the epoch."""
         return self._time.clock.now()
 
     def get_current_watermark(self) -> int:
-        """The operator's watermark."""
         return self._time.watermark
 
     def get_metric_group(self) -> MetricGroup:
-        """The operator's group of metrics."""
         return MetricGroup(self._metrics)
 
 
@@ -70,38 +56,22 @@ class Evictor(Generic[T]):
     def evict_before(
         self, elements: list[TimestampedValue[T]], size: int, window: Window, evictor_context: EvictorContext, /
     ) -> None:
-        """Called when a window fires, before its function.
-
-        Args:
-            elements: of the window, in order.
-            size: how many they are.
-            window: the window.
-            evictor_context: knows the time.
-        """
+        """Called when a window fires, before its function, with its ``size`` elements in order."""
 
     def evict_after(
         self, elements: list[TimestampedValue[T]], size: int, window: Window, evictor_context: EvictorContext, /
     ) -> None:
-        """Called when a window fires, after its function; arguments as for :meth:`evict_before`."""
+        """Called when a window fires, after its function."""
 
 
 class KeepingEvictor(Evictor[T]):
-    """Base of the evictors of Flink, which know only the elements.
+    """Base of the evictors of Flink, which know only the elements."""
 
-    Attributes:
-        after: evict after the function instead of before it.
-        timed: whether it is given (element, timestamp) pairs instead of elements.
-    """
-
-    after: bool
-    timed: ClassVar[bool] = False
+    after: bool  # evict after the function instead of before it
+    timed: ClassVar[bool] = False  # whether it is given (element, timestamp) pairs instead of elements
 
     def evict(self, elements: list[Any]) -> list[Any]:
-        """The elements that stay: the list itself or a new one.
-
-        Args:
-            elements: all of them, in order.
-        """
+        """The elements that stay: the list itself or a new one."""
         raise NotImplementedError
 
     def evict_before(
@@ -123,19 +93,13 @@ class KeepingEvictor(Evictor[T]):
 
 @dataclass(frozen=True)
 class CountEvictor(KeepingEvictor[object]):
-    """Keeps the last n elements.
-
-    Attributes:
-        count: n; 0 or less keeps none.
-        after: evict after the function instead of before it.
-    """
+    """Keeps the last ``count`` elements; 0 or less keeps none."""
 
     count: int
     after: bool = False
 
     @staticmethod
     def of(max_count: int, do_evict_after: bool = False) -> CountEvictor:
-        """The evictor."""
         return CountEvictor(checks.integer(max_count, "CountEvictor.of", "count"), do_evict_after)
 
     def evict(self, elements: list[Any]) -> list[Any]:
@@ -151,12 +115,7 @@ class CountEvictor(KeepingEvictor[object]):
 
 @dataclass(frozen=True)
 class TimeEvictor(KeepingEvictor[object]):
-    """Keeps what is younger than the youngest element less a span; all elements, if the first has no timestamp.
-
-    Attributes:
-        size_ms: the span.
-        after: evict after the function instead of before it.
-    """
+    """Keeps what is younger than the youngest element less a span; all elements, if the first has no timestamp."""
 
     timed: ClassVar[bool] = True
 
@@ -165,7 +124,6 @@ class TimeEvictor(KeepingEvictor[object]):
 
     @staticmethod
     def of(window_size: Span, do_evict_after: bool = False) -> TimeEvictor:
-        """The evictor."""
         return TimeEvictor(milliseconds_of(window_size, "TimeEvictor.of", "size"), do_evict_after)
 
     def evict(self, elements: list[Any]) -> list[Any]:
@@ -175,7 +133,7 @@ class TimeEvictor(KeepingEvictor[object]):
         return [element for element in elements if element[1] is not None and element[1] > limit]
 
     def _evict_from(self, elements: list[TimestampedValue[object]]) -> None:
-        stay = self.evict([(each.value, each.timestamp) for each in elements])
+        stay = self.evict([(element.value, element.timestamp) for element in elements])
         elements[:] = [TimestampedValue(*pair) for pair in stay]
 
     def __str__(self) -> str:
@@ -184,13 +142,8 @@ class TimeEvictor(KeepingEvictor[object]):
 
 @dataclass(frozen=True)
 class DeltaEvictor(KeepingEvictor[T]):
-    """Removes elements that differ from the last one by a threshold or more.
-
-    Attributes:
-        threshold: the difference that is too much.
-        delta: a callable of (element, last element), or an object with ``get_delta``.
-        after: evict after the function instead of before it.
-    """
+    """Removes elements that differ from the last one by a threshold or more. ``delta`` is a callable of (element,
+    last element), or an object with ``get_delta``."""
 
     threshold: float
     delta: Callable[[T, T], float] | DeltaFunction[T]
@@ -200,7 +153,6 @@ class DeltaEvictor(KeepingEvictor[T]):
     def of(
         threshold: float, delta: Callable[[V, V], float] | DeltaFunction[V], do_evict_after: bool = False
     ) -> DeltaEvictor[V]:
-        """The evictor."""
         return DeltaEvictor(threshold, checks.function(delta, "DeltaEvictor.of", "get_delta"), do_evict_after)
 
     def evict(self, elements: list[Any]) -> list[Any]:
@@ -211,7 +163,7 @@ class DeltaEvictor(KeepingEvictor[T]):
 
     def _evict_from(self, elements: list[TimestampedValue[T]]) -> None:
         delta, last = bind(self.delta, "get_delta"), elements[-1] if elements else None
-        elements[:] = [each for each in elements if last and delta(each.value, last.value) < self.threshold]
+        elements[:] = [e for e in elements if last and delta(e.value, last.value) < self.threshold]
 
     def __str__(self) -> str:
         return f"DeltaEvictor({java_object(simple_name(self.delta))}, {self.threshold})"

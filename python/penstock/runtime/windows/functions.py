@@ -1,16 +1,12 @@
-"""What a window applies to its contents: reductions, aggregations, and functions that see all elements.
-
-A description says how contents are kept (:attr:`WindowFunction.kept`) and makes, in each subtask, the function that
-turns them into records. With an evictor all elements are kept and reduced anew at each firing, as in Flink.
-
-Sources of the semantics: the ``Internal*WindowFunction`` classes, ``ReduceApplyWindowFunction``,
-``AggregateApplyWindowFunction``, ``CoGroupedStreams`` (Flink 1.11).
-"""
+"""What a window applies to its contents: reductions, aggregations, and functions that see all elements (Flink 1.11:
+the ``Internal*WindowFunction`` classes). A description says how contents are kept (:attr:`WindowFunction.kept`) and
+makes, in each subtask, the function that turns them into records. With an evictor all elements are kept and reduced
+anew at each firing."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -23,11 +19,7 @@ Apply = Callable[[Any, Any, list[Any], Any], Any]
 
 
 class WindowFunction:
-    """Base of the descriptions.
-
-    Attributes:
-        function: what is opened and closed with the operator.
-    """
+    """Base of the descriptions. ``function`` is opened and closed with the operator."""
 
     function: Any
 
@@ -36,7 +28,6 @@ class WindowFunction:
         return None
 
     def bind(self) -> Apply:
-        """The function from what is in a window to the records to emit."""
         raise NotImplementedError
 
     def reduced(self, elements: list[Any]) -> list[Any]:
@@ -50,36 +41,23 @@ class WindowFunction:
 
 @dataclass(frozen=True)
 class Accumulation:
-    """How a window keeps one value instead of its elements.
-
-    Attributes:
-        function, state: what they are called in errors.
-        add: (value, element) → value.
-        merge: two values as one, the older first.
-        start: gives the value of no element; None: the first element is the first value.
-        result: value → what the function sees.
-    """
+    """How a window keeps one value instead of its elements. In errors it is a ``function`` in a ``state``."""
 
     function: str
     state: str
-    add: Callable[[Any, Any], Any]
-    merge: Callable[[Any, Any], Any]
-    start: Callable[[], Any] | None = None
-    result: Callable[[Any], Any] = lambda value: value
+    add: Callable[[Any, Any], Any]  # (value, element) → value
+    merge: Callable[[Any, Any], Any]  # two values as one, the older first
+    start: Callable[[], Any] | None = None  # gives the value of no element; None: the first element is the first value
+    result: Callable[[Any], Any] = lambda value: value  # what the function sees
 
     def first(self, element: Any) -> Any:
-        """The value of the first element."""
         return element if self.start is None else self.add(self.start(), element)
 
 
 @dataclass(frozen=True)
 class ApplyWindow(WindowFunction):
-    """Shows windows to a WindowFunction.
-
-    Attributes:
-        function: an object with ``apply(key, window, inputs)``, or without ``key`` for a stream without key.
-        keyed: whether it is given the key.
-    """
+    """Shows windows to a WindowFunction: an object with ``apply(key, window, inputs)``, or without ``key`` if not
+    ``keyed``."""
 
     function: Any
     keyed: bool = True
@@ -93,12 +71,8 @@ class ApplyWindow(WindowFunction):
 
 @dataclass(frozen=True)
 class ProcessWindow(WindowFunction):
-    """Shows windows to a ProcessWindowFunction, with a context: state, watermark.
-
-    Attributes:
-        function: an object with ``process(key, context, elements)``, or without ``key`` for a stream without key.
-        keyed: whether it is given the key.
-    """
+    """Shows windows to a ProcessWindowFunction, with a context: ``process(key, context, elements)``, or without
+    ``key``."""
 
     function: Any
     keyed: bool = True
@@ -120,7 +94,6 @@ class _Reducing(WindowFunction):
 
     @property
     def function(self) -> Any:
-        """The window function; functions inside a window's state are not opened."""
         return None if self.then is None else self.then.function
 
     def kept(self) -> Accumulation:
@@ -140,12 +113,7 @@ class _Reducing(WindowFunction):
 
 @dataclass(frozen=True)
 class ReduceWindow(_Reducing):
-    """Reduces a window to one record.
-
-    Attributes:
-        reducer: a user reduce function, or one of the aggregators of :mod:`penstock.runtime.aggregators`.
-        then: sees the result instead of the elements.
-    """
+    """Reduces a window to one record, by a user reduce function or one of :mod:`penstock.runtime.aggregators`."""
 
     reducer: Any
     then: WindowFunction | None = None
@@ -155,11 +123,9 @@ class ReduceWindow(_Reducing):
         return Accumulation("ReduceFunction", "reducing", combine, combine)
 
     def reduced(self, elements: list[Any]) -> list[Any]:
-        """The reduction of all elements; no elements give None, as in Flink.
-
-        Flink's min and max write the extreme into the object of the first element, which an evicting window keeps: the
-        next firing sees it there. So the first element is replaced here (``changes_first``).
-        """
+        """The reduction of all elements; no elements give None, as in Flink. Its min and max write the extreme into
+        the object of the first element, which the next firing of an evicting window sees; so the first element is
+        replaced here."""
         if not elements:
             return [None]
         fold = getattr(self.reducer, "fold", None)
@@ -173,37 +139,25 @@ class ReduceWindow(_Reducing):
 
 @dataclass(frozen=True)
 class AggregateWindow(_Reducing):
-    """Folds a window's elements, in order, into an accumulator and emits its result.
-
-    Attributes:
-        aggregator: the user's AggregateFunction.
-        then: sees the result instead of the elements.
-    """
+    """Folds a window's elements, in order, into an accumulator and emits its result."""
 
     aggregator: Any
     then: WindowFunction | None = None
 
     def kept(self) -> Accumulation:
-        own, add = self.aggregator, self.aggregator.add
-        return Accumulation(
-            "AggregateFunction",
-            "aggregating",
-            lambda accumulator, element: add(element, accumulator),
-            getattr(own, "merge", _unmergeable),
-            own.create_accumulator,
-            own.get_result,
-        )
+        user, add_element = self.aggregator, self.aggregator.add
+        merge = getattr(user, "merge", _unmergeable)
+
+        def add(accumulator: Any, element: Any) -> Any:
+            return add_element(element, accumulator)
+
+        return Accumulation("AggregateFunction", "aggregating", add, merge, user.create_accumulator, user.get_result)
 
 
 @dataclass(frozen=True)
 class FoldWindow(_Reducing):
-    """Folds a window's elements, in order, into a copy of an initial value.
-
-    Attributes:
-        initial: the value of no element.
-        folder: a callable of (value so far, element), or an object with ``fold``.
-        then: sees the result instead of the elements.
-    """
+    """Folds a window's elements, in order, into a copy of ``initial``, by a callable of (value so far, element), or
+    ``fold``."""
 
     initial: Any
     folder: Any
@@ -220,69 +174,48 @@ def _unmergeable(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class CoGroupWindow(WindowFunction):
-    """Shows the two groups of a window of a join. Its elements are (1, left) and (2, right).
+    """Shows the two groups of a window of a join. Its elements are (1, left) and (2, right)."""
 
-    Attributes:
-        function: an object with ``co_group(left, right)`` or ``join(left, right)``, or a callable of that form.
-        method: which of the two.
-        flat: a ``join`` gives any number of records for a pair instead of one.
-    """
-
-    function: Any
-    method: str
-    flat: bool = False
+    function: Any  # an object with the method, or a callable of that form
+    method: str  # "co_group" or "join"
+    flat: bool = False  # a `join` gives any number of records for a pair instead of one
 
     def bind(self) -> Apply:
-        f = bind(self.function, self.method)
-        apply = f if self.method == "co_group" else _pairs(f, self.flat)
+        call = bind(self.function, self.method)
 
         def see(key: Any, window: Any, elements: list[Any], context: Any) -> Any:
             groups: tuple[list[Any], list[Any]] = [], []
             for side, element in elements:
                 groups[side - 1].append(element)
-            return apply(*groups)
+            if self.method == "co_group":
+                return call(*groups)
+            results = (call(*pair) for pair in product(*groups))
+            return (record for records in results for record in records or ()) if self.flat else results
 
         return see
 
 
-def _pairs(join: Callable[[Any, Any], Any], flat: bool) -> Callable[[list[Any], list[Any]], Iterable[Any]]:
-    if flat:
-        return lambda left, right: (record for pair in product(left, right) for record in join(*pair) or ())
-    return lambda left, right: (join(*pair) for pair in product(left, right))
-
-
 @dataclass(frozen=True)
 class Tagged:
-    """Marks which side of a join a record comes from.
-
-    Attributes:
-        side: 1 or 2.
-    """
+    """Marks which side of a join a record comes from: 1 or 2."""
 
     side: int
 
     def __call__(self, record: Any) -> tuple[int, Any]:
-        """The record with its side."""
         return self.side, record
 
 
 @dataclass(frozen=True)
 class TaggedKey:
-    """The key of a record of either side.
-
-    Attributes:
-        first, second: key selectors of the two sides.
-    """
+    """The key of a record of either side, by the key selectors of the two."""
 
     first: Any
     second: Any
 
     def open(self, runtime_context: Any) -> None:
-        """Open both."""
         self._live("open", runtime_context)
 
     def close(self) -> None:
-        """Close both."""
         self._live("close")
 
     def _live(self, method: str, *arguments: Any) -> None:
@@ -292,6 +225,5 @@ class TaggedKey:
                 call(*arguments)
 
     def __call__(self, record: tuple[int, Any]) -> Any:
-        """The key of the record inside."""
         side, value = record
         return bind(self.first if side == 1 else self.second, "get_key")(value)

@@ -2,10 +2,8 @@
 
 Per key there is a map from each live window to its *state window*, under which the contents are kept: that of the first
 of the windows that have become one. Which one is first, and in what order the others' elements come after its own, is
-the iteration order of a Java HashSet.
-
-Where Flink loses data, this does not: a new window that equals a live one adds to it, also after a merge (Flink maps it
-to itself and so forgets what was under the first state window).
+the iteration order of a Java HashSet. Where Flink loses data, this does not: a new window that equals a live one adds
+to it, also after a merge (Flink maps it to itself and so forgets what was under the first state window).
 
 Source of the semantics: ``MergingWindowSet``, ``TimeWindow.mergeWindows`` (Flink 1.11). Cost: O(live windows of the
 key) per element.
@@ -17,8 +15,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.windows.assigner import WindowAssigner
-from penstock.runtime.windows.assigners import MergingTimeWindows
+from penstock.runtime.windows.assigners import MergingTimeWindows, WindowAssigner
 from penstock.runtime.windows.time_window import MergeCallback, TimeWindow
 
 STATE = "merging-window-set"
@@ -40,12 +37,8 @@ def _hash(window: TimeWindow) -> int:
 
 
 def java_order(windows: list[TimeWindow], size: int) -> list[TimeWindow]:
-    """Windows in the order in which a Java HashSet gives them that they entered by start.
-
-    Args:
-        windows: what is in the set now.
-        size: the largest number of windows the set has held.
-    """
+    """Windows in the order in which a Java HashSet gives them that they entered by start, and that has held
+    ``size``."""
     buckets = 16
     while size > buckets * 3 // 4:
         buckets *= 2
@@ -53,11 +46,7 @@ def java_order(windows: list[TimeWindow], size: int) -> list[TimeWindow]:
 
 
 class MergingWindows:
-    """The live windows of the current key, which merge when they touch.
-
-    Args:
-        keyed: the operator's state.
-    """
+    """The live windows of the current key, which merge when they touch."""
 
     def __init__(self, keyed: KeyedState) -> None:
         self._keyed = keyed
@@ -71,19 +60,13 @@ class MergingWindows:
         return self._table.get(self._keyed.slot, {}).get(window)
 
     def retire(self, window: Any) -> None:
-        """A window is over."""
         live = self._live()
         live.pop(window, None)
         if not live:
             del self._table[self._keyed.slot]
 
     def add(self, window: Any, on_merge: OnMerge) -> Any:
-        """Add a window; the live one that it has become.
-
-        Args:
-            window: the new one.
-            on_merge: told when live windows become another one.
-        """
+        """Add a window; the live one that it has become. ``on_merge`` is told when live windows become another one."""
         live, (start, end) = self._live(), window
         touching = [other for other in live if other[0] <= end and other[1] >= start]  # intersects, without a call
         if not touching:
@@ -103,12 +86,7 @@ class MergingWindows:
 
 
 class AssignedMerging(MergingWindows):
-    """The live windows of the current key, which merge as the program's own assigner says.
-
-    Args:
-        keyed: the operator's state.
-        merge_windows: of the assigner.
-    """
+    """The live windows of the current key, which merge as the program's own assigner says."""
 
     def __init__(self, keyed: KeyedState, merge_windows: Callable[[list[Any], MergeCallback[Any]], None]) -> None:
         super().__init__(keyed)
@@ -145,7 +123,7 @@ def merging_of(assigner: WindowAssigner[Any, Any], keyed: KeyedState) -> Merging
     """How the windows of an assigner merge; None if they do not."""
     if not assigner.merging:
         return None
-    own = getattr(assigner, "merge_windows", None)
-    if own is None or isinstance(assigner, MergingTimeWindows):
+    merge_windows = getattr(assigner, "merge_windows", None)
+    if merge_windows is None or isinstance(assigner, MergingTimeWindows):
         return MergingWindows(keyed)
-    return AssignedMerging(keyed, own)
+    return AssignedMerging(keyed, merge_windows)

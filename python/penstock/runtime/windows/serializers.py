@@ -1,8 +1,5 @@
-"""Serializers of windows: the bytes that Flink writes for them.
-
-Source of the forms: ``TimeWindow.Serializer``, ``GlobalWindow.Serializer`` (Flink 1.11), PyFlink's
-``CountWindowSerializer``.
-"""
+"""Serializers of windows: the bytes that Flink (``TimeWindow.Serializer`` and its siblings) and PyFlink write for
+them."""
 
 from __future__ import annotations
 

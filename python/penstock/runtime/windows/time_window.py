@@ -46,21 +46,14 @@ class TimeWindow(NamedTuple):
 
     @staticmethod
     def get_window_start_with_offset(timestamp: int, offset: int, window_size: int) -> int:
-        """Start of the window of a size, aligned to an offset, that holds a time.
-
-        Flink takes Java's remainder, which is negative below the offset, and so puts some times into a window that does
-        not hold them.
-        """
+        """Start of the window of a size, aligned to an offset, that holds a time. Flink takes Java's remainder,
+        which is negative below the offset, and so puts some times into a window that does not hold them."""
         return timestamp - (timestamp - offset) % window_size
 
     @staticmethod
     def merge_windows(windows: Iterable[TimeWindow], callback: MergeCallback[TimeWindow]) -> None:
-        """Merge windows that overlap or touch. O(n log n).
-
-        Args:
-            windows: in any order.
-            callback: told of every group of more than one.
-        """
+        """Merge windows that overlap or touch, in any order; the callback is told of every group of more than one.
+        O(n log n)."""
         group: list[TimeWindow] = []
         whole: TimeWindow | None = None
         for window in sorted(set(windows)):
@@ -81,7 +74,6 @@ class CountWindow(NamedTuple):
     id: int
 
     def max_timestamp(self) -> int:
-        """Long.MAX_VALUE: time ends none."""
         return MAX_WATERMARK
 
 
@@ -95,11 +87,9 @@ class GlobalWindow:
 
     @staticmethod
     def get() -> GlobalWindow:
-        """The window."""
         return GLOBAL_WINDOW
 
     def max_timestamp(self) -> int:
-        """Long.MAX_VALUE."""
         return MAX_WATERMARK
 
     def __reduce__(self) -> str:

@@ -27,8 +27,3 @@ def moment_of(ticks: int) -> datetime | Instant:
         return _EPOCH + timedelta(microseconds=ticks)
     except OverflowError:
         return instant_of(ticks)
-
-
-def datetime_of(moment: Instant) -> datetime:
-    """A moment in UTC, cut to microseconds."""
-    return moment.to_datetime()
