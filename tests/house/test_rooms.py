@@ -187,8 +187,6 @@ ROOMS = {
         "interruptions",
         "schedule",
         "savepoints",
-        "opened_tasks",
-        "runner",
         "loop",
         "rescale",
     ],

@@ -29,8 +29,7 @@ _KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})
 
 
 class BatchEdges:
-    """What BATCH mode says of the edges of a program. ``batch`` is whether the program runs so; without it nothing is
-    sorted, early, or combined."""
+    """What BATCH mode says of the edges of a program; in STREAMING mode nothing is sorted, early or combined."""
 
     def __init__(self, operators: Mapping[int, StreamOperator], *, batch: bool, combine: bool) -> None:
         self._operators = operators
@@ -64,8 +63,7 @@ class BatchEdges:
         return operator.reducer if combinable(operator.reducer, record_type) else None
 
     def check_chain(self, links: Sequence[ChainedOperator]) -> None:
-        """Refuse a chain in which an operator with a key is not the first: its input never crosses an exchange that
-        could sort it."""
+        """Refuse a chain with a keyed operator behind its head, whose input crosses no exchange that could sort it."""
         for link in links[1:] if self._batch else ():
             if self._operators[link.node].keyed is not None:
                 raise UnsupportedError(

@@ -70,11 +70,7 @@ class End:
 
 @dataclass(frozen=True)
 class Deployment:
-    """A whole job, ready to run. ``frames`` are the DataFrames that sources read, by index of their vertex.
-    ``locations`` is where operators read or write files: name of the operator, path or URL. ``sources`` is what runs at
-    the head of each source, by index of its vertex. ``planned`` makes the plan that it is, with what is taken over from
-    state. ``mark`` is a random text, known to the job's tasks and its driver only: what stands behind it in a text
-    comes from a task."""
+    """A whole job, ready to run."""
 
     job: JobConfig  # what all tasks share
     vertices: tuple[VertexConfig, ...]  # by index in the JobGraph
@@ -96,15 +92,13 @@ class Deployment:
 
     @property
     def goes_round(self) -> bool:
-        """Whether tasks may have to work several times before the job can commit: a function pushes records, which may
-        end rounds, or records are led back. In BATCH mode each reads all of its input first."""
+        """Whether tasks may have to work several times before the job can commit."""
         if self.job.settings.batch:
             return False
         pushes = any(not isinstance(source, BatchSource) for source in self.sources.values())
         return pushes or any(vertex.inputs for vertex in self.levels[0])
 
     def slots(self, level: int) -> int:
-        """Number of tasks of a level."""
         last = self.levels[level][-1]
         return last.offset + last.parallelism
 
@@ -122,10 +116,7 @@ def deploy(
     times: int = 0,
     resumed: bool = False,
 ) -> Deployment:
-    """The task descriptors of a program. What it restores has been decided: :mod:`penstock.job.restore`. ``loops`` is
-    whether the executor's tasks live on, so that records can go round in a job that commits once. ``folder`` is the
-    checkpoint directory of a job that runs in steps, if it is open. ``resumed`` is whether the outputs of an earlier
-    run may be there; else their targets must be free."""
+    """The task descriptors of a program. ``loops``: the executor's tasks live on from step to step."""
     steps = folder is not None or runs_in_steps(pipeline, loops=loops)
     settings, job_graph = pipeline.settings, pipeline.job_graph()
     if settings.batch:
@@ -163,9 +154,7 @@ def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...],
 
 
 def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
-    """Whether a program runs in steps, and commits each: a source of it never ends, it has a checkpoint directory, or
-    begins from a savepoint; or checkpoints are enabled and a function pushes records, and it is unknown whether it
-    ends; or it has an iteration."""
+    """Whether a program commits each step: its end is unknown, or it has a checkpoint directory or savepoint."""
     settings = pipeline.settings
     if pipeline.unbounded or ((settings.checkpoint_directory is not None or settings.savepoint) and not settings.batch):
         return True
@@ -178,7 +167,6 @@ def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
 
 
 def _ends(vertices: Iterable[VertexConfig], operators: Mapping[int, StreamOperator]) -> Iterator[End]:
-    """The sinks, by vertex."""
     for vertex in vertices:
         for config in vertex.operators:
             operator = operators[config.node]

@@ -154,8 +154,7 @@ def _target(archive: str) -> tuple[Path, str]:
 
 
 def _files(path: Path) -> Iterator[tuple[str, Path]]:
-    """(path within, file) of a file or of all files in a folder, and of empty folders, in order; compiled modules are
-    left out."""
+    """(path within, file) of a file, or of all files and empty folders in a folder, without compiled modules."""
     if not path.is_dir():
         yield "", path
         return

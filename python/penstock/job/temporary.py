@@ -18,8 +18,7 @@ _ALIVE = "alive"
 
 
 class TemporaryFolder:
-    """An empty folder, and a lock by which others see that it is needed. ``prefix`` is how its name begins; all of this
-    user's with this prefix that nobody needs any more are removed."""
+    """An empty folder, and a lock by which others see that it is needed; dead ones with its prefix go."""
 
     def __init__(self, prefix: str) -> None:
         _remove_dead(prefix)

@@ -23,8 +23,7 @@ from penstock.runtime.task.step_task import StepTask
 
 
 class LocalSteps:
-    """Runs the tasks of steps, level by level. ``memory`` is how many bytes wait in memory between the tasks, and as
-    many for the driver."""
+    """Runs the tasks of steps, level by level; ``memory`` bytes wait between the tasks, and as many for the driver."""
 
     keeps_tasks = True
 
@@ -36,7 +35,6 @@ class LocalSteps:
         self._cancelled = False
 
     def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         shared, for_driver = Memory(self._memory), Rows(Store(self._memory))
         stores = [Store(shared) for _ in self._deployment.levels]
         inboxes = [defaultdict[int, Rows](partial(Rows, store)) for store in stores]
@@ -97,21 +95,18 @@ class LocalSteps:
                 inboxes[row.level][row.slot].append(row)
 
     def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`. There are none here."""
+        """See :class:`penstock.job.steps.loop.Runner`. There are none here."""
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         self._cancelled = True
         if self._working is not None:
             self._working.cancel()
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         self.close()
         self._attempt = attempt
 
     def close(self) -> None:
-        """Dispose of the tasks."""
         for task in self._tasks.values():
             with contextlib.suppress(Exception):  # they may be those that have failed
                 task.close()

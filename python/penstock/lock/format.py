@@ -42,8 +42,7 @@ def written(model: ProgramModel, program: str) -> str:
 
 
 def _text(graph: Graph, program: str, *, numbered: bool) -> str:
-    """The file. Connections have numbers if the order of IDs would change with connections in the order of the blocks,
-    which is rare."""
+    """The file. Connections are numbered in the rare case that their order in the blocks would change IDs."""
     model = graph.model
     blocks = (_block(dict(_facts(graph, node, numbered))) for node in graph.order)
     head = {_KEY: FORMAT, "program": PurePath(program).name, "job": model.name, "flink": model.flink}
@@ -52,7 +51,6 @@ def _text(graph: Graph, program: str, *, numbered: bool) -> str:
 
 
 def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]:
-    """The facts of an operator that are set."""
     each = graph.model.by_node[node]
     yield "name", each.name
     yield "id", each.operator_id

@@ -22,25 +22,15 @@ UID, HASH = "uid", "set_uid_hash"
 
 @dataclass(frozen=True)
 class Pin:
-    """A call to be added behind the one that makes an operator.
+    """A call to be added behind the one that makes an operator."""
 
-    Attributes:
-        operator: its name.
-        method: ``uid`` or ``set_uid_hash``.
-        value: the argument.
-        site: the call that makes the operator; None if unknown.
-        instead_of: uid in the program that the value replaces; None to add a call.
-        otherwise: the uid hash with the same effect, if that uid is not a literal and cannot be replaced.
-        unreachable: why no call can follow; "" if one can.
-    """
-
-    operator: str
-    method: str
+    operator: str  # its name
+    method: str  # ``uid`` or ``set_uid_hash``
     value: str
-    site: Site | None
-    instead_of: str | None = None
-    otherwise: str | None = None
-    unreachable: str = ""
+    site: Site | None  # the call that makes the operator; None if unknown
+    instead_of: str | None = None  # uid in the program that the value replaces; None to add a call
+    otherwise: str | None = None  # the uid hash with the same effect, if that uid is not a literal
+    unreachable: str = ""  # why no call can follow; "" if one can
 
     @property
     def text(self) -> str:
@@ -60,9 +50,7 @@ def pins(difference: Difference) -> tuple[Pin, ...]:
 
 
 def own_uids(operators: Sequence[OperatorModel], nodes: Collection[int], locked: Mapping[str, bool]) -> tuple[Pin, ...]:
-    """Calls that give some operators uids made of their names, in the order of the program. ``locked`` are the IDs of a
-    lock file, and whether there may be state under them: such an ID also becomes the uid hash, so that the next start
-    finds the state. O(operators)."""
+    """Calls that give operators uids made of their names; a ``locked`` ID with state also becomes the uid hash."""
     calls, found = _Calls(operators), list[Pin]()
     for operator in operators:
         if operator.node in nodes:
@@ -145,8 +133,7 @@ class _Calls:
 
 
 def _last_at(operators: Sequence[OperatorModel]) -> dict[Site, int | None]:
-    """The last operator that each call has made, to which following calls apply; None for a call that ran several
-    times, and made operators of one name and type again."""
+    """The last operator that each call has made; None for a call that ran several times."""
     found: dict[Site, list[OperatorModel]] = {}
     for operator in operators:
         if operator.site is not None:

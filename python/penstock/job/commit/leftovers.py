@@ -50,33 +50,17 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Leftover:
-    """Pending folders of one job.
+    """Pending folders of one job."""
 
-    Attributes:
-        folder: the job's home if it commits once, else the folder itself.
-        job: name of the job, None where nothing says it.
-        targets: the outputs concerned.
-        verdict: what became of it, or would.
-        reason: why it was left.
-    """
-
-    folder: str
-    job: str | None
+    folder: str  # the job's home if it commits once, else the folder itself
+    job: str | None  # None if unknown
     targets: tuple[str, ...]
-    verdict: Verdict
-    reason: str = ""
+    verdict: Verdict  # what became of it, or would
+    reason: str = ""  # why it was left
 
 
 def pending_at(path: str) -> Iterator[str]:
-    """The pending folders of an output, and those of outputs in it if it is a folder (not of folders inside those).
-    O(entries of the folder it is in, its own, and those of the folders in it).
-
-    Args:
-        path: of the output, or its URL.
-
-    Raises:
-        ConfigurationError: the folder of the output is not there, or its store cannot be reached.
-    """
+    """The pending folders of an output (path or URL), and of outputs in it if it is a folder, one level deep."""
     place = real_place(path)
     if pending_of(place) is not None:
         yield place
@@ -106,17 +90,7 @@ def _folders(place: str) -> list[str]:
 
 
 def settle(target: str, *, adds: bool, senders: Senders = NOBODY) -> None:
-    """Before a job writes to a target: finish or remove what an earlier one that commits once has left of it, with all
-    outputs of that.
-
-    Args:
-        target: path or URL.
-        adds: whether it is a folder to which files are added, which several jobs may do at a time.
-        senders: the sinks of the program, which send what an earlier run could not.
-
-    Raises:
-        ConfigurationError: a job that runs writes there too, or the earlier one's output cannot be published.
-    """
+    """Before a job writes to a target: finish or remove what an earlier one that commits once has left of it."""
     above = next(parents(target), None)
     inside = _of(target, target) if adds else []
     for folder in (*_of(target, above), *inside):
@@ -145,18 +119,9 @@ def _in_use(target: str, leftover: Leftover) -> ConfigurationError:
 
 
 def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: Senders = NOBODY) -> Leftover | None:
-    """Finish or remove the job of a pending folder, unless its driver lives. It can be repeated, also after it was
-    itself interrupted.
+    """Finish or remove the job of a pending folder, unless its driver lives (``dead``: it is known not to).
 
-    Args:
-        folder: of :func:`pending_at`.
-        dry_run: only say what would be done.
-        dead: the driver is known to be dead, so nobody waits until its lease is over.
-        senders: the sinks of the program.
-
-    Returns:
-        What was done; None if the folder is gone, as when another process does the same.
-    """
+    It can be repeated. Returns what was done, or would be (``dry_run``); None if the folder is gone."""
     leftover = Leftover(folder, None, (_pending(folder).target,), Verdict.REMOVE)
     try:
         marker = read_marker(folder)
@@ -195,7 +160,6 @@ def _is_there(folder: str) -> bool:
 
 
 def _of_steps(folder: str, marker: Marker, leftover: Leftover, dry_run: bool) -> Leftover:
-    """The folder of a job with a checkpoint directory of its own."""
     with _free(marker.job_folder, _pending(folder).folder_id) as job:
         _check_not_needed(folder, job)
         if not dry_run:
@@ -205,12 +169,7 @@ def _of_steps(folder: str, marker: Marker, leftover: Leftover, dry_run: bool) ->
 
 @contextlib.contextmanager
 def _free(place: str, folder_id: str | None) -> Iterator[JobFolder]:
-    """The checkpoint directory, which no driver has, nor takes as long as the block lasts where there are locks.
-
-    Raises:
-        FolderHeldError: one has.
-        JobFolderError: it is not there.
-    """
+    """The checkpoint directory, which no driver has, nor takes within the block if there are locks."""
     job = JobFolder(place)
     about = job.files.about()
     if about is None or about.id != folder_id:
@@ -228,11 +187,7 @@ def _free(place: str, folder_id: str | None) -> Iterator[JobFolder]:
 
 
 def _check_not_needed(folder: str, job: JobFolder) -> None:
-    """Nothing in a folder is named by the newest manifest.
-
-    Raises:
-        JobFolderError: something is, or it cannot be told.
-    """
+    """Nothing in a folder is named by the newest manifest."""
     newest = job.newest()
     outputs = () if newest is None else newest.outputs
     named = {output.pending for output in outputs if output.pending.startswith(f"{folder}/")}
@@ -246,8 +201,7 @@ def _check_not_needed(folder: str, job: JobFolder) -> None:
 
 
 def _unmarked(folder: str, leftover: Leftover, dry_run: bool, dead: bool) -> Leftover:
-    """A folder whose making, or removal, was interrupted, or to which a late task has written: without its marker a job
-    does not count. Another's folder may have such a name."""
+    """A folder whose creation or removal was interrupted; without its marker a job does not count."""
     strange = stranger(folder)
     if strange is not None:
         return replace(leftover, verdict=Verdict.LEAVE, reason=f"{strange!r} in it is not known to be Penstock's.")
@@ -262,7 +216,6 @@ def _unmarked(folder: str, leftover: Leftover, dry_run: bool, dead: bool) -> Lef
 
 
 def _finish(folder: str, marker: Marker, leftover: Leftover, dry_run: bool, dead: bool, senders: Senders) -> Leftover:
-    """A job that commits once."""
     home = marker.folders[0]
     single = SingleCommit(marker.job_folder, marker.job)
     if read_marker(home) != marker or not single.exists():
@@ -286,11 +239,7 @@ def _finish(folder: str, marker: Marker, leftover: Leftover, dry_run: bool, dead
 
 
 def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> None:
-    """Everything is as a job leaves it, and can be published.
-
-    Raises:
-        ConfigurationError: it is not, or cannot.
-    """
+    """Everything is as a job leaves it, and can be published."""
     for output in outputs:
         pending = pending_of(output.pending.rpartition("/")[0])
         if not output.pending and output.sent:
@@ -329,11 +278,7 @@ def _is_ours(output: Output, pending: PendingFolder, marker: Marker) -> bool:
 
 
 def _check_copy(output: Output) -> None:
-    """Nothing stands in the place of an output on a store but what may be a copy of it.
-
-    Raises:
-        ConfigurationError: something does.
-    """
+    """Nothing stands in the place of an output on a store but what may be a copy of it."""
     store = Store(output.pending)
     waits, stands = store.size(output.pending), store.size(output.target)
     if waits is not None and stands is not None and waits != stands:

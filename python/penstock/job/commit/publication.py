@@ -24,13 +24,7 @@ _BLOCK = 1 << 20
 
 
 def publish_files(outputs: Sequence[Output]) -> None:
-    """Publish those outputs of a manifest that are files with names.
-
-    Raises:
-        ConfigurationError: something stands in a target's place that may not be replaced, or a file to which bytes are
-            to be added has lost some.
-        OSError: the storage refuses.
-    """
+    """Publish those outputs of a manifest that are files with names."""
     named = [output for output in outputs if not output.sent]
     folders: dict[str, None] = {}
     for output in named:
@@ -57,7 +51,6 @@ def _is_whole(output: Output) -> bool:
 
 
 def _name(output: Output) -> None:
-    """Give a file or folder its name."""
     new, target = Path(output.pending), Path(output.target)
     if not new.exists():
         return
@@ -81,8 +74,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _append(output: Output, at: int) -> None:
-    """Put the bytes of a file behind those that were in another one. It never cuts: what is there behind them has come
-    later, from a driver that follows this one."""
+    """Add a file to another, at the position in the manifest. It never cuts: bytes behind are a later driver's."""
     try:
         source = open(output.pending, "rb")  # noqa: SIM115 - it is closed below
     except FileNotFoundError:
@@ -162,13 +154,7 @@ def send(
     *,
     last: bool = False,
 ) -> int:
-    """Have a sink send what its files of a manifest hold, and remove them; see :meth:`PublishedSink.send`. Returns how
-    many bytes have been sent in all.
-
-    Raises:
-        ConfigurationError: the sink cannot.
-        OSError: a file cannot be removed.
-    """
+    """Have a sink send what its files of a manifest hold, and remove them. Returns how many bytes were sent in all."""
     before, files = outputs[0].at or 0, [output.pending for output in outputs if output.pending]
     if all(map(os.path.exists, files)):
         sink.send(files, owner, version, before, check, last=last)
@@ -185,16 +171,7 @@ def waiting_size(path: str) -> int:
 
 
 def put_whole(folder: str, files: Sequence[tuple[str, str | None]], single: bool) -> str:
-    """Put the files of an output under one name, so that one rename publishes it. O(files).
-
-    Args:
-        folder: the pending folder.
-        files: the name of each in the output, and where it waits; None for an empty one.
-        single: whether the output is a file, not a folder of files.
-
-    Returns:
-        Where the output waits.
-    """
+    """Put files (name, where it waits; None for an empty one) under one name, so that one rename publishes them."""
     new = join(folder, fresh(NEW))
     if not single:
         os.mkdir(new)

@@ -66,8 +66,7 @@ def _savepoint(newest: StepManifest | None, settings: Settings) -> Savepoint:
 
 
 def for_beginning(savepoint: Savepoint) -> StepManifest:
-    """The state of a savepoint, as a job begins from it. After the end of time, tasks that had ended continue: more may
-    be read by now."""
+    """The state of a savepoint as a job begins from it; after a drain, tasks that had ended continue."""
     manifest = savepoint.manifest
     if savepoint.about.kind != DRAIN:
         return manifest
@@ -76,8 +75,7 @@ def for_beginning(savepoint: Savepoint) -> StepManifest:
 
 
 def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
-    """Have a checkpoint directory that has no version yet begin from the savepoint that the program names; or see that
-    it was. Returns a line for the user if it has begun from the savepoint now."""
+    """Have a new checkpoint directory begin from the savepoint. Returns a line for the user if it did now."""
     if not settings.savepoint:
         return None
     newest = lease.newest()

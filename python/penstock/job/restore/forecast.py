@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 def predict(
     pipeline: Pipeline, manifest: StepManifest, *, allow: bool = False
 ) -> tuple[InvalidProgramError | None, list[Finding]]:
-    """Whether a program can resume from a manifest, and what should be said of it. O(operators).
-
-    Whether states can be read by the types of the program is seen when it runs, before its first record. Returns why it
-    is refused, or None; and the findings."""
+    """Why a program cannot resume from a manifest, or None, and what should be said of it. O(operators)."""
     refused = None
     try:
         fit_to_state(pipeline, manifest, allow=allow)

@@ -20,8 +20,7 @@ _INHERITED = "inherited by position"
 
 
 def describe(manifest: StepManifest, vertices: Sequence[VertexConfig], matching: Matching | None) -> str:
-    """A short table: a line for each thing that should be said; empty if there is nothing. ``matching`` is who takes
-    what; None where the plan has not changed: then there can only be other names."""
+    """A short table, or ""; without ``matching`` the plan has not changed, and only names can have."""
     manifest = manifest.filled()
     if matching is None:
         matching = match(manifest, (operator for vertex in vertices for operator in vertex.operators))

@@ -29,11 +29,10 @@ LOG = logging.getLogger("penstock")
 
 
 def scale(pipeline: Pipeline, offered: int, manifest: StepManifest | None) -> Pipeline:
-    """The program with as many subtasks as are offered, where it leaves that open. At most three plans: O(V + E).
+    """The program with as many subtasks as are offered, where it leaves that open and its state allows it.
 
-    An operator with a max parallelism gets no more subtasks than that, and one with state, with all of its chain, no
-    more than the state has key groups. A source function that pushes keeps as many as it had: with others it would
-    start over. ``manifest`` is the checkpoint that the job resumes from; None if it begins."""
+    An operator with state, with all of its chain, gets at most as many subtasks as the state has key groups. A source
+    function that pushes keeps as many as it had: with others it would start over. At most three plans: O(V + E)."""
     if pipeline.settings.batch:
         raise UnsupportedError(
             "scheduler-mode is reactive (--reactive), and the program runs in BATCH mode, which has no state to "
@@ -73,9 +72,7 @@ def _positions(manifest: StepManifest, state_id: str) -> Mapping[str, Any]:
 
 
 def warn_of_unsteady_ids(pipeline: Pipeline) -> None:
-    """Log which operators lose their state at another parallelism: they have no uid, and their chain, and with it their
-    ID, depends on the parallelism. Plans the program for each parallelism that it sets, and for another one.
-    """
+    """Log which operators lose their state at another parallelism, which changes their chains and IDs."""
     assert pipeline.planned_at is not None, "the environment plans it again"
     nodes = [node for node in pipeline.stream_graph.nodes if node.uid is None and not node.user_hash]
     nodes = [node for node in nodes if getattr(pipeline.operators.get(node.id), "keeps_state", False)]

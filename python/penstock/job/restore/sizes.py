@@ -44,30 +44,25 @@ class Task:
 
 @dataclass(frozen=True)
 class Unfit:
-    """Why a state cannot continue. ``kind`` is ``mismatch``: the program sets another number of key groups; ``too
-    few``: for its subtasks; ``mixed``: the task has another number of them for its other operators. ``beside`` is the
-    operator of a mixed task that has the other number; None: the program sets it for the task."""
+    """Why a state cannot continue."""
 
-    kind: Kind
+    kind: Kind  # the program sets another number of groups, or too many subtasks; or the task has several numbers
     operator: Planned  # takes the state
     task: Task  # of the operator
     state_id: str  # under which the state is
     there: int  # number of key groups of the state
     wanted: int  # number of key groups, or of subtasks, that the program gives it; of a mixed task that of the others
-    beside: Planned | None = None
+    beside: Planned | None = None  # of a mixed task: has the other number; None: the program sets it
     beside_id: str = ""  # under which the state of that one is; "" without
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What becomes of numbers of key groups. ``mismatches`` are the states whose number is not the one that the program
-    sets, in the order of the states. ``misfits`` are the states that do not fit into their tasks, in the order of
-    these. ``wanted`` is the number of key groups by node, where the program leaves it open and would get another one.
-    """
+    """What becomes of numbers of key groups."""
 
-    mismatches: list[Unfit] = field(default_factory=list[Unfit])
-    misfits: list[Unfit] = field(default_factory=list[Unfit])
-    wanted: dict[int, int] = field(default_factory=dict[int, int])
+    mismatches: list[Unfit] = field(default_factory=list[Unfit])  # in order of states
+    misfits: list[Unfit] = field(default_factory=list[Unfit])  # in order of tasks
+    wanted: dict[int, int] = field(default_factory=dict[int, int])  # by node, where the program leaves it open
 
 
 @dataclass(frozen=True)
@@ -86,9 +81,9 @@ def sizes_of(
     tasks: Mapping[int, Task],
     stateless: Collection[str] = (),
 ) -> Sizes:
-    """What becomes of the key groups of states that are taken. ``groups`` is how many each state has, by the operator
-    ID under which it is. ``stateless`` is those of the operator IDs that have key groups and no state, as savepoints of
-    Flink list them."""
+    """What becomes of the key groups (number by operator ID) of states that are taken.
+
+    ``stateless``: those of the IDs that have key groups and no state, as savepoints of Flink list them."""
     sizes, chains = Sizes(), dict[int, list[Planned]]()
     by_state = {taken.state_id: each for each in operators if (taken := matching.taken.get(each.operator_id))}
     for state_id, there in groups.items():

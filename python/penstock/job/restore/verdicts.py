@@ -57,14 +57,12 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Holding:
-    """What is known of the state of an operator, as it was saved or as a program asks for it. ``complete`` is whether a
-    state that is not among these is not asked for; a function may ask for one later than in ``open()``. ``classes`` is
-    what the classes of saved objects were, by name."""
+    """What is known of the state of an operator, as it was saved or as a program asks for it."""
 
     states: Sequence[Known]
     key: str | None = None  # type of its keys as a text, "" for undeclared; None where it has none, or nobody knows
-    complete: bool = True
-    classes: Mapping[str, ClassForm] = field(default_factory=dict[str, ClassForm])
+    complete: bool = True  # whether nothing else is asked for; a function may ask later than in ``open()``
+    classes: Mapping[str, ClassForm] = field(default_factory=dict)  # what the classes of saved objects were
 
 
 def verdicts(
@@ -125,8 +123,7 @@ def _same_table(old: StateInfo, new: StateInfo) -> bool:
 
 
 def _descriptor(each: Known, old: StateInfo) -> StateDescriptor[Any]:
-    """A descriptor with the migrations that the program has for values of a version: of functions nothing is known but
-    that they are there."""
+    """A descriptor with the migrations of the program, of whose functions only the presence is known."""
     made: StateDescriptor[Any] = StateDescriptor(each.form.name)
     object.__setattr__(made, "field_defaults", dict.fromkeys(each.defaults))
     if each.form.version > old.version:

@@ -28,8 +28,7 @@ class Verified:
 
 
 def verify(savepoint: Savepoint) -> Verified:
-    """Read all files of a savepoint. Nothing is unpickled. Linear in its bytes. ``savepoint`` is as it was read; what
-    it says itself has been checked then."""
+    """Read all files of a savepoint, which was checked itself when read. Nothing is unpickled. Linear in its bytes."""
     files = list(state_files(savepoint))
     ended = [file for source in savepoint.manifest.sources.values() for file in source.ended.files]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -44,7 +43,6 @@ def verify(savepoint: Savepoint) -> Verified:
 
 
 def _names(savepoint: Savepoint) -> set[str]:
-    """The files in its folder of state."""
     return {entry.path.rpartition("/")[2] for entry in storage_of(savepoint.place).list(savepoint.state)}
 
 

@@ -22,11 +22,9 @@ _LOOK = 2.0
 
 
 def create(job: str, folder: str | Path | None, *, seconds: float, reference: bool | None = None) -> str:
-    """Take a savepoint of a job that runs elsewhere, or that does not run. ``job`` is its checkpoint directory, a path
-    or URL, for its newest checkpoint; or ``JOB@VERSION``. The savepoint gets a folder of its own in ``folder``; None
-    for where the job's own savepoints go, if it runs. ``reference`` is whether it refers to the state in the checkpoint
-    directory, and has no copy of it; None for what the settings of the job say, if it runs. Returns the savepoint's
-    folder."""
+    """Take a savepoint of a job (checkpoint directory, or ``JOB@VERSION``) that runs elsewhere, or not at all.
+
+    ``reference``: it refers to the state there, without a copy; None, as the job's settings say. Returns its folder."""
     files, version = _job(job)
     place = None if folder is None else real_place(str(folder))
     driver = files.owners.living()
@@ -40,8 +38,7 @@ def create(job: str, folder: str | Path | None, *, seconds: float, reference: bo
 def stop(
     job: str, folder: str | Path | None, *, taken: bool, drain: bool, seconds: float, reference: bool | None = None
 ) -> str | None:
-    """Have a job end that runs elsewhere, after its step; returns when it has ended. Returns the savepoint's folder;
-    None without one."""
+    """Have a job that runs elsewhere end after its step, and wait for that. Returns the savepoint's folder, if any."""
     files, _ = _job(job)
     place, driver = None if folder is None else real_place(str(folder)), files.owners.living()
     if driver is None:
@@ -65,7 +62,6 @@ def stop(
 
 
 def _job(job: str) -> tuple[Files, int | None]:
-    """The files of a checkpoint directory, and the checkpoint that is meant."""
     files, version = Files(real_place(job)), None
     about = files.about()
     if about is None and (match := _AT.fullmatch(job)) is not None:
@@ -80,7 +76,6 @@ def _job(job: str) -> tuple[Files, int | None]:
 
 
 def _asked(files: Files, driver: tuple[int, Owner], request: Request, seconds: float) -> Answer | None:
-    """The driver's answer; None if it has left without one."""
     requests = Requests(files.storage, files.owners, driver[0])
     requests.ask(request)
     now = time.monotonic()
@@ -120,7 +115,6 @@ def _place(answer: Answer) -> str:
 
 
 def _taken(files: Files, version: int | None, folder: str | None, kind: str, *, refers: bool = False) -> str:
-    """Take a savepoint without a driver."""
     if folder is None:
         raise ConfigurationError(
             "No job is running that knows where its savepoints go. Give a folder for the savepoint."

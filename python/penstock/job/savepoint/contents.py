@@ -37,9 +37,7 @@ class StateContent:
 
 @dataclass(frozen=True)
 class OperatorContent:
-    """An operator with state. Name, uid and parallelism are those when the savepoint was taken. ``event_timers`` and
-    ``clock_timers`` are the most timers that there can be. ``classes`` is what the classes of objects in its state
-    were, by name."""
+    """An operator with state. Name, uid and parallelism are those when the savepoint was taken."""
 
     operator_id: str  # 32 hex digits
     name: str
@@ -51,11 +49,11 @@ class OperatorContent:
     entries: int  # values, timers, and changes of both in all its files
     bytes: int  # of its files
     files: int  # how many there are
-    event_timers: int
+    event_timers: int  # at the most
     clock_timers: int
     list_bytes: int  # of its operator state: lists, broadcast
     broadcast: tuple[StateContent, ...] = ()  # its broadcast states, by name
-    classes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    classes: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what the classes of objects were, by name
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,6 @@ class opened:
         return reader
 
     def _check(self, header: Header) -> None:
-        """The header is the one that the savepoint means."""
         file, about = self._file, self._about
         said = header.about
         if header.checksum != file.checksum:

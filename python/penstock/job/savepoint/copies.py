@@ -17,10 +17,7 @@ from penstock.storage.stores import storage_of
 
 
 def copy_savepoint(savepoint: Savepoint, place: str | Path) -> Savepoint:
-    """Copy a savepoint with all its files, also those that it refers to; it keeps its id.
-
-    Cost: a second name for each file on one local file system, else a copy of each, by the store itself within one.
-    Returns the copy, which can be moved. It is there as a whole, or this raises."""
+    """Copy a savepoint with all its files, also those that it refers to, as a whole; it keeps its id."""
     _check_own(savepoint, "'penstock savepoint create' takes a savepoint of one")
     target = real_place(str(place))
     storage, path = storage_of(target), join(target, NAME)
@@ -39,8 +36,7 @@ def copy_savepoint(savepoint: Savepoint, place: str | Path) -> Savepoint:
 
 
 def remove_savepoint(savepoint: Savepoint) -> None:
-    """Remove a savepoint: its file first, then the state files that it names; one by reference lets its checkpoint
-    directory remove them. It can be repeated as long as the first file is there."""
+    """Remove a savepoint, its own file first; the state of one by reference is its job's to remove."""
     _check_own(savepoint, "its job removes them")
     storage, home = storage_of(savepoint.place), savepoint.home
     storage.delete([join(savepoint.place, NAME)])
@@ -55,8 +51,7 @@ def remove_savepoint(savepoint: Savepoint) -> None:
 
 
 def release(version: Savepoint) -> int:
-    """Have a checkpoint directory keep a checkpoint no longer for savepoints by reference, as these are gone. Those
-    that are not cannot be used any more once the job has removed it. Returns for how many savepoints it was kept."""
+    """Have a checkpoint directory keep a checkpoint no longer for savepoints by reference. Returns for how many."""
     if version.about.kind != VERSION:
         raise SavepointError(
             f"{version.place!r} is not a checkpoint directory. Give JOB@VERSION; 'penstock savepoint show' has them."
@@ -69,8 +64,7 @@ def release(version: Savepoint) -> int:
 
 
 def kept(version: Savepoint) -> tuple[int, ...]:
-    """The versions that the checkpoint directory keeps beyond their time of which a savepoint is one. One listing; no
-    request for any other savepoint."""
+    """The versions that the checkpoint directory, if it is one, keeps beyond their time. One listing."""
     if version.about.kind != VERSION:
         return ()
     return tuple(sorted({number for number, _ in Files(version.place).pins.pinned()}))

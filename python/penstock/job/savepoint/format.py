@@ -52,17 +52,15 @@ class AboutSavepoint:
 
 @dataclass(frozen=True)
 class Savepoint:
-    """A savepoint, as far as it can be read without unpickling anything. ``manifest`` is the state, without outputs
-    that wait. Positions of a program's own classes are :class:`~penstock.job.folder.manifest.Pickled`."""
+    """A savepoint, as far as it can be read without unpickling anything."""
 
     place: str  # its folder, a path or URL; of a checkpoint, the checkpoint directory
     about: AboutSavepoint  # what it says of itself
-    manifest: StepManifest
+    manifest: StepManifest  # the state, without outputs; positions of own classes are Pickled
     reference: Reference | None = None  # where its state files are, if it has none of its own
 
     @property
     def state(self) -> str:
-        """The folder with its state files."""
         return state_of(self.place, self.reference)
 
     @property
@@ -72,8 +70,7 @@ class Savepoint:
 
 
 def bare(manifest: StepManifest) -> StepManifest:
-    """The state of a manifest, without what belongs to its checkpoint directory: outputs, other checkpoints, the
-    driver."""
+    """The state of a manifest, without what belongs to its checkpoint directory: outputs, other checkpoints."""
     return replace(manifest, outputs=(), retained=(), epoch=0, sealed=False, step=0)
 
 

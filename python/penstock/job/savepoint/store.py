@@ -80,11 +80,9 @@ def write_savepoint(
     go_on: Callable[[], None] = lambda: None,
     pin: Callable[[int, str], None] | None = None,
 ) -> Savepoint:
-    """Make a savepoint of a checkpoint, which must stay there until this returns.
+    """Make a savepoint of a checkpoint, which must stay there meanwhile; as a whole, or this raises.
 
-    Cost: on one local file system a second name for each file, else a copy of each; by reference some requests.
-    ``pin``, for a savepoint by reference, keeps a checkpoint in the checkpoint directory for the savepoint with an id.
-    Returns the savepoint. It is there as a whole, or this raises."""
+    On one local file system a second name for each file, else a copy. ``pin``, for one by reference, keeps it."""
     target = real_place(str(place))
     about = _about(manifest, uuid.uuid4().hex, kind, time.time_ns() // 1_000_000)
     savepoint = Savepoint(target, about, bare(manifest), None if pin is None else _reference(files, target))
@@ -101,7 +99,6 @@ def write_savepoint(
 
 @contextlib.contextmanager
 def _said(savepoint: Savepoint, files: Files) -> Iterator[None]:
-    """Whatever comes of taking a savepoint is an error that says so."""
     try:
         yield
     except FileNotFoundError as error:
@@ -126,7 +123,6 @@ def _refer(savepoint: Savepoint, files: Files, storage: Storage, path: str, pin:
 
 
 def _finish(savepoint: Savepoint, storage: Storage, path: str) -> None:
-    """Make a folder a savepoint, as all of its files are there."""
     check_sizes(savepoint, storage)
     if not storage.create(path, written(savepoint)):
         raise exists(path)
@@ -151,7 +147,6 @@ def _about(manifest: StepManifest, savepoint_id: str, kind: str, time: int) -> A
 
 
 def _check_free(files: Files, target: str, storage: Storage) -> None:
-    """There can be a savepoint."""
     if target == files.place or target.startswith(f"{files.state}/"):
         raise SavepointError(
             f"The savepoint {target!r} would lie inside of what it is taken of. Give it a folder elsewhere."
@@ -191,9 +186,7 @@ def check_sizes(savepoint: Savepoint, storage: Storage) -> None:
 
 
 def read_savepoint(place: str | Path) -> Savepoint:
-    """What a savepoint says. Nothing is unpickled, and its state files are not looked at. ``place`` is its folder
-    or the file ``savepoint.json`` in it, a path or URL; or a checkpoint directory, whose newest checkpoint is taken, or
-    ``JOB@VERSION``."""
+    """What a savepoint says, or (``JOB``, ``JOB@VERSION``) a checkpoint. Nothing is unpickled."""
     given = str(place)
     try:
         found = _read_folder(given)
@@ -274,7 +267,6 @@ def _text(storage: Storage, path: str) -> bytes | None:
 
 
 def _no_savepoint(given: str) -> SavepointError:
-    """The error for a place where there is none; it says what is there instead."""
     folder = real_place(given.removesuffix(f"/{NAME}"))
     there: list[Entry] = storage_of(folder).list(folder)
     names = {entry.path.rpartition("/")[2] for entry in there}
@@ -299,11 +291,7 @@ def _no_savepoint(given: str) -> SavepointError:
 
 
 def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
-    """Put the state files of a savepoint into a checkpoint directory. They count for nothing until a manifest names
-    them.
-
-    Cost: as for :func:`write_savepoint`. Returns the manifest to commit there as version 1, with all positions made;
-    its origin is the savepoint's id."""
+    """Put the state files of a savepoint into a checkpoint directory. Returns the manifest to commit there."""
     storage = storage_of(savepoint.place)
     if savepoint.about.kind == VERSION:
         job = Files(savepoint.place, storage)

@@ -57,8 +57,7 @@ class Attempts:
             _lead(live, at, subtask, state)
 
     def again(self, failed: tuple[int, int] | None) -> None:
-        """All tasks run again: the one that failed is FAILED, the others are CANCELED, as when Flink restarts a job.
-        O(subtasks)."""
+        """All tasks run again: the one that failed is FAILED, the others are CANCELED, as when Flink restarts."""
         with self._lock:
             live = self._executions()
             for vertex, size in self._sizes.items():

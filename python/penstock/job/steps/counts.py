@@ -16,8 +16,7 @@ _BUCKET = 0.5
 
 
 class Recent:
-    """Sums by key over the last ten seconds, in buckets of half a second. O(keys) memory and time per bucket, O(1) for
-    what is added."""
+    """Sums by key over the last ten seconds, in buckets of half a second. O(keys) memory and time per bucket."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -25,7 +24,6 @@ class Recent:
         self._buckets: deque[tuple[float, dict[Hashable, float]]] = deque()
 
     def add(self, amounts: Mapping[Hashable, float], over: float = 0) -> None:
-        """Take what has just happened."""
         now = self._clock()
         if self._first is None:
             self._first = now - over
@@ -118,7 +116,6 @@ class Counts:
         return result
 
     def rates(self) -> dict[Hashable, float]:
-        """Per second over the last ten."""
         return self._recent.per_second()
 
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def ended_operators(pipeline: Pipeline, savepoint: Savepoint) -> frozenset[str]:
-    """The IDs of the operators that a program which resumes from a savepoint leaves as they are, since all their tasks
-    have ended. With another plan tasks run once more, and none are left. The program is deployed, if any have ended."""
+    """The IDs of operators that a program which resumes from a savepoint leaves, as all their tasks have ended."""
     manifest = for_beginning(savepoint)
     over = {key for key, tasks in manifest.tasks.items() if tasks and all(task.finished for task in tasks)}
     if not over:

@@ -17,22 +17,16 @@ their names. Where tasks write their state, ``state`` is inside ``run``."""
 
 @dataclass(frozen=True)
 class StepSummary:
-    """A step that is over. ``started`` and ``ended`` are seconds since the epoch. ``parts`` are milliseconds by name of
-    the part, those of :data:`PARTS` that there were. ``counters`` is what each operator of each task's chain has
-    measured in this step alone, in pre-order. ``states`` is what state there is, by operator ID and subtask; those that
-    are missing are as before. ``sources`` is how far the sources are, by operator ID; those that are missing are as
-    before."""
+    """A step that is over."""
 
     version: int  # that it has made; or the one before, if it is no checkpoint
-    started: float
+    started: float  # in seconds since the epoch
     ended: float
-    parts: Mapping[str, float] = field(default_factory=dict[str, float])
-    busy: Mapping[Place, float] = field(default_factory=dict[Place, float])  # milliseconds in which each task worked
-    counters: Mapping[Place, tuple[SubtaskMetrics, ...]] = field(
-        default_factory=dict[Place, tuple[SubtaskMetrics, ...]]
-    )
-    states: Mapping[tuple[str, int], StateSize] = field(default_factory=dict[tuple[str, int], StateSize])
-    sources: Mapping[str, SourceProgress] = field(default_factory=dict[str, SourceProgress])
+    parts: Mapping[str, float] = field(default_factory=dict)  # in milliseconds, by name: of :data:`PARTS`
+    busy: Mapping[Place, float] = field(default_factory=dict)  # milliseconds in which each task worked
+    counters: Mapping[Place, tuple[SubtaskMetrics, ...]] = field(default_factory=dict)  # in this step, in pre-order
+    states: Mapping[tuple[str, int], StateSize] = field(default_factory=dict)  # what has changed, by ID and subtask
+    sources: Mapping[str, SourceProgress] = field(default_factory=dict)  # what has changed, by operator ID
     durable: bool = True  # whether its manifest stands; if not, it may have to be run again
 
     @property

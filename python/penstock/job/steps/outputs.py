@@ -46,23 +46,14 @@ WriteTable = Callable[["Table", Sequence[str], int, str], None]
 
 @dataclass
 class _Place:
-    """A target of one or more sinks.
+    """A target of one or more sinks."""
 
-    Attributes:
-        sink: one of them.
-        target: path or URL.
-        folder: where its files wait.
-        parallelism: of the sink.
-        begun: whether an earlier step has made it, if it is a text file or a folder of them.
-        sent: bytes that have been sent before, if its files are sent.
-    """
-
-    sink: PublishedSink
-    target: str
-    folder: str
+    sink: PublishedSink  # one of them
+    target: str  # path or URL
+    folder: str  # where its files wait
     parallelism: int
-    begun: bool = False
-    sent: int = 0
+    begun: bool = False  # whether an earlier step has made it, if it is text
+    sent: int = 0  # bytes that were sent before, if its files are sent
 
     @property
     def text(self) -> bool:
@@ -70,33 +61,14 @@ class _Place:
         return not self.sink.adds
 
     def check(self) -> None:
-        """The target is free, or may be replaced, or takes files."""
         check_target(self.target, overwrite=self.sink.overwrite, adds=self.sink.adds)
 
 
 class Outputs:
-    """The outputs of one run, a context manager around its steps. A job without a checkpoint directory has one step::
+    """The outputs of one run, a context manager around its steps.
 
-        with Outputs(deployment, resumed=newest is not None) as outputs:
-            outputs.recover(newest.outputs, newest.version)     # if there is a newest manifest
-            …
-            committed = outputs.put_together(reports)           # into the manifest of the version
-            …
-            outputs.publish(committed, version)                 # before the next manifest
-
-    Args:
-        deployment: the job.
-        resumed: whether an earlier run with this checkpoint directory has committed a step; then targets may be there.
-        write_table: writes a table's rows of a step, which wait in files, as the version of an owner; None where there
-            is no Spark.
-        check: raises FencedError if another driver has taken the checkpoint directory over.
-
-    Attributes:
-        folders: the pending folders.
-
-    Raises:
-        UnsupportedError: text that grows is written to a store.
-    """
+    ``resumed``: an earlier run has committed a step, so targets may exist. ``check`` raises a FencedError if another
+    driver has the checkpoint directory."""
 
     def __init__(
         self,
@@ -154,11 +126,7 @@ class Outputs:
             self.remove_made()
 
     def remove(self) -> bool:
-        """Remove the pending folders. Returns whether all of them are gone.
-
-        Raises:
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Remove the pending folders. Returns whether all of them are gone."""
         gone = [remove(folder) for folder in reversed(self.folders)]
         return all(gone)
 
@@ -169,15 +137,7 @@ class Outputs:
                 os.rmdir(folder)
 
     def recover(self, outputs: Sequence[Output], version: int, *, published: bool = False) -> None:
-        """Publish the outputs of the newest manifest, as far as they have not been; then remove what earlier runs with
-        this checkpoint directory have left. It can be repeated. Without a manifest the version is 0. If all are known
-        to be published, sinks that the program no longer has are not missed.
-
-        Raises:
-            ConfigurationError: an output cannot be published; the message says what to do.
-            FencedError: another driver has taken the checkpoint directory over.
-            OSError: the storage refuses.
-        """
+        """Publish the newest manifest's outputs, then remove what earlier runs have left. It can be repeated."""
         self.publish([output for output in outputs if not (published and self._is_gone(output))], version)
         for place in self._places.values():
             place.begun = place.begun or (version > 0 and os.path.exists(place.target))
@@ -187,12 +147,7 @@ class Outputs:
                 roll_back(end.sink, version, self._job.folder_id or "")
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
-        """What goes into the manifest of a step, by the reports of those attempts of its subtasks that count.
-
-        Raises:
-            ConfigurationError: a file is not there, as when the driver does not share the executors' file system; or
-                something stands in a target's place.
-        """
+        """What goes into the manifest of a step, by the reports of those attempts that count."""
         by_folder: dict[str, list[PendingFile]] = {}
         for file in (file for report in reports for file in report.files):
             by_folder.setdefault(file.pending.rpartition("/")[0], []).append(file)
@@ -223,7 +178,6 @@ class Outputs:
             raise not_visible(file.pending)
 
     def _of(self, place: _Place, files: list[PendingFile]) -> list[Output]:
-        """The outputs of a target."""
         if place.text:
             if not is_local(place.target):
                 place.check()
@@ -239,14 +193,7 @@ class Outputs:
         return [Output(file.pending, file.final, overwrite=False) for file in files]
 
     def publish(self, outputs: Sequence[Output], version: int) -> None:
-        """Make visible what the manifest of a version says. It can be repeated, at any time before the next manifest is
-        written, which must not happen before this has come to its end.
-
-        Raises:
-            ConfigurationError: an output cannot be published, or the program no longer has the sink that does it; what
-                is not published waits.
-            OSError: the storage refuses.
-        """
+        """Make visible what the manifest of a version says, before the next one is written. It can be repeated."""
         publish_files(outputs)
         self._send(outputs, version)
         prepared = [output for output in outputs if output.committable is not None]
@@ -259,7 +206,6 @@ class Outputs:
         self._in_doubt = False
 
     def _send(self, outputs: Sequence[Output], version: int) -> None:
-        """Have sinks send what their files hold."""
         sent = [output for output in outputs if output.sent and output.committable is None]
         places = {place.target: place for place in self._places.values()}
         for target, files in by_target(sent).items():
@@ -275,7 +221,6 @@ class Outputs:
                 self._absent[target] = _sent(files)
 
     def _commit_prepared(self, operator_id: str, outputs: Sequence[Output], version: int) -> None:
-        """Have a sink commit what its subtasks have prepared."""
         if not self._once:
             version = outputs[0].at or version  # a later manifest may name it again
         if operator_id not in self._committers and self._job.settings.ignore_unclaimed:
@@ -288,12 +233,7 @@ class Outputs:
             commit_prepared(end.sink, end.name, prepared, version, self._job.folder_id or "")
 
     def keep(self, version: int) -> None:
-        """Have sinks that send keep what says how much they have sent, which would be forgotten if nothing is sent for
-        days. To be called now and then while no step is run, with the newest version.
-
-        Raises:
-            ConfigurationError: a sink cannot.
-        """
+        """Have sinks keep what says how much they have sent. To be called now and then while no step runs."""
         for place in self._places.values():
             if place.sink.sends:
                 place.sink.send([], self._owner, version, place.sent, self._guard)
@@ -333,23 +273,12 @@ class Outputs:
             ) from None
 
     def clear_passed_on(self) -> None:
-        """Remove what tasks have written for those of the steps after them, right behind :meth:`publish` of a
-        checkpoint: that has all of it. A listing, if there is a sink that does so.
-
-        Raises:
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Remove what tasks have written for the next steps, right behind :meth:`publish` of a checkpoint."""
         if self._passes_on:
             empty(prepared_place(self._job))
 
     def clean(self) -> None:
-        """Remove what earlier runs, and attempts of this one that do not count, have left. Only while no task of this
-        run works, and not between a manifest and the end of :meth:`publish`. A listing for each target.
-
-        Raises:
-            FencedError: another driver has the checkpoint directory, and what was found may be its own.
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Remove what earlier runs and failed attempts have left, while no task works and all is published."""
         found = [folder for own in self.folders for folder in earlier(own)]
         self._check()  # after the listing: a successor that comes later has folders that were not in it
         for folder in found:
@@ -376,8 +305,7 @@ def _sent(own: Sequence[Output]) -> Output:
 
 
 def _first(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
-    """A text output that no step has made: whole, by one rename, with a file for each subtask; what else a subtask has
-    is put behind that."""
+    """A text output that no step has made: whole, by one rename; what else a subtask has is put behind that."""
     place.check()
     single = place.parallelism == 1
     names: dict[str, PendingFile] = {}
@@ -390,8 +318,7 @@ def _first(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
 
 
 def _grown(files: Sequence[PendingFile], sizes: dict[str, int]) -> list[Output]:
-    """Text files that get more lines. How long they are, if it is not given, is what their file system says: all that
-    was before has been published."""
+    """Text files that get more lines, behind what is there (``sizes``, or what the file system says)."""
     outputs: list[Output] = []
     for file in files:
         at = sizes.get(file.final, waiting_size(file.final))

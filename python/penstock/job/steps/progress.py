@@ -48,9 +48,7 @@ _LONG = 1
 
 
 class Progress:
-    """All that is seen of one run of a job. Any thread may tell and ask; telling costs O(operators of the tasks told
-    of), asking O(operators times subtasks). ``endless``: the job continues after a step, so a task that has ended
-    a step runs on."""
+    """All that is seen of one run of a job. Any thread may tell and ask. ``endless``: tasks run on after a step."""
 
     def __init__(
         self,
@@ -93,8 +91,7 @@ class Progress:
             self._started = self._clock()
 
     def execution(self, vertex: int, subtask: int, attempt: int, state: ExecutionState) -> None:
-        """A task has come into a state, or is seen in it. ``state`` is in Flink's words. In an endless job a task that
-        is FINISHED has ended the step, and runs on."""
+        """A task is seen in one of Flink's states; in an endless job a FINISHED one has ended the step only."""
         self._attempts.seen(vertex, subtask, attempt, "RUNNING" if self._endless and state == "FINISHED" else state)
 
     def sample(
@@ -124,8 +121,7 @@ class Progress:
             self._working = self._deployment.vertices[vertex].task_name(subtask), self._clock()
 
     def waiting(self, what: str) -> None:
-        """The job waits for something, from now on. ``what`` is a noun, with what is known of it; "" for nothing any
-        more."""
+        """The job waits for something, a noun; "" for nothing any more."""
         with self._lock:
             self._waits_for = what
 
@@ -135,7 +131,6 @@ class Progress:
             self._counts.busy((vertex, subtask), busy_ms, self._clock() - self._started)
 
     def step(self, summary: StepSummary) -> None:
-        """A step is over. O(operators times subtasks)."""
         with self._lock:
             self._version = summary.version
             self._since = 0 if summary.durable else self._since + 1
@@ -147,8 +142,7 @@ class Progress:
             self._counts.step(summary.counters, summary.busy, seconds, durable=summary.durable)
 
     def discarded(self, error: BaseException | None = None) -> None:
-        """A step has failed, and all tasks run again from the newest checkpoint. O(subtasks). ``error`` is the reason;
-        if it names the task that failed, that is FAILED and the others are CANCELED."""
+        """A step has failed (``error`` may name the task), and all tasks run again. O(subtasks)."""
         with self._lock:
             self._failed += 1
             self._since = 0
@@ -156,8 +150,7 @@ class Progress:
         self._attempts.again(self._failed_task(error))
 
     def ended(self, error: BaseException | None = None) -> None:
-        """The job has ended, and with it all its tasks. O(subtasks). ``error`` is why it has failed or was
-        cancelled; None if it has finished."""
+        """The job has ended, and with it all its tasks; by an error, unless it has finished. O(subtasks)."""
         with self._lock:
             self._stopped = self._clock()
         self._attempts.finish("FINISHED" if error is None else "CANCELED", self._failed_task(error))
@@ -176,7 +169,6 @@ class Progress:
         return self._attempts.now()
 
     def metrics(self) -> RunningMetrics:
-        """Operators, chains, steps, as they are now."""
         with self._lock:
             chains, rates = self._counts.chains(), self._counts.rates()
             now = int(time.time() * 1000)

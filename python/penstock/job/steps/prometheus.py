@@ -91,8 +91,7 @@ def _close(server: Any, thread: threading.Thread) -> None:
 
 @contextlib.contextmanager
 def exposed(progress: Progress, ports: tuple[int, int], address: str = "127.0.0.1") -> Generator[int, None, None]:
-    """Within the block a job is among those that Prometheus finds here. Jobs of one process with the same setting share
-    a port. Gives the port. ``ports`` are the first and the last that may be taken; 0 for any."""
+    """Within the block Prometheus finds a job at a port of a range, 0 for any, that jobs with one setting share."""
     place = address, ports
     with _lock:
         endpoint = _endpoints.get(place)

@@ -50,8 +50,7 @@ def key_of(vertex: VertexConfig) -> str:
 
 
 class Version:
-    """A version of a job as its next step needs it. ``matching`` is which operator has taken which state of another
-    plan; None if it is of the same."""
+    """A version of a job as its next step needs it. ``matching``: who has taken which state of another plan, if so."""
 
     def __init__(self, deployment: Deployment, manifest: StepManifest | None) -> None:
         self._deployment = deployment
@@ -83,12 +82,10 @@ class Version:
 
     @property
     def number(self) -> int:
-        """Of the checkpoint."""
         return self.manifest.version
 
     @property
     def over(self) -> bool:
-        """Whether all tasks have ended."""
         return len(self.finished) == len(self._tasks)
 
     @property
@@ -122,7 +119,6 @@ class Version:
         saves: bool = True,
         commits: bool = True,
     ) -> dict[Place, Assignment]:
-        """What each task that has not ended is given."""
         result: dict[Place, Assignment] = {}
         for vertex in self._deployment.vertices:
             states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
@@ -151,8 +147,7 @@ class Version:
         return self._after(reports, back, self.number + 1, sources=states, **also)
 
     def between(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        """What a step leads to that is no checkpoint: never written, it is of the same version as before. What sources
-        have read is known by their plans until the next checkpoint."""
+        """What a step leads to that is no checkpoint: never written, of the same version as before."""
         return self._after(reports, back, self.number, sources=self.manifest.sources)
 
     def _after(self, reports: Sequence[StepReport], back: Sequence[Row], number: int, **also: Any) -> StepManifest:
@@ -264,7 +259,6 @@ def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
 
 
 def _by_slot(back: Sequence[Row]) -> dict[int, list[Row]]:
-    """The rows for the heads of loops, in the order in which they are read."""
     returned: dict[int, list[Row]] = {}
     for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
         returned.setdefault(row.slot, []).append(row)
