@@ -150,13 +150,10 @@ ROOMS = {
     "job.savepoint": [
         "checks",
         "transfer",
-        "reference",
         "format",
         "store",
-        "copies",
         "commands",
         "contents",
-        "checksums",
         "difference",
     ],
     "job.folder": [

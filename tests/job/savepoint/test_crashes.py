@@ -14,7 +14,7 @@ from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import StepManifest
-from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import bring_in, read_savepoint, write_savepoint
 from tests.job.commit.crashes import dies_at
 from tests.job.savepoint.jobs import folder_with_state

@@ -243,8 +243,8 @@ def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> S
         return manifest_of(json.loads(body), unpickle=unpickle)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise JobFolderError(
-            f"The manifest {path!r} is damaged: {_cut_short(text) or f'{error}' or type(error).__name__}. Bring it back "
-            "from a copy. Or move it away: the job resumes from the checkpoint before, and repeats what came since."
+            f"The manifest {path!r} is damaged: {_cut_short(text) or str(error) or type(error).__name__}. Bring it "
+            "back from a copy. Or move it away: the job resumes from the checkpoint before, and repeats the rest."
         ) from error
 
 

@@ -11,7 +11,7 @@ from penstock.errors import InvalidProgramError, SavepointError, UnsupportedErro
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest, TaskState
-from penstock.job.savepoint.format import DRAIN, VERSION, Savepoint
+from penstock.job.savepoint.format import DRAIN, VERSION, StoredSavepoint
 from penstock.job.savepoint.store import bring_in, read_savepoint
 from penstock.storage.stores import configured
 
@@ -37,7 +37,7 @@ def restored_manifest(settings: Settings) -> StepManifest | None:
         return for_beginning(savepoint) if newest is None else newest
 
 
-def _savepoint(newest: StepManifest | None, settings: Settings) -> Savepoint:
+def _savepoint(newest: StepManifest | None, settings: Settings) -> StoredSavepoint:
     """The savepoint that the program names. A checkpoint directory that has checkpoints must have begun from it."""
     path, place = settings.savepoint or "", settings.checkpoint_directory
     try:
@@ -65,7 +65,7 @@ def _savepoint(newest: StepManifest | None, settings: Settings) -> Savepoint:
     return savepoint
 
 
-def for_beginning(savepoint: Savepoint) -> StepManifest:
+def for_beginning(savepoint: StoredSavepoint) -> StepManifest:
     """The state of a savepoint as a job begins from it; after a drain, tasks that had ended continue."""
     manifest = savepoint.manifest
     if savepoint.about.kind != DRAIN:
@@ -88,7 +88,7 @@ def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
     return _said(savepoint, settings)
 
 
-def _said(savepoint: Savepoint, settings: Settings) -> str:
+def _said(savepoint: StoredSavepoint, settings: Settings) -> str:
     about, place = savepoint.about, settings.checkpoint_directory
     where = "" if place is None else f" the checkpoint directory {place!r}"
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about.created / 1000))

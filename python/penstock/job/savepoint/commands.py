@@ -3,20 +3,17 @@ Where there is none, a savepoint is taken without it, as nobody removes anything
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 
 from penstock.errors import ConfigurationError, JobFolderError, SavepointError
 from penstock.job.folder.files import Files
-from penstock.job.folder.lease import JobFolder, Lease
-from penstock.job.folder.manifest import StepManifest
+from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.owners import Owner
 from penstock.job.folder.requests import Answer, Request, Requests
-from penstock.job.savepoint.store import check_published, new_place, write_savepoint
+from penstock.job.savepoint.store import AT, check_published, new_place, write_savepoint
 from penstock.storage.storage import is_local, real_place
 
-_AT = re.compile(r"(.+)@(\d+)")
 _LOOK = 2.0
 """Seconds between two looks whether the driver lives."""
 
@@ -64,7 +61,7 @@ def stop(
 def _job(job: str) -> tuple[Files, int | None]:
     files, version = Files(real_place(job)), None
     about = files.about()
-    if about is None and (match := _AT.fullmatch(job)) is not None:
+    if about is None and (match := AT.fullmatch(job)) is not None:
         files, version = Files(real_place(match[1])), int(match[2])
         about = files.about()
     if about is None:
@@ -120,22 +117,15 @@ def _taken(files: Files, version: int | None, folder: str | None, kind: str, *, 
             "No job is running that knows where its savepoints go. Give a folder for the savepoint."
         )
     job = JobFolder(files.place)
-    manifest = job.newest(unpickle=False) if version is None else job.read(version, unpickle=False)
-    if manifest is None or manifest.is_nothing:
+    newest = job.newest(unpickle=False)
+    manifest = newest if version is None else job.read(version, unpickle=False)
+    if newest is None or manifest is None or manifest.is_nothing:
         raise SavepointError(f"The checkpoint directory {files.place!r} has no checkpoint yet. Run the job first.")
     check_published(files, manifest)
     place = new_place(folder, manifest.job_id)
     if not refers:
         return write_savepoint(files, manifest, place, kind).place
-    with _opened(job, manifest) as lease:
+    published = not newest.outputs or files.owners.left_published(newest.epoch)
+    with job.open(manifest.job, retained=len(newest.retained) + 2) as lease:  # all checkpoints stay
+        lease.published = published
         return write_savepoint(files, manifest, place, kind, pin=lease.pin).place
-
-
-def _opened(job: JobFolder, manifest: StepManifest) -> Lease:
-    """The folder, opened for a moment to keep a checkpoint. All checkpoints stay, and what is known of outputs."""
-    newest = job.newest(unpickle=False)
-    assert newest is not None
-    published = not newest.outputs or job.files.owners.left_published(newest.epoch)
-    lease = job.open(manifest.job, retained=len(newest.retained) + 2)
-    lease.published = published
-    return lease

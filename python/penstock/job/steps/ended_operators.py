@@ -9,14 +9,14 @@ from penstock.errors import PenstockError
 from penstock.job.deployment import deploy
 from penstock.job.restore.carried import for_beginning
 from penstock.job.restore.taking_over import fit_to_state
-from penstock.job.savepoint.format import Savepoint
+from penstock.job.savepoint.format import StoredSavepoint
 from penstock.job.steps.versions import digest_of, key_of
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
 
-def ended_operators(pipeline: Pipeline, savepoint: Savepoint) -> frozenset[str]:
+def ended_operators(pipeline: Pipeline, savepoint: StoredSavepoint) -> frozenset[str]:
     """The IDs of operators that a program which resumes from a savepoint leaves, as all their tasks have ended."""
     manifest = for_beginning(savepoint)
     over = {key for key, tasks in manifest.tasks.items() if tasks and all(task.finished for task in tasks)}
