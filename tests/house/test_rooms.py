@@ -168,7 +168,7 @@ ROOMS = {
         "lease",
         "single",
     ],
-    "job.commit": ["folders", "checks", "prepared", "publication", "leftovers", "targets"],
+    "job.commit": ["folders", "checks", "publication", "leftovers"],
     "job.steps": [
         "events",
         "attempts",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
-from penstock.job.commit.targets import Targets
+from penstock.job.commit.leftovers import check_targets
 from penstock.job.shipped_files import ship
 from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
@@ -249,5 +249,5 @@ def _prepared(
             result[link.node] = operator
             if isinstance(operator, StreamSink) and isinstance(operator.function, PublishedSink):
                 published.append((operator.function, link.name))
-    Targets(steps=steps, resumed=resumed).add_all(published)
+    check_targets(published, resumed=resumed)
     return result

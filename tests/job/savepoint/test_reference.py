@@ -26,8 +26,8 @@ from penstock.job.savepoint.store import (
     remove_savepoint,
     write_savepoint,
 )
+from penstock.savepoints import Savepoint as Read
 from penstock.savepoints import SavepointWriter
-from penstock.savepoints import StoredSavepoint as Read
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 from tests.job.savepoint.jobs import SUMS, environment, folder_with_state

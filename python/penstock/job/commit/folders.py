@@ -88,23 +88,18 @@ def make(folder: str, marker: Marker) -> None:
     if marker.folders:
         data["folders"] = marker.folders
     with writable(folder):
-        _put(folder, json.dumps(data).encode("ascii"))
-
-
-def _put(folder: str, data: bytes) -> None:
-    """Write a marker as a whole. A clean-up may find the folder before that, and remove it."""
-    if not is_local(folder):
-        Store(folder).put(join(folder, MARKER), data)
-        return
-    temporary = join(folder, f"{MARKER}.tmp")
-    for _ in range(_TRIES):
-        with contextlib.suppress(FileNotFoundError):
-            os.makedirs(folder, exist_ok=True)
-            with naming(temporary), open(temporary, "wb") as file:
-                file.write(data)
-            os.rename(temporary, join(folder, MARKER))
+        if not is_local(folder):
+            Store(folder).put(join(folder, MARKER), json.dumps(data).encode("ascii"))
             return
-    raise FileNotFoundError(f"{folder!r} disappears as soon as it is made")
+        temporary = join(folder, f"{MARKER}.tmp")
+        for _ in range(_TRIES):  # a clean-up may find the folder before its marker, and remove it
+            with contextlib.suppress(FileNotFoundError):
+                os.makedirs(folder, exist_ok=True)
+                with naming(temporary), open(temporary, "wb") as file:
+                    file.write(json.dumps(data).encode("ascii"))
+                os.rename(temporary, join(folder, MARKER))
+                return
+        raise FileNotFoundError(f"{folder!r} disappears as soon as it is made")
 
 
 @contextlib.contextmanager

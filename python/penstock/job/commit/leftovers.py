@@ -11,14 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
-from penstock.errors import ConfigurationError, FolderHeldError, JobFolderError, PenstockError
-from penstock.job.commit.checks import check_files, exists_already
+from penstock.errors import ConfigurationError, FolderHeldError, InvalidProgramError, JobFolderError, PenstockError
+from penstock.job.commit.checks import check_files, check_target, exists_already
 from penstock.job.commit.folders import COMMIT, NEW, Marker, pending_in, read_marker, remove, stranger
 from penstock.job.commit.publication import by_target, publish_files, send
 from penstock.job.folder.lease import JobFolder
@@ -38,14 +38,10 @@ NOBODY: Senders = MappingProxyType({})
 class Verdict(Enum):
     """What becomes of a leftover."""
 
-    PUBLISH = "publish"
-    """The job was committed: its outputs are published."""
-    REMOVE = "remove"
-    """The job was not committed: it has not happened."""
-    RUNNING = "running"
-    """Its driver lives, or may live."""
-    LEAVE = "leave"
-    """It is not Penstock's, or something is in the way; the reason says what."""
+    PUBLISH = "publish"  # the job was committed: its outputs are published
+    REMOVE = "remove"  # the job was not committed: it has not happened
+    RUNNING = "running"  # its driver lives, or may live
+    LEAVE = "leave"  # it is not Penstock's, or something is in the way; the reason says what
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,14 @@ def settle(target: str, *, adds: bool, senders: Senders = NOBODY) -> None:
             continue
         leftover = recover(folder, senders=senders)
         if leftover is not None and leftover.verdict is Verdict.RUNNING and folder not in inside:
-            raise _in_use(target, leftover)
+            stored = not is_local(target)
+            running = f", or has died in the last {LEASE_SECONDS:.0f} seconds" if stored else ""
+            end = f"`penstock clean --dead {target}` ends the wait" if stored else f"remove {leftover.folder!r} by hand"
+            job = "a job" if leftover.job is None else f"the job {leftover.job!r}"
+            raise ConfigurationError(
+                f"The output {target!r} is that of {job} too, which is still running{running}. Wait for it, "
+                f"or write elsewhere. If its driver is dead, {end}."
+            )
         if leftover is not None and leftover.verdict is Verdict.LEAVE and leftover.job is not None:
             raise ConfigurationError(
                 f"An earlier run of the job {leftover.job!r} has left the output {target!r} unfinished, and it cannot "
@@ -106,16 +109,36 @@ def settle(target: str, *, adds: bool, senders: Senders = NOBODY) -> None:
             )
 
 
-def _in_use(target: str, leftover: Leftover) -> ConfigurationError:
-    running, dead = "", f"remove {leftover.folder!r} by hand."
-    job = "a job" if leftover.job is None else f"the job {leftover.job!r}"
-    if not is_local(target):
-        running = f", or has died in the last {LEASE_SECONDS:.0f} seconds"
-        dead = f"`penstock clean --dead {target}` ends the wait."
-    return ConfigurationError(
-        f"The output {target!r} is that of {job} too, which is still running{running}. Wait for it, "
-        f"or write elsewhere. If its driver is dead, {dead}"
-    )
+def check_targets(sinks: Sequence[tuple[PublishedSink, str]], *, resumed: bool) -> None:
+    """Settle the targets of a program's sinks, given with names: none is inside another's, or the same unless all add files.
+
+    ``resumed``: an earlier run of the program has written to them.
+    """
+    senders = {sink.place(): sink for sink, _ in sinks if sink.sends}
+    writers: dict[str, str] = {}
+    folders: dict[str, str] = {}  # all that contain an output, and a sink that writes there
+    adding: set[str] = set()
+    for sink, name in sinks:
+        place = sink.place()
+        settle(place, adds=sink.adds, senders=senders)
+        if sink.adds or not resumed:
+            check_target(place, overwrite=sink.overwrite, adds=sink.adds)
+        around = (writers[path] for path in (place, *parents(place)) if path in writers)
+        first = next(around, folders.get(place))
+        if first is not None and sink.sends:
+            raise InvalidProgramError(
+                f"The sinks {first!r} and {name!r} have the same transactional id prefix, by which each would end the "
+                "transactions of the other. Give each its own."
+            )
+        if first is not None and not (sink.adds and place in adding):
+            raise InvalidProgramError(
+                f"The sinks {first!r} and {name!r} both write to {place!r}, or one inside the folder of the other. "
+                "Give each its own path, or unite the streams before one sink."
+            )
+        writers[place] = name
+        folders.update(dict.fromkeys(parents(place), name))
+        if sink.adds:
+            adding.add(place)
 
 
 def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: Senders = NOBODY) -> Leftover | None:
@@ -132,7 +155,11 @@ def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: 
         if _pending(folder).folder_id is not None:
             if marker is None:
                 raise ConfigurationError(f"{folder!r} does not say whose it is. Remove it by hand.")
-            return _of_steps(folder, marker, leftover, dry_run)
+            with _free(marker.job_folder, _pending(folder).folder_id) as job:
+                _check_not_needed(folder, job)
+                if not dry_run:
+                    remove(folder)
+            return leftover
         if marker is None:
             return _unmarked(folder, leftover, dry_run, dead)
         targets = tuple(_pending(each).target for each in marker.folders)
@@ -157,14 +184,6 @@ def _is_there(folder: str) -> bool:
     with contextlib.suppress(OSError, PenstockError):
         return bool(Store(folder).list(folder))
     return True
-
-
-def _of_steps(folder: str, marker: Marker, leftover: Leftover, dry_run: bool) -> Leftover:
-    with _free(marker.job_folder, _pending(folder).folder_id) as job:
-        _check_not_needed(folder, job)
-        if not dry_run:
-            remove(folder)
-    return leftover
 
 
 @contextlib.contextmanager
@@ -250,7 +269,10 @@ def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> Non
         if is_local(base) and not os.path.isdir(base):
             raise ConfigurationError(f"The folder of {output.target!r} is not there. Is a file system not mounted?")
         if not is_local(output.target) and not output.overwrite:
-            _check_copy(output)
+            store = Store(output.pending)
+            waits, stands = store.size(output.pending), store.size(output.target)
+            if waits is not None and stands is not None and waits != stands:  # so it is no copy of it
+                raise exists_already(output.target)
     for folder in marker.folders:
         strange = stranger(folder)
         if strange is not None:
@@ -275,14 +297,6 @@ def _is_ours(output: Output, pending: PendingFolder, marker: Marker) -> bool:
     if output.target == pending.target:
         return output.sent or not pending.inside
     return output.target.startswith(f"{pending.target}/")
-
-
-def _check_copy(output: Output) -> None:
-    """Nothing stands in the place of an output on a store but what may be a copy of it."""
-    store = Store(output.pending)
-    waits, stands = store.size(output.pending), store.size(output.target)
-    if waits is not None and stands is not None and waits != stands:
-        raise exists_already(output.target)
 
 
 def _to_send(outputs: tuple[Output, ...]) -> dict[str, list[Output]]:

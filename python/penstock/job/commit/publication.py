@@ -85,20 +85,15 @@ def _append(output: Output, at: int) -> None:
         with naming(output.target), open(descriptor, "wb") as target:
             stands = os.fstat(target.fileno()).st_size
             if stands < at:
-                raise _cut(output.target, stands, at)
+                raise ConfigurationError(
+                    f"The output {output.target!r} has {stands} bytes, and {at} had been written to it when the last "
+                    f"step ended. Put the file back, or one of {at} bytes, and run the program again: the rest waits."
+                )
             target.seek(at)
             shutil.copyfileobj(source, target, _BLOCK)
             target.flush()
             os.fsync(target.fileno())
     Path(output.pending).unlink(missing_ok=True)
-
-
-def _cut(target: str, stands: int, at: int) -> ConfigurationError:
-    return ConfigurationError(
-        f"The output {target!r} has {stands} bytes, and {at} had been written to it when the last step ended: "
-        f"something has cut or removed it. What the step has added waits. Put the file back, or one of {at} bytes in "
-        "its place, and run the program again."
-    )
 
 
 def _clear_old(folders: Iterable[str]) -> None:

@@ -85,10 +85,6 @@ def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
         return None
     manifest = bring_in(replace(savepoint, manifest=for_beginning(savepoint)), files)
     lease.commit(replace(manifest, version=lease.version + 1))
-    return _said(savepoint, settings)
-
-
-def _said(savepoint: StoredSavepoint, settings: Settings) -> str:
     about, place = savepoint.about, settings.checkpoint_directory
     where = "" if place is None else f" the checkpoint directory {place!r}"
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about.created / 1000))

@@ -38,18 +38,14 @@ def _said(manifest: StepManifest, operators: list[Planned]) -> Iterator[Finding]
         taken = matching.taken.get(operator.operator_id)
         state = None if taken is None else manifest.operators.get(taken.state_id)
         if taken is not None and state is not None and taken.by == "position" and state.name != operator.name:
-            yield _inherited(operator, state.name, taken.state_id)
+            said = (
+                f"{operator.name!r} has no uid, and takes the state of {state.name!r} by its position alone. If it is "
+                f"another operator, give the one that is to take it set_uid_hash({taken.state_id!r}), and each a uid."
+            )
+            yield Finding("inherited", "warning", taken.state_id, said)
         if taken is None or taken.state_id not in held:
             said = f"{operator.name!r} has no state in the savepoint: its state starts empty."
             yield Finding("starts-empty", "info", operator.operator_id, said)
     for state_id in matching.left:
         said = f"No operator of the program takes the state of {name_of(manifest, state_id)}."
         yield Finding("left-behind", "warning", state_id, said)
-
-
-def _inherited(operator: Planned, other: str, state_id: str) -> Finding:
-    said = (
-        f"{operator.name!r} has no uid, and takes the state of {other!r} by its position alone. If it is another "
-        f"operator, give the one that is to take it set_uid_hash({state_id!r}), and each operator a uid."
-    )
-    return Finding("inherited", "warning", state_id, said)

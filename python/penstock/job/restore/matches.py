@@ -60,7 +60,11 @@ def match(manifest: StepManifest, operators: Iterable[Taker]) -> Matching:
     held = holders(manifest)
     matching = matched(held, {*held, *manifest.counters}, operators)
     for state_id, (first, second) in matching.twice.items():
-        raise _twice(first, second, state_id)
+        raise InvalidProgramError(
+            f"The operators {first.name!r} and {second.name!r} would both take the state of the ID {state_id}. "
+            "Remove the uid hash of one of them, or change it.",
+            flink_class="java.lang.IllegalStateException",
+        )
     return matching
 
 
@@ -112,11 +116,3 @@ def fits(source: SourceState, head: OperatorConfig) -> bool:
 def rows_in(task: TaskState) -> list[Any]:
     """The rows that wait for a task at the head of a loop."""
     return decode_value(task.volatile)[1] if task.volatile else []
-
-
-def _twice(first: Taker, second: Taker, state_id: str) -> InvalidProgramError:
-    return InvalidProgramError(
-        f"The operators {first.name!r} and {second.name!r} would both take the state of the operator ID {state_id}. "
-        "Remove the uid hash of one of them, or change it.",
-        flink_class="java.lang.IllegalStateException",
-    )

@@ -65,13 +65,8 @@ class Sizes:
     wanted: dict[int, int] = field(default_factory=dict[int, int])  # by node, where the program leaves it open
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A state that an operator of a task takes."""
-
-    operator: Planned
-    state_id: str
-    there: int
+_Held = tuple[Planned, str, int]
+"""An operator of a task, the ID under which the state is that it takes, and its number of key groups."""
 
 
 def sizes_of(
@@ -88,43 +83,36 @@ def sizes_of(
     by_state = {taken.state_id: each for each in operators if (taken := matching.taken.get(each.operator_id))}
     for state_id, there in groups.items():
         operator = by_state.get(state_id)
-        if operator is not None:
-            sizes.mismatches.extend(_mismatch(operator, tasks[operator.vertex], state_id, there))
+        if operator is None:
+            continue
+        task, own = tasks[operator.vertex], operator.max_parallelism > 0
+        wanted = operator.max_parallelism if own else task.max_parallelism
+        if (own or task.configured) and wanted != there:
+            sizes.mismatches.append(Unfit("mismatch", operator, task, state_id, there, wanted))
     for each in operators:
         chains.setdefault(each.vertex, []).append(each)
     for index, chain in chains.items():
         task = tasks[index]
-        taken = (
-            (each, matching.taken[each.operator_id].state_id) for each in chain if each.operator_id in matching.taken
-        )
-        held = [_Held(each, state_id, groups[state_id]) for each, state_id in taken if state_id in groups]
+        taken = ((each, found.state_id) for each in chain if (found := matching.taken.get(each.operator_id)))
+        held = [(each, state_id, groups[state_id]) for each, state_id in taken if state_id in groups]
         misfits = list(_misfits(task, held, stateless))
         sizes.misfits.extend(misfits)
-        if held and not misfits and not task.configured and held[0].there != task.max_parallelism:
-            sizes.wanted.update((each.node, held[0].there) for each in chain if each.max_parallelism <= 0)
+        if held and not misfits and not task.configured and held[0][2] != task.max_parallelism:
+            sizes.wanted.update((each.node, held[0][2]) for each in chain if each.max_parallelism <= 0)
     return sizes
 
 
-def _mismatch(operator: Planned, task: Task, state_id: str, there: int) -> Iterator[Unfit]:
-    own = operator.max_parallelism > 0
-    said = operator.max_parallelism if own else task.max_parallelism
-    if (own or task.configured) and said != there:
-        yield Unfit("mismatch", operator, task, state_id, there, said)
-
-
 def _misfits(task: Task, held: Sequence[_Held], stateless: Collection[str]) -> Iterator[Unfit]:
-    for each in held:
-        if each.there < task.parallelism:
-            yield Unfit("too few", each.operator, task, each.state_id, each.there, task.parallelism)
-    held = [each for each in held if each.state_id not in stateless]
+    for operator, state_id, there in held:
+        if there < task.parallelism:
+            yield Unfit("too few", operator, task, state_id, there, task.parallelism)
+    held = [each for each in held if each[1] not in stateless]
     if task.configured:  # records come to the subtasks by the groups of the task
-        for each in held:
-            if each.operator.keyed and each.operator.max_parallelism > 0 and each.there != task.max_parallelism:
-                yield Unfit("mixed", each.operator, task, each.state_id, each.there, task.max_parallelism)
+        for operator, state_id, there in held:
+            if operator.keyed and operator.max_parallelism > 0 and there != task.max_parallelism:
+                yield Unfit("mixed", operator, task, state_id, there, task.max_parallelism)
         return
-    for each in held[1:]:
-        first = held[0]
-        if each.there != first.there:
-            yield Unfit(
-                "mixed", each.operator, task, each.state_id, each.there, first.there, first.operator, first.state_id
-            )
+    for operator, state_id, there in held[1:]:
+        first, first_id, wanted = held[0]
+        if there != wanted:
+            yield Unfit("mixed", operator, task, state_id, there, wanted, first, first_id)

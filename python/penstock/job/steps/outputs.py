@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 from penstock.connectors.spark.frames import FrameSink
 from penstock.connectors.two_phase import TwoPhaseOutput
-from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.errors import ConfigurationError, JobExecutionError, PenstockError, UnsupportedError
 from penstock.job.commit.checks import check_files, check_target, exists_already, not_visible
 from penstock.job.commit.folders import Marker, earlier, empty, make, missing_above, remove
-from penstock.job.commit.prepared import commit_prepared, roll_back
 from penstock.job.commit.publication import by_target, publish_files, put_whole, send, waiting_size
 from penstock.job.folder.manifest import Output
-from penstock.runtime.config.tasks import Committable, JobConfig, PendingFile, TaskReport
+from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
 from penstock.runtime.io.pending_paths import prepared_place, waiting_place
 from penstock.runtime.io.sinks import PublishedSink
 from penstock.storage.storage import is_local, join, sync_folder
@@ -88,8 +88,8 @@ class Outputs:
         self._tables, self._write_table = deployment.tables, write_table
         self._check = check
         self._guard = None if self._once else check  # what sinks call before they shut others out
-        self._passes_on = any(end.sink.passes_on for end in ends)
-        prepares = not self._once and (self._committers or self._passes_on)
+        self._passes_on = not self._once and any(end.sink.passes_on for end in ends)
+        prepares = self._passes_on or (self._committers and not self._once)
         self.folders = [*self._places, *([prepared_place(self._job)] if prepares else [])]
         self._resumed = resumed
         self._absent: dict[str, Output] = {}  # by target: how far sinks have sent that the program no longer has
@@ -100,9 +100,8 @@ class Outputs:
         target = end.sink.place()
         if not (self._once or end.sink.adds or is_local(target)):
             raise UnsupportedError(
-                f"The sink {end.name!r} writes text to {target!r}, and the program runs in steps: its files would "
-                "grow, and those of a store cannot. Use sink_to(FileSink.for_row_format(…)), which adds files in each "
-                "step, or write to a local or mounted folder."
+                f"The sink {end.name!r} writes text to {target!r}, and the program runs in steps: files of a store "
+                "cannot grow. Use sink_to(FileSink.for_row_format(…)), which adds files, or write to a mounted folder."
             )
         return _Place(end.sink, target, waiting_place(target, self._job, adds=end.sink.adds), end.parallelism)
 
@@ -138,13 +137,17 @@ class Outputs:
 
     def recover(self, outputs: Sequence[Output], version: int, *, published: bool = False) -> None:
         """Publish the newest manifest's outputs, then remove what earlier runs have left. It can be repeated."""
-        self.publish([output for output in outputs if not (published and self._is_gone(output))], version)
+        gone = {end.target for end in outputs if end.committable is not None} - self._committers.keys()
+        self.publish([output for output in outputs if not (published and output.target in gone)], version)
         for place in self._places.values():
             place.begun = place.begun or (version > 0 and os.path.exists(place.target))
         self.clean()
         for end in self._committers.values():
             if isinstance(end.sink, TwoPhaseOutput):
-                roll_back(end.sink, version, self._job.folder_id or "")
+                end.sink.sink.owner = self._job.folder_id or ""
+                recover = getattr(end.sink.sink, "recover", None)
+                if callable(recover):  # what was prepared for later versions will not be committed
+                    recover(version)
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
         """What goes into the manifest of a step, by the reports of those attempts that count."""
@@ -223,14 +226,13 @@ class Outputs:
     def _commit_prepared(self, operator_id: str, outputs: Sequence[Output], version: int) -> None:
         if not self._once:
             version = outputs[0].at or version  # a later manifest may name it again
-        if operator_id not in self._committers and self._job.settings.ignore_unclaimed:
+        end = self._committers.get(operator_id)
+        if end is None:
             self._leave(operator_id, outputs, version)
-            return
-        end, prepared = self._committer(operator_id), list(map(_committable, outputs))
-        if isinstance(end.sink, FrameSink):
+        elif isinstance(end.sink, FrameSink):
             self._write(self._tables[end.sink.number], [output.pending for output in outputs], version)
         else:
-            commit_prepared(end.sink, end.name, prepared, version, self._job.folder_id or "")
+            _commit(end.sink, end.name, outputs, version, self._job.folder_id or "")
 
     def keep(self, version: int) -> None:
         """Have sinks keep what says how much they have sent. To be called now and then while no step runs."""
@@ -247,7 +249,13 @@ class Outputs:
         storage.delete(files)
 
     def _leave(self, operator_id: str, outputs: Sequence[Output], version: int) -> None:
-        """What a sink has prepared that the program no longer has, and may leave behind."""
+        """Leave behind, if that is allowed, what a sink has prepared that the program no longer has."""
+        if not self._job.settings.ignore_unclaimed:
+            raise ConfigurationError(
+                f"A sink with the operator ID {operator_id} has prepared records, and the program no longer has this "
+                "sink. Run it once with that sink (uid() keeps its ID), which commits them first. To leave them "
+                "behind, set execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state)."
+            )
         LOG.warning(
             "What the sink with the operator ID %s has prepared for version %d is left behind: it is committed only if "
             "the earlier run has come to that.",
@@ -256,21 +264,6 @@ class Outputs:
         )
         for path in (output.pending for output in outputs if output.pending):
             storage_of(path).delete([path])
-
-    def _is_gone(self, output: Output) -> bool:
-        """Whether the program no longer has the sink that prepared it."""
-        return output.committable is not None and output.target not in self._committers
-
-    def _committer(self, operator_id: str) -> End:
-        try:
-            return self._committers[operator_id]
-        except KeyError:
-            raise ConfigurationError(
-                f"A sink with the operator ID {operator_id} has prepared records, and the program no longer has this "
-                "sink. Run it once with that sink, which commits them first; uid() keeps the ID of a sink when the "
-                "program changes. To leave behind what it may not have committed, set "
-                "execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state)."
-            ) from None
 
     def clear_passed_on(self) -> None:
         """Remove what tasks have written for the next steps, right behind :meth:`publish` of a checkpoint."""
@@ -340,6 +333,30 @@ def _to_send(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
     return outputs
 
 
-def _committable(output: Output) -> Committable:
-    data = base64.b64decode(output.committable or "")
-    return Committable(output.target, 0, data, kept=bool(output.pending))
+def _commit(output: TwoPhaseOutput, name: str, prepared: Sequence[Output], version: int, owner: str) -> None:
+    """Have a sink commit what its subtasks have prepared for a version whose manifest stands. It can be repeated: then
+    the sink is asked again, unless what it prepared waited in files, which go when it has committed."""
+    files = [part.pending for part in prepared if part.pending]
+    storage = storage_of(files[0]) if files else None
+    try:
+        data = [
+            storage.get(part.pending) if storage and part.pending else base64.b64decode(part.committable or "")
+            for part in prepared
+        ]
+    except FileNotFoundError:  # they go after the commit, all of them
+        data = []
+    if data:
+        output.sink.owner = owner
+        committables = list(map(decode_value, data))
+        try:
+            output.sink.commit(committables, version)
+        except PenstockError:
+            raise
+        except Exception as error:
+            raise JobExecutionError(
+                f"The sink {name!r} ({type(output.sink).__name__}) could not commit version {version}: "
+                f"{type(error).__name__}: {error}. The version counts: with a checkpoint directory, run the program "
+                "again; commit() is called again with the same, and has to skip what it has done already."
+            ) from error
+    if storage is not None:
+        storage.delete(files)
