@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.errors import InvalidProgramError, UnsupportedError
-from penstock.job.batch_edges import BatchEdges
 from penstock.job.commit.leftovers import check_targets
 from penstock.job.shipped_files import ship
-from penstock.job.vertices import Vertices
+from penstock.job.vertices import BatchEdges, Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.sinks import PublishedSink
@@ -47,15 +46,6 @@ class Table:
     name: str  # of the operator
     sink: FrameSink  # as it travels
     write: Callable[[Any], object]  # takes the DataFrame and writes it, on the driver
-
-
-@dataclass(frozen=True)
-class StepsFolder:
-    """The checkpoint directory of a job that runs in steps."""
-
-    id: str  # its own, 32 hex digits, the same for all runs with it
-    place: str  # where it is: a path, or the URL of a store
-    resumed: bool = False  # whether an earlier run with it has committed a step; then its outputs may be there
 
 
 @dataclass(frozen=True)
@@ -112,29 +102,32 @@ def deploy(
     job_id: str | None = None,
     *,
     loops: bool = False,
-    folder: StepsFolder | None = None,
     times: int = 0,
     resumed: bool = False,
 ) -> Deployment:
     """The task descriptors of a program. ``loops``: the executor's tasks live on from step to step."""
-    steps = folder is not None or runs_in_steps(pipeline, loops=loops)
+    steps = runs_in_steps(pipeline, loops=loops)
     settings, job_graph = pipeline.settings, pipeline.job_graph()
     if settings.batch:
-        _refuse_iterations(job_graph)
+        for vertex in job_graph.vertices:
+            if vertex.invokable in _ENDS:
+                raise UnsupportedError(
+                    f"The program has an iteration ({vertex.name!r}), iterate(), and BATCH mode reads all input of an "
+                    "operator before it emits. Run it in STREAMING mode, or unroll the loop."
+                )
     places = _places(job_graph)
     tables: list[Table] = []
     with configured(settings.storage_options):
-        resumed = resumed if folder is None else folder.resumed
         operators = _prepared(pipeline, job_graph, places, tables, steps=steps, resumed=resumed)
     edges = BatchEdges(operators, batch=settings.batch, combine=settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
-    archive = ship(settings)
+    archive, level = ship(settings), attrgetter("level")
     shipped = archive.name if archive else None
-    deployment = Deployment(
+    return Deployment(
         JobConfig(pipeline.name, job_id or uuid.uuid4().hex, settings, shipped, times=times),
         vertices,
-        _levels(vertices),
+        tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level)),
         tuple(sinks),
         archive,
         frames=_frames(pipeline, job_graph),
@@ -145,12 +138,6 @@ def deploy(
         ends=tuple(_ends(vertices, operators)),
         planned=pipeline.job_graph,
     )
-    return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
-
-
-def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...], ...]:
-    level = attrgetter("level")
-    return tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
 
 
 def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
@@ -188,15 +175,6 @@ def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Ite
             yield from ((name, location) for location in function.locations())
 
 
-def _refuse_iterations(job_graph: JobGraph) -> None:
-    for vertex in job_graph.vertices:
-        if vertex.invokable in _ENDS:
-            raise UnsupportedError(
-                f"The program has an iteration ({vertex.name!r}), iterate(), and BATCH mode reads all input of an "
-                "operator before it emits: nothing could go round. Run it in STREAMING mode, or unroll the loop."
-            )
-
-
 def _places(job_graph: JobGraph) -> list[VertexConfig]:
     """Where the vertices run, by index: their descriptors, still without operators and inputs."""
     vertices = job_graph.vertices
@@ -213,7 +191,6 @@ def _places(job_graph: JobGraph) -> list[VertexConfig]:
 
 
 def _frames(pipeline: Pipeline, job_graph: JobGraph) -> dict[int, Any]:
-    """The DataFrames that sources read, by index of the vertex."""
     heads = ((v.index, pipeline.operators.get(v.chain[0].node)) for v in job_graph.vertices)
     sources = ((index, op.function) for index, op in heads if isinstance(op, StreamSource))
     return {index: source.frame for index, source in sources if isinstance(source, FrameSource)}

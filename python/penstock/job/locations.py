@@ -50,7 +50,6 @@ def machines(hosts: Iterable[str]) -> list[str]:
 
 
 def _machine(host: str) -> str:
-    """What is the same for all names of a machine."""
     try:
         addresses = {str(each[4][0]) for each in socket.getaddrinfo(host.strip("[]"), None)}
     except (OSError, UnicodeError):  # known to the executors only

@@ -97,7 +97,6 @@ class JobRun:
         equip: Callable[[], None] = lambda: None,
         offer: Callable[[], int] = cores,
     ) -> JobExecutionResult:
-        """Run it to its end. ``equip`` is called before; the time that it takes is not the job's."""
         with watched(self.progress, self._settings):
             equip()
             if self._scaling is not None:

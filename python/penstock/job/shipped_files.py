@@ -49,7 +49,6 @@ class _Contents:
             self.path.append("requirements")
 
     def _add(self, name: str, path: Path) -> None:
-        """A file, or all files of a folder."""
         self.files.update((name if part in ("", ".") else f"{name}/{part}", file) for part, file in _files(path))
 
     def _python_file(self, index: int, path: Path) -> None:
@@ -62,9 +61,7 @@ class _Contents:
 
     def _archive(self, index: int, path: Path, target: str) -> None:
         if not is_archive(path):
-            raise ConfigurationError(
-                f"add_python_archive() was given {str(path)!r}, which is neither a zip nor a tar file. Pack it as one."
-            )
+            raise ConfigurationError(f"add_python_archive() has {str(path)!r}, neither a zip nor a tar file. Pack it.")
         name = f"archives/{index}/{path.name}"
         self.files[name] = path
         self.archives.append((name, target))
@@ -93,7 +90,6 @@ class _Contents:
         return digest.hexdigest()[:32]
 
     def write(self, target: Path) -> None:
-        """Write the archive, which appears when it is whole."""
         temporary = target.with_suffix(".tmp")
         with tarfile.open(temporary, "w", dereference=True) as tar:
             info = tarfile.TarInfo(MANIFEST)
@@ -147,9 +143,7 @@ def _target(archive: str) -> tuple[Path, str]:
     path = _existing(name, "add_python_archive")
     target = target or path.name
     if PurePosixPath(target).is_absolute() or ".." in PurePosixPath(target).parts:
-        raise ConfigurationError(
-            f"add_python_archive() was given the folder {target!r}, which is outside. Give a name, or none."
-        )
+        raise ConfigurationError(f"add_python_archive() has the folder {target!r}, which is outside. Give a name.")
     return path, target
 
 
@@ -166,7 +160,6 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _required(setting: str) -> Path:
-    """The folder with what a file of requirements names."""
     name, _, packages = setting.partition("#")
     file = _existing(name, "set_python_requirements")
     return _installed(file, file.read_bytes(), _existing(packages, "set_python_requirements") if packages else None)

@@ -30,7 +30,6 @@ class TemporaryFolder:
         self.path.mkdir()
 
     def remove(self) -> None:
-        """Remove it with all that is in it. It can be repeated."""
         shutil.rmtree(self._whole, ignore_errors=True)
         self._alive.close()
 

@@ -94,8 +94,7 @@ class LocalSteps:
             else:
                 inboxes[row.level][row.slot].append(row)
 
-    def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.loop.Runner`. There are none here."""
+    def write_tables(self) -> None: ...
 
     def cancel(self) -> None:
         self._cancelled = True

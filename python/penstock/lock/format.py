@@ -74,18 +74,14 @@ def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]
 
 
 def _state(state: StateModel) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": state.name, "kind": state.kind}
-    if state.types:
-        plain["types"] = dict(state.types)
-    if state.version:
-        plain["version"] = state.version
-    if state.ttl is not None:
-        plain["ttl"] = state.ttl
-    if state.form:
-        plain["form"] = state.form
-    if state.windows:
-        plain["windows"] = state.windows
-    return plain
+    facts = {
+        "types": dict(state.types),
+        "version": state.version,
+        "ttl": state.ttl,
+        "form": state.form,
+        "windows": state.windows,
+    }
+    return {"name": state.name, "kind": state.kind} | {name: value for name, value in facts.items() if value}
 
 
 def _read(model: ProgramModel, edge: EdgeModel, numbered: bool) -> dict[str, Any]:

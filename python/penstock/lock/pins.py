@@ -10,7 +10,7 @@ Cost: O(operators).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.model import OperatorModel, Site
@@ -34,7 +34,6 @@ class Pin:
 
     @property
     def text(self) -> str:
-        """The call as it is written in a program."""
         return f".{self.method}({_quoted(self.value)})"
 
 
@@ -46,7 +45,30 @@ def _quoted(value: str) -> str:
 
 def pins(difference: Difference) -> tuple[Pin, ...]:
     """The calls that keep the state of moved operators, in the order of the program."""
-    return tuple(_Pinning(difference).all())
+    operators = difference.new.operators
+    calls = _Calls(operators)
+    moved = {
+        each.new.node: _pin(calls, each.old, each.new, each)
+        for each in difference.operators
+        if each.old is not None and each.new is not None
+        if each.change == MOVED and each.state in (states.ORPHANED, states.TAKEN)
+    }
+    pinned = {pin.value for pin in moved.values() if pin.method == HASH}
+    pinned |= {operator.pinned for operator in operators if operator.pinned is not None}
+    found = list(moved.values())
+    for operator in operators:
+        free = operator.uid is None and operator.pinned is None and operator.node not in moved
+        if free and operator.operator_id in pinned:
+            found.append(calls.pin(operator, UID, calls.own_uid(operator)))
+    return tuple(found)
+
+
+def _pin(calls: _Calls, old: OperatorModel, new: OperatorModel, moved: OperatorDiff) -> Pin:
+    if old.uid is not None and new.uid is not None:
+        return calls.pin(new, UID, old.uid, new.uid, old.operator_id)
+    if old.uid is not None and moved.cause is not None and moved.cause.kind == causes.UID_REMOVED:
+        return calls.pin(new, UID, old.uid)
+    return calls.pin(new, HASH, old.operator_id)
 
 
 def own_uids(operators: Sequence[OperatorModel], nodes: Collection[int], locked: Mapping[str, bool]) -> tuple[Pin, ...]:
@@ -60,51 +82,15 @@ def own_uids(operators: Sequence[OperatorModel], nodes: Collection[int], locked:
     return tuple(found)
 
 
-class _Pinning:
-    """The pins of one comparison."""
-
-    def __init__(self, difference: Difference) -> None:
-        self._difference = difference
-        self._calls = _Calls(difference.new.operators)
-
-    def all(self) -> Iterator[Pin]:
-        """All pins."""
-        moved = list(self._of_moved())
-        yield from (pin for _, pin in moved)
-        pinned = {pin.value for _, pin in moved if pin.method == HASH}
-        pinned |= {operator.pinned for operator in self._difference.new.operators if operator.pinned is not None}
-        pinned_nodes = {node for node, _ in moved}
-        for operator in self._difference.new.operators:
-            free = operator.uid is None and operator.pinned is None and operator.node not in pinned_nodes
-            if free and operator.operator_id in pinned:
-                yield self._calls.pin(operator, UID, self._calls.own_uid(operator))
-
-    def _of_moved(self) -> Iterator[tuple[int, Pin]]:
-        """With the node of each."""
-        for operator in self._difference.operators:
-            if (
-                operator.new is not None
-                and operator.change == MOVED
-                and operator.state in (states.ORPHANED, states.TAKEN)
-            ):
-                yield operator.new.node, self._of(operator)
-
-    def _of(self, each: OperatorDiff) -> Pin:
-        old, new = each.old, each.new
-        assert old is not None
-        assert new is not None
-        if old.uid is not None and new.uid is not None:
-            return self._calls.pin(new, UID, old.uid, new.uid, old.operator_id)
-        if old.uid is not None and each.cause is not None and each.cause.kind == causes.UID_REMOVED:
-            return self._calls.pin(new, UID, old.uid)
-        return self._calls.pin(new, HASH, old.operator_id)
-
-
 class _Calls:
     """The calls that make operators, and the uids in use."""
 
     def __init__(self, operators: Sequence[OperatorModel]) -> None:
-        self._last = _last_at(operators)
+        found: dict[Site, list[OperatorModel]] = {}
+        for operator in operators:
+            if operator.site is not None:
+                found.setdefault(operator.site, []).append(operator)
+        self._last = {site: _last(made) for site, made in found.items()}
         self._uids = {operator.uid for operator in operators if operator.uid is not None}
 
     def pin(
@@ -132,15 +118,7 @@ class _Calls:
         return uid
 
 
-def _last_at(operators: Sequence[OperatorModel]) -> dict[Site, int | None]:
-    """The last operator that each call has made; None for a call that ran several times."""
-    found: dict[Site, list[OperatorModel]] = {}
-    for operator in operators:
-        if operator.site is not None:
-            found.setdefault(operator.site, []).append(operator)
-    return {site: None if _repeated(made) else max(each.node for each in made) for site, made in found.items()}
-
-
-def _repeated(operators: list[OperatorModel]) -> bool:
+def _last(operators: list[OperatorModel]) -> int | None:
+    """The last operator that a call has made, to which following calls apply; None if the call ran several times."""
     last = max(operators, key=lambda each: each.node)
-    return sum(each.type == last.type for each in operators) > 1
+    return None if sum(each.type == last.type for each in operators) > 1 else last.node

@@ -73,9 +73,7 @@ def check_folder(path: Path) -> None:
 
 
 def _not_a_folder(place: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{place!r} is not a folder, so no files can be added to it. Remove it, or write to another base path."
-    )
+    return ConfigurationError(f"{place!r} is not a folder, so files cannot be added. Write to another base path.")
 
 
 def check_files(outputs: Iterable[Output]) -> None:

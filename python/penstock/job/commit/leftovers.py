@@ -72,7 +72,6 @@ def pending_at(path: str) -> Iterator[str]:
 
 
 def _of(target: str, folder: str | None) -> list[str]:
-    """The pending folders of a target in a folder."""
     found = [] if folder is None else pending_in(folder)
     return [path for path in found if (pending := pending_of(path)) is not None and pending.target == target]
 
@@ -110,7 +109,7 @@ def settle(target: str, *, adds: bool, senders: Senders = NOBODY) -> None:
 
 
 def check_targets(sinks: Sequence[tuple[PublishedSink, str]], *, resumed: bool) -> None:
-    """Settle the targets of a program's sinks, given with names: none is inside another's, or the same unless all add files.
+    """Settle the targets of a program's sinks, with names: none is inside another's, nor the same unless all add files.
 
     ``resumed``: an earlier run of the program has written to them.
     """

@@ -66,7 +66,6 @@ def _name(output: Output) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder, durably, with those above it."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for path in missing:

@@ -41,7 +41,6 @@ class EndedSplits:
 
     @property
     def count(self) -> int:
-        """How many there are."""
         return sum(file.count for file in self.files) + len(self.last)
 
 

@@ -82,7 +82,6 @@ class Pins:
         return [(path, match[1], int(match[2]), match[3]) for path, match in found if match]
 
     def pinned(self) -> list[tuple[int, int]]:
-        """The versions that are pinned, each with the epoch of who said so. One listing."""
         return [(version, int(by)) for _, kind, version, by in self.there() if kind == "pin"]
 
     def over(self) -> Iterator[tuple[int, list[str]]]:
@@ -127,7 +126,6 @@ class Files:
         return join(self.manifests, f"manifest-{version}.json")
 
     def highest(self) -> int:
-        """The newest checkpoint; 0 if there is none. One listing."""
         return max(self.there(), default=0)
 
     def there(self) -> list[int]:
@@ -136,12 +134,10 @@ class Files:
         return [int(match[1]) for match in map(MANIFEST.fullmatch, names) if match]
 
     def load(self, version: int, *, unpickle: bool = True) -> StepManifest:
-        """The manifest of a checkpoint."""
         path = self.path(version)
         return decoded(self.storage.get(path), version, path, unpickle=unpickle)
 
     def newest(self, *, unpickle: bool = True) -> StepManifest | None:
-        """The newest manifest, None if there is none."""
         for _ in range(_TRIES):
             version = self.highest()
             if version == 0:
@@ -185,7 +181,6 @@ class Files:
         )
 
     def make(self, job: str) -> About:
-        """What ``job.json`` says; it is written if it is not there."""
         about = self.about()
         if about is None and (self.there() or self.marked()):
             raise JobFolderError(

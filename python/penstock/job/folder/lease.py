@@ -63,7 +63,6 @@ class JobFolder:
         return tuple(version for version in (*newest.retained, newest.version) if version in there)
 
     def read(self, version: int, *, unpickle: bool = True) -> StepManifest:
-        """The manifest of a checkpoint."""
         if version in self.versions():
             with contextlib.suppress(FileNotFoundError):  # gone meanwhile
                 return self.files.load(version, unpickle=unpickle)
@@ -126,7 +125,6 @@ class Lease:
             raise
 
     def _found(self) -> StepManifest | None:
-        """The newest manifest; None in a folder in which no step was ever committed."""
         files = self.files
         newest = files.newest()
         if newest is None and files.marked():
@@ -207,7 +205,6 @@ class Lease:
             self._writer.release(version)
 
     def found(self) -> str:
-        """One line for the user: what was found in the folder."""
         newest = self._writer.newest
         if newest is None or newest.is_nothing:
             return f"Starting with the new checkpoint directory {self.place!r}."
@@ -229,7 +226,6 @@ class Lease:
 
 
 def _size(count: float) -> str:
-    """Bytes as people write them."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"

@@ -112,7 +112,6 @@ class StepManifest:
         return replace(self, operators={each: state for each, state in self.operators.items() if not state.empty})
 
     def state_files(self) -> Iterator[StateFile]:
-        """All files with state, of all operators."""
         for operator in self.operators.values():
             for chain in operator.subtasks:
                 yield from chain

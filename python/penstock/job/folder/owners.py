@@ -96,7 +96,6 @@ class Owners:
             raise self.held(epoch)
 
     def check(self, epoch: int) -> None:
-        """The driver with an epoch is still the owner. One listing."""
         highest = self.highest()
         if highest != epoch:
             raise self.fenced(highest)
@@ -125,7 +124,6 @@ class Owners:
         self._storage.create(join(self.folder, f"left-{epoch}"), PUBLISHED if published else b"left")
 
     def left_published(self, epoch: int) -> bool:
-        """Whether the driver with an epoch has left, and said that no output waits."""
         try:
             return self._storage.get(join(self.folder, f"left-{epoch}")) == PUBLISHED
         except FileNotFoundError:
@@ -153,7 +151,6 @@ class Owners:
 
 
 def _gone(pid: int) -> bool:
-    """Whether there is no such process on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -49,7 +49,6 @@ class SingleCommit:
         return any(entry.path == self.place for entry in self._files.storage.list(home))
 
     def begin(self, options: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take the new directory. Two requests on a store, with its options."""
         self._lock = self._locked()
         owner = Owner(self._job)
         self._writer = Writer(self._files, owner, retained=1)

@@ -43,7 +43,6 @@ class Writer:
 
     @property
     def counting(self) -> tuple[int, ...]:
-        """The versions that are there and count, in order."""
         return () if self.newest is None else (*self.newest.retained, self.newest.version)
 
     def take(self, after: int) -> None:
@@ -75,7 +74,6 @@ class Writer:
         return replace(manifest, epoch=self.epoch, retained=tuple(sorted({*newest, *kept})))
 
     def _create(self, manifest: StepManifest) -> bool:
-        """Write a manifest, if its checkpoint is free."""
         self._doubtful, self._unchecked = manifest, True
         created = self._files.storage.create(self._files.path(manifest.version), encoded(manifest))
         if created:

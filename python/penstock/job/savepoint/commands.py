@@ -49,9 +49,7 @@ def stop(
     found = _place(answer) if answer is not None else None
     while _there(files, driver):
         if time.monotonic() > until:
-            raise JobFolderError(
-                f"The job was asked to stop but has not ended after {seconds:.0f} seconds: {driver[1]}."
-            )
+            raise JobFolderError(f"The job was asked to stop, and runs on after {seconds:.0f} seconds: {driver[1]}.")
         time.sleep(_pause(files))
     if taken and answer is None:  # it has ended by itself meanwhile
         return _taken(files, None, place, "stop", refers=bool(reference))
@@ -113,9 +111,7 @@ def _place(answer: Answer) -> str:
 
 def _taken(files: Files, version: int | None, folder: str | None, kind: str, *, refers: bool = False) -> str:
     if folder is None:
-        raise ConfigurationError(
-            "No job is running that knows where its savepoints go. Give a folder for the savepoint."
-        )
+        raise ConfigurationError("No running job knows where its savepoints go. Give a folder for the savepoint.")
     job = JobFolder(files.place)
     newest = job.newest(unpickle=False)
     manifest = newest if version is None else job.read(version, unpickle=False)

@@ -210,7 +210,6 @@ def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Head
 
 
 def _states(infos: Iterable[StateInfo]) -> tuple[StateContent, ...]:
-    """By name; of several files the last one says what a state is."""
     named = {info.name: info for info in infos}
     found = (
         StateContent(info.name, info.kind, info.types, info.serializers, info.version, info.windows)

@@ -59,7 +59,6 @@ class Reference:
     way: str  # from the savepoint's folder to it, as ``../../jobs/counts``
 
     def place(self, savepoint: str) -> str:
-        """The checkpoint directory."""
         root, parts = _parts(savepoint)
         for step in self.way.split("/"):
             if step == "..":
@@ -92,9 +91,7 @@ class Reference:
         names = steps[ups:]
         odd = any(not name or name in (".", "..") or "\0" in name or "\\" in name for name in names)
         if not names or odd or len(found.way) > _MOST or _JOB.fullmatch(found.job) is None:
-            raise ValueError(
-                f"the path to its state is {found.way[:80]!r}, of the checkpoint directory {found.job[:40]!r}"
-            )
+            raise ValueError(f"the path to its state is {found.way[:80]!r}, of the job {found.job[:40]!r}")
         return found
 
 

@@ -88,9 +88,7 @@ def write_savepoint(
     savepoint = StoredSavepoint(target, about, bare(manifest), None if pin is None else _reference(files, target))
     storage, path = storage_of(target), join(target, NAME)
     if target == files.place or target.startswith(f"{files.state}/"):
-        raise SavepointError(
-            f"The savepoint {target!r} would lie inside of what it is taken of. Give it a folder elsewhere."
-        )
+        raise SavepointError(f"{target!r} would lie inside of what it is taken of. Choose another folder.")
     try:
         if storage.size(path) is not None:
             raise exists(path)
@@ -102,9 +100,7 @@ def write_savepoint(
     except FileNotFoundError as error:
         raise _gone(target, manifest, files, error) from error
     except OSError as error:
-        raise SavepointError(
-            f"{target!r} cannot be written: {error}. Give a folder with room, where this process may write."
-        ) from error
+        raise SavepointError(f"{target!r} cannot be written: {error}. Give a folder with room, to write to.") from error
     return savepoint
 
 
@@ -155,9 +151,7 @@ def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFound
 
 def exists(path: str) -> SavepointError:
     """The error for a place where there is a savepoint already."""
-    return SavepointError(
-        f"There is a savepoint already: {path!r}. Savepoints are never replaced; choose another folder."
-    )
+    return SavepointError(f"There is a savepoint already: {path!r}. It is not replaced; choose another folder.")
 
 
 def check_sizes(savepoint: StoredSavepoint, storage: Storage) -> None:
@@ -336,9 +330,7 @@ def remove_savepoint(savepoint: StoredSavepoint) -> None:
 def release(version: StoredSavepoint) -> int:
     """Have a checkpoint directory keep a checkpoint no longer for savepoints by reference. Returns for how many."""
     if version.about.kind != VERSION:
-        raise SavepointError(
-            f"{version.place!r} is not a checkpoint directory. Give JOB@VERSION; 'penstock savepoint show' has them."
-        )
+        raise SavepointError(f"{version.place!r} is not a checkpoint directory. Give JOB@VERSION.")
     pins = Files(version.place).pins
     needed = [by for _, kind, number, by in pins.there() if kind == "for" and number == version.about.version]
     for by in needed:

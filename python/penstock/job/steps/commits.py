@@ -74,24 +74,19 @@ class Commits:
 
     @property
     def newest(self) -> StepManifest | None:
-        """The newest checkpoint, None at the beginning."""
         return self.lease.newest()
 
     @property
     def state(self) -> str:
-        """Where state lies."""
         return self.lease.files.state
 
     def read_ended(self, ended: EndedSplits) -> set[str]:
-        """The splits that have been read to their end."""
         return read_ended(self.lease.files.storage, self.state, ended)
 
     def with_ended(self, ended: EndedSplits, more: Sequence[str]) -> EndedSplits:
-        """The same with more of them."""
         return with_ended(self.lease.files.storage, self.state, ended, more)
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
-        """What the sinks have written, which becomes visible with the step."""
         return self._outputs.put_together(reports)
 
     def commit(self, manifest: StepManifest) -> None:
@@ -107,7 +102,6 @@ class Commits:
         self.lease.clean(passed)
 
     def clear_passed_on(self) -> None:
-        """Remove what tasks have passed on from step to step until this checkpoint, which is published."""
         self._outputs.clear_passed_on()
 
     def rest(self) -> None:
@@ -205,7 +199,6 @@ class SingleRun:
         self._outputs.publish(prepared, 1)
 
     def with_ended(self, ended: EndedSplits, more: Sequence[str]) -> EndedSplits:
-        """Nobody asks for them later."""
         return ended
 
     def check(self) -> None:

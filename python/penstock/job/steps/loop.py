@@ -71,8 +71,7 @@ class Runner(Protocol):
     def forget(self, attempt: int) -> None:
         """The step has failed: the next one begins with other tasks."""
 
-    def close(self) -> None:
-        """No step follows."""
+    def close(self) -> None: ...
 
 
 class StepLoop:
@@ -199,9 +198,8 @@ class StepLoop:
         except JobCancelledError as error:
             if not self._steps:
                 raise
-            raise JobCancelledError(
-                f"The job {self._deployment.job.name!r} was cancelled. What its steps have committed stands."
-            ) from error
+            name = self._deployment.job.name
+            raise JobCancelledError(f"The job {name!r} was cancelled. What it has committed stands.") from error
         except FencedError:
             raise
         except (JobExecutionError, ConfigurationError, OSError) as error:  # of the program, or of what it talks to
@@ -209,7 +207,6 @@ class StepLoop:
         return True
 
     def _go_on(self, ends: bool) -> None:
-        """A step, if there is anything to do; if the job ends here, in any case."""
         readings = self._planned(ends)
         if readings is None:
             self._commits.rest()
@@ -286,7 +283,6 @@ class StepLoop:
         return self._grows
 
     def _over(self) -> bool:
-        """Whether the job has come to its end, or is to end here."""
         return self._version.over or (self._steps and self._control.stopping)
 
     def _dry(self) -> bool:
@@ -303,7 +299,6 @@ class StepLoop:
         return (time.monotonic() - self._began) * 1000
 
     def _planned(self, ends: bool) -> Mapping[Place, Reading] | None:
-        """What sources read in the next step; None if there is no need of one."""
         millis = min(self._settings.step_target, 100)
         plans = [(source, source.plan(self._pace.records, millis)) for source in self._sources]
         if not (ends or self._wanted([planned for _, planned in plans])):
@@ -441,7 +436,6 @@ class StepLoop:
             )
 
     def _reported(self) -> list[TaskReport]:
-        """What the tasks of a job that commits once have done, in order of vertex and subtask."""
         return [report for _, report in sorted(self._measured.items())]
 
     def _report(self) -> None:

@@ -235,7 +235,6 @@ class Outputs:
             _commit(end.sink, end.name, outputs, version, self._job.folder_id or "")
 
     def keep(self, version: int) -> None:
-        """Have sinks keep what says how much they have sent. To be called now and then while no step runs."""
         for place in self._places.values():
             if place.sink.sends:
                 place.sink.send([], self._owner, version, place.sent, self._guard)

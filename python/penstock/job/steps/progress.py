@@ -20,11 +20,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from penstock.common.jobs.job_control import JobControl
-from penstock.common.jobs.job_executions import JobExecutions
+from penstock.common.jobs.job_executions import JobExecutions, VertexExecutions
 from penstock.job.deployment import Deployment
-from penstock.job.steps.attempts import Attempts
-from penstock.job.steps.counts import BUSY, READ, WRITTEN, Counts
-from penstock.job.steps.events import PARTS, Place, StepSummary
+from penstock.job.steps.counts import BUSY, PARTS, READ, WRITTEN, Counts, Place, StepSummary
 from penstock.metrics.results import OperatorMetrics, SubtaskMetrics
 from penstock.metrics.running import (
     RunningMetrics,
@@ -38,7 +36,7 @@ from penstock.metrics.running import (
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 
 if TYPE_CHECKING:
-    from penstock.plan import JobGraph
+    from penstock.plan import Execution, ExecutionGraph, Executions, JobGraph
     from penstock.plan.types import ExecutionState
 
 _REMEMBERED = 100
@@ -80,13 +78,11 @@ class Progress:
 
     @property
     def job_id(self) -> str:
-        """Of the run, 32 hex digits."""
         return self._control.job_id.text
 
     # --- telling ---
 
     def planned(self, version: int, tasks: int) -> None:
-        """A step begins."""
         with self._lock:
             self._started = self._clock()
 
@@ -126,7 +122,6 @@ class Progress:
             self._waits_for = what
 
     def busy(self, vertex: int, subtask: int, busy_ms: float) -> None:
-        """For how long a task has worked so far in the step that runs, where nobody sees its counters."""
         with self._lock:
             self._counts.busy((vertex, subtask), busy_ms, self._clock() - self._started)
 
@@ -165,7 +160,6 @@ class Progress:
     # --- asking ---
 
     def executions(self) -> JobExecutions:
-        """The execution graph with its attempts, as they are now."""
         return self._attempts.now()
 
     def metrics(self) -> RunningMetrics:
@@ -240,3 +234,109 @@ class Progress:
         named = {name for _, parts in self._times for name in parts}
         parts = {name: median(each.get(name, 0) for _, each in self._times) for name in PARTS if name in named}
         return StepTimes(median(lengths), lengths[(len(lengths) * 99 - 1) // 100], parts, self._last)
+
+
+_WAY: tuple[ExecutionState, ...] = ("CREATED", "SCHEDULED", "DEPLOYING", "RUNNING", "FINISHED")
+ENDED = frozenset(("FINISHED", "CANCELED", "FAILED"))
+"""States that an execution does not leave."""
+
+
+class Attempts:
+    """The attempts of all subtasks. Any thread may tell and ask."""
+
+    def __init__(self, graph: Callable[[], ExecutionGraph]) -> None:
+        self._make = graph
+        self._lock = threading.Lock()
+        self._graph: ExecutionGraph | None = None
+        self._live: Executions
+        self._index: dict[int, int] = {}  # of the execution vertex, by job vertex
+        self._sizes: dict[int, int] = {}
+        self._base: dict[tuple[int, int], int] = {}  # attempts before this run of the tasks
+
+    def _executions(self) -> Executions:
+        if self._graph is None:
+            graph = self._make()
+            self._index = {vertex.job_vertex: vertex.index for vertex in graph.vertices}
+            self._sizes = {vertex.job_vertex: vertex.parallelism for vertex in graph.vertices}
+            self._live = graph.executions()
+            self._graph = graph
+        return self._live
+
+    def seen(self, vertex: int, subtask: int, attempt: int, state: ExecutionState) -> None:
+        """A task was seen. What is older than what is known already changes nothing."""
+        with self._lock:
+            live = self._executions()
+            at = self._index[vertex]
+            number = attempt + self._base.get((vertex, subtask), 0)
+            current = live.current(at, subtask)
+            if number < current.attempt:
+                return
+            while current.attempt < number:
+                _end(live, at, subtask, "FAILED")
+                current = live.reset(at, subtask)
+            _lead(live, at, subtask, state)
+
+    def again(self, failed: tuple[int, int] | None) -> None:
+        """All tasks run again: the one that failed is FAILED, the others are CANCELED, as when Flink restarts."""
+        with self._lock:
+            live = self._executions()
+            for vertex, size in self._sizes.items():
+                for subtask in range(size):
+                    at, place = self._index[vertex], (vertex, subtask)
+                    _end(live, at, subtask, "FAILED" if place == failed else "CANCELED")
+                    self._base[place] = live.reset(at, subtask).attempt
+
+    def finish(self, state: ExecutionState, failed: tuple[int, int] | None = None) -> None:
+        """The job has ended: so have all executions. O(subtasks)."""
+        with self._lock:
+            live = self._executions()
+            for vertex, size in self._sizes.items():
+                for subtask in range(size):
+                    _lead(live, self._index[vertex], subtask, "FAILED" if failed == (vertex, subtask) else state)
+
+    def now(self) -> JobExecutions:
+        with self._lock:
+            live = self._executions()
+            assert self._graph is not None
+            return JobExecutions(
+                self._graph,
+                tuple(
+                    VertexExecutions(
+                        vertex.job_vertex,
+                        vertex.name,
+                        tuple(live.current(vertex.index, subtask) for subtask in range(vertex.parallelism)),
+                        tuple(tuple(live.prior(vertex.index, subtask)) for subtask in range(vertex.parallelism)),
+                    )
+                    for vertex in self._graph.vertices
+                ),
+            )
+
+    def current(self, vertex: int, subtask: int) -> Execution:
+        with self._lock:
+            live = self._executions()
+            return live.current(self._index[vertex], subtask)
+
+
+def _lead(live: Executions, at: int, subtask: int, state: ExecutionState) -> None:
+    """Lead an execution to a state by Flink's way, if it leads there."""
+    if state not in _WAY:
+        _end(live, at, subtask, state)
+        return
+    current = live.current(at, subtask).state
+    if current in _WAY:
+        for following in _WAY[_WAY.index(current) + 1 : _WAY.index(state) + 1]:
+            live.transition(at, subtask, following)
+
+
+def _end(live: Executions, at: int, subtask: int, state: ExecutionState) -> None:
+    """End an execution that has not ended; CANCELING is led there too, and a cancelled one does not fail."""
+    current = live.current(at, subtask).state
+    if current in ENDED:
+        return
+    cancelled = state in ("CANCELING", "CANCELED")
+    if cancelled and current in ("DEPLOYING", "RUNNING"):
+        live.transition(at, subtask, "CANCELING")
+        current = "CANCELING"
+    if state == "CANCELING":
+        return
+    live.transition(at, subtask, "CANCELED" if cancelled or current == "CANCELING" else state)

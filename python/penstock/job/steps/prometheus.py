@@ -52,7 +52,6 @@ class _Endpoint:
         return []
 
     def collect(self) -> Iterator[Any]:
-        """All numbers of all jobs, by name; called when somebody scrapes."""
         families: dict[str, Any] = {}
         for progress in tuple(self.jobs):
             for name, what, labels, value in samples(progress.job_id, progress.metrics()):
@@ -63,7 +62,6 @@ class _Endpoint:
 
 
 def _served(client: Any, registry: Any, address: str, ports: tuple[int, int]) -> tuple[int, Callable[[], None]]:
-    """The first free port, answered, and what ends that."""
     first, last = ports
     for port in range(first, last + 1):
         try:

@@ -113,7 +113,6 @@ class Savepoints:
         self._drained.append(wish)
 
     def drained(self, readings: Mapping[Place, Reading]) -> Mapping[Place, Reading]:
-        """What sources read in the next step, to their end if the job is drained."""
         if not self.draining:
             return readings
         return {place: replace(reading, drain=True) for place, reading in readings.items()}

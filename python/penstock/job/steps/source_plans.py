@@ -71,7 +71,6 @@ class SourcePlan:
         checkpoint is forgotten with this object."""
 
     def committed(self) -> None:
-        """What has been read is in a manifest."""
         self.just_over = []
 
     def dry(self) -> bool:
@@ -81,8 +80,7 @@ class SourcePlan:
     def give_up(self) -> None:
         """A step has failed, and another plan takes the place of this one."""
 
-    def close(self) -> None:
-        """The job has ended."""
+    def close(self) -> None: ...
 
 
 class PlanFrame(Protocol):

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Generator, Iterable, Mapping
 
-from penstock.job.steps.events import Place, StepSummary
+from penstock.job.steps.counts import Place, StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics.running import SourceProgress, StateSize
 from penstock.runtime.config.tasks import TaskReport
@@ -37,7 +37,6 @@ class Stopwatch:
 
     @contextlib.contextmanager
     def part(self, name: str) -> Generator[None, None, None]:
-        """Within the block the step is in one of its parts, :data:`~penstock.job.steps.events.PARTS`."""
         started = time.perf_counter()
         try:
             yield
