@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -121,6 +121,16 @@ def deploy(
         operators = _prepared(pipeline, job_graph, places, tables, steps=steps, resumed=resumed)
     edges = BatchEdges(operators, batch=settings.batch, combine=settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
+    heads = {vertex.index: vertex.chain[0].node for vertex in job_graph.vertices}
+    sources = {index: op.function for index, node in heads.items() if isinstance(op := operators[node], StreamSource)}
+    read = {index: getattr(pipeline.operators.get(node), "function", None) for index, node in heads.items()}
+    frames = {index: source.frame for index, source in read.items() if isinstance(source, FrameSource)}
+    ends = (
+        End(config.operator_id, config.name, vertex.parallelism, op.function)
+        for vertex in vertices
+        for config in vertex.operators
+        if isinstance(op := operators[config.node], StreamSink)
+    )
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
     archive, level = ship(settings), attrgetter("level")
     shipped = archive.name if archive else None
@@ -130,12 +140,12 @@ def deploy(
         tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level)),
         tuple(sinks),
         archive,
-        frames=_frames(pipeline, job_graph),
+        frames=frames,
         tables=tuple(tables),
         locations=tuple(_locations(job_graph, operators)),
-        sources=_sources(job_graph, operators),
+        sources=sources,
         steps=steps,
-        ends=tuple(_ends(vertices, operators)),
+        ends=tuple(ends),
         planned=pipeline.job_graph,
     )
 
@@ -151,19 +161,6 @@ def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
         return False
     sources = (op.function for op in pipeline.operators.values() if isinstance(op, StreamSource))
     return any(not isinstance(function, BatchSource) for function in sources)
-
-
-def _ends(vertices: Iterable[VertexConfig], operators: Mapping[int, StreamOperator]) -> Iterator[End]:
-    for vertex in vertices:
-        for config in vertex.operators:
-            operator = operators[config.node]
-            if isinstance(operator, StreamSink):
-                yield End(config.operator_id, config.name, vertex.parallelism, operator.function)
-
-
-def _sources(job_graph: JobGraph, operators: Mapping[int, StreamOperator]) -> dict[int, Any]:
-    heads = ((v.index, operators[v.chain[0].node]) for v in job_graph.vertices)
-    return {index: operator.function for index, operator in heads if isinstance(operator, StreamSource)}
 
 
 def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Iterator[tuple[str, str]]:
@@ -188,12 +185,6 @@ def _places(job_graph: JobGraph) -> list[VertexConfig]:
         places.append(VertexConfig(index, vertices[index].name, *sizes[index], depth, slots[depth]))
         slots[depth] += places[index].parallelism
     return places
-
-
-def _frames(pipeline: Pipeline, job_graph: JobGraph) -> dict[int, Any]:
-    heads = ((v.index, pipeline.operators.get(v.chain[0].node)) for v in job_graph.vertices)
-    sources = ((index, op.function) for index, op in heads if isinstance(op, StreamSource))
-    return {index: source.frame for index, source in sources if isinstance(source, FrameSource)}
 
 
 def _prepared(

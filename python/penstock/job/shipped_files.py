@@ -1,8 +1,6 @@
-"""What a program ships to its tasks, on the driver: its files in one archive, whose name is made from what is in it.
+"""What a program ships to its tasks, on the driver: its files in one archive, named by what is in it.
 
-So a file that has changed is another archive, and what two programs ship is in nobody's way. Requirements are installed
-here, once per process, and travel as they are: the executors need no network, but the driver's Python and platform.
-:mod:`penstock.runtime.usercode.shipped` is the other end.
+Requirements are installed here, once per process: the executors need no network, but the driver's Python and platform.
 """
 
 from __future__ import annotations
@@ -43,9 +41,17 @@ class _Contents:
         for index, each in enumerate(settings.python_archives):
             self._archive(index, *_target(each))
         for index, (name, file, executable) in enumerate(settings.cached_files):
-            self._cached(index, name, _existing(file, "register_cached_file"), executable)
+            path = _existing(file, "register_cached_file")
+            target = self.cached[name] = f"cached/{index}/{path.name}"
+            self._add(target, path)
+            if executable:
+                self.executable.add(target)
         if settings.python_requirements is not None:
-            self._add("requirements", _required(settings.python_requirements))
+            call = "set_python_requirements"
+            name, _, packages = settings.python_requirements.partition("#")
+            requirements = _existing(name, call)
+            folder = _existing(packages, call) if packages else None
+            self._add("requirements", _installed(requirements, requirements.read_bytes(), folder))
             self.path.append("requirements")
 
     def _add(self, name: str, path: Path) -> None:
@@ -65,12 +71,6 @@ class _Contents:
         name = f"archives/{index}/{path.name}"
         self.files[name] = path
         self.archives.append((name, target))
-
-    def _cached(self, index: int, name: str, path: Path, executable: bool) -> None:
-        target = self.cached[name] = f"cached/{index}/{path.name}"
-        self._add(target, path)
-        if executable:
-            self.executable.add(target)
 
     @property
     def manifest(self) -> bytes:
@@ -157,12 +157,6 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
         here = [""] if not (folders or names) else sorted(names)
         for file in map(Path(folder).joinpath, here):
             yield file.relative_to(path).as_posix(), file
-
-
-def _required(setting: str) -> Path:
-    name, _, packages = setting.partition("#")
-    file = _existing(name, "set_python_requirements")
-    return _installed(file, file.read_bytes(), _existing(packages, "set_python_requirements") if packages else None)
 
 
 @cache

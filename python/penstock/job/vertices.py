@@ -105,7 +105,9 @@ class Vertices:
     def _network(self, link: ChainedOperator) -> Iterator[NetworkOutput]:
         """Outputs over the exchange; edges that choose the same channels for every record are one output."""
         if link.node + 1 in self._way_back:
-            yield self._feedback(link.node)
+            head = self._places[self._vertex_of[link.node + 1]]  # of the loop; no plan shows the edge to it
+            way = head.reached_by(self._way_back[link.node + 1])
+            yield NetworkOutput(None, "FORWARD", None, head.parallelism, head.max_parallelism, "", (way,), None)
         groups: dict[tuple[object, ...], list[StreamEdge]] = {}
         for ordinal, index in enumerate(link.non_chained_outputs):
             edge = self._edges[index]
@@ -116,12 +118,6 @@ class Vertices:
             groups.setdefault(key, []).append(edge)
         for edges in groups.values():
             yield self._network_output(link, edges)
-
-    def _feedback(self, tail: int) -> NetworkOutput:
-        """The way from a loop's tail to its head, an edge that no plan shows. The head's node is the next number."""
-        head = self._places[self._vertex_of[tail + 1]]
-        way = head.reached_by(self._way_back[tail + 1])
-        return NetworkOutput(None, "FORWARD", None, head.parallelism, head.max_parallelism, "", (way,), None)
 
     def _network_output(self, link: ChainedOperator, edges: list[StreamEdge]) -> NetworkOutput:
         edge = edges[0]

@@ -6,10 +6,9 @@ every subtask here too, so what a function captures is a copy, as it is on a clu
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from penstock.common.jobs.job import JobExecutionResult
@@ -56,19 +55,13 @@ class LocalExecutor:
 
         def run() -> JobExecutionResult:
             _refuse_other_threads(pipeline.settings)
-            with _ready(job.deployment):
+            archive = job.deployment.archive
+            with fewer_collections(), shipped(None if archive is None else str(archive)):
                 result = job.go(lambda: StepLoop(job.deployment, control, LocalSteps, job.progress))
             self.reports = job.reports
             return result
 
         return run
-
-
-@contextlib.contextmanager
-def _ready(deployment: Deployment) -> Generator[None, None, None]:
-    archive = None if deployment.archive is None else str(deployment.archive)
-    with fewer_collections(), shipped(archive):
-        yield
 
 
 def _refuse_frames(deployment: Deployment) -> None:

@@ -41,7 +41,8 @@ class LocalSteps:
         try:
             for level in range(len(stores)):
                 for slot in range(self._deployment.slots(level)):
-                    place = self._place(level, slot)
+                    vertex, subtask = self._deployment.slot(level, slot)
+                    place = vertex.index, subtask
                     if place in assignments:
                         inbox = inboxes[level].pop(slot, None)
                         rows = inbox.take() if inbox is not None else ()
@@ -55,10 +56,6 @@ class LocalSteps:
             for store in stores:
                 store.close()
         return for_driver
-
-    def _place(self, level: int, slot: int) -> tuple[int, int]:
-        vertex, subtask = self._deployment.slot(level, slot)
-        return vertex.index, subtask
 
     def _run(
         self, place: tuple[int, int], assignment: Assignment, rows: Iterable[Row], watch: Stopwatch

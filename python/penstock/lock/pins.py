@@ -34,13 +34,9 @@ class Pin:
 
     @property
     def text(self) -> str:
-        return f".{self.method}({_quoted(self.value)})"
-
-
-def _quoted(value: str) -> str:
-    """As a literal of Python, in double quotes where that is possible."""
-    plain = value.isprintable() and not set(value) & {'"', "\\"}
-    return f'"{value}"' if plain else repr(value)
+        plain = self.value.isprintable() and not set(self.value) & {'"', "\\"}
+        literal = f'"{self.value}"' if plain else repr(self.value)
+        return f".{self.method}({literal})"
 
 
 def pins(difference: Difference) -> tuple[Pin, ...]:

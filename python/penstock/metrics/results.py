@@ -13,7 +13,7 @@ from penstock.errors import InvalidProgramError, UnknownNameError
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from penstock.display.tables import Drawn, Shown
+    from penstock.display.tables import Shown
 
 
 @dataclass(frozen=True)
@@ -275,11 +275,24 @@ def draw_job(metrics: JobMetrics, shown: Shown) -> Group:
     """The operators of a job, then the metrics of its functions, summed over subtasks."""
     from rich.console import Group
 
+    from penstock.display.tables import identity
+
     operators = list(metrics.values())
+    late = any(operator.late_dropped for operator in operators)
+    columns = ("operator", ">p", ">in", ">out", *([">late"] if late else []), ">bytes out", "operator ID")
+    numbers = (
+        [len(each.subtasks), each.records_in, each.records_out, *([each.late_dropped] if late else []), each.bytes_out]
+        for each in operators
+    )
+    rows = (
+        (each.name, *map(_number_shown, row), identity(each.operator_id))
+        for each, row in zip(operators, numbers, strict=True)
+    )
     user = [(each, name, value) for each in operators for name, value in each.user.items()]
-    rows = ((operator.name, name, _text_shown(value)) for operator, name, value in user)
+    of_user = ((operator.name, name, _text_shown(value)) for operator, name, value in user)
     return Group(
-        *_counts_shown(operators, shown), *shown.table(("operator", "metric", "value"), rows, len(user), "metrics")
+        *shown.table(columns, rows, len(operators), "operators"),
+        *shown.table(("operator", "metric", "value"), of_user, len(user), "metrics"),
     )
 
 
@@ -291,33 +304,15 @@ def _draw_operator(operator: OperatorMetrics, shown: Shown) -> Group:
 
     head = Text.assemble(f"{operator.name}   ", identity(operator.operator_id))
     columns = ("subtask", ">in", ">out", ">late", ">bytes in", ">bytes out")
-    rows = ((str(number), *_numbers_shown(each)) for number, each in enumerate(operator.subtasks))
+    names = ("records_in", "records_out", "late_dropped", "bytes_in", "bytes_out")
+    numbers = ([getattr(each, name) for name in names] for each in operator.subtasks)
+    rows = ((str(index), *map(_number_shown, row)) for index, row in enumerate(numbers))
     user = [(name, _text_shown(value)) for name, value in operator.user.items()]
     return Group(
         head,
         *shown.table(columns, rows, len(operator.subtasks), "subtasks"),
         *shown.table(("metric", "value"), user, len(user), "metrics"),
     )
-
-
-def _numbers_shown(each: SubtaskMetrics) -> Iterator[str]:
-    numbers = each.records_in, each.records_out, each.late_dropped, each.bytes_in, each.bytes_out
-    return (f"{number:,}" for number in numbers)
-
-
-def _counts_shown(operators: Sequence[OperatorMetrics], shown: Shown) -> Drawn:
-    from penstock.display.tables import identity
-
-    late = any(operator.late_dropped for operator in operators)
-    columns = ("operator", ">p", ">in", ">out", *([">late"] if late else []), ">bytes out", "operator ID")
-    rows = ((operator.name, *_sums_shown(operator, late), identity(operator.operator_id)) for operator in operators)
-    return shown.table(columns, rows, len(operators), "operators")
-
-
-def _sums_shown(each: OperatorMetrics, late: bool) -> Iterator[str]:
-    dropped = [each.late_dropped] if late else []
-    numbers = [len(each.subtasks), each.records_in, each.records_out, *dropped, each.bytes_out]
-    return (f"{number:,}" for number in numbers)
 
 
 def _text_shown(value: Any) -> str:

@@ -286,13 +286,12 @@ def _chain(vertex: RunningVertex, metrics: RunningMetrics) -> Iterator[Cells]:
         head = position == 0
         name = each.name if head else f"→ {each.name}"
         tasks, bar = (_tasks(vertex.tasks), _bar(vertex.busy)) if head else ("", "")
-        yield [name, tasks, *_counts(each), _lag(each.watermark_lag_ms), *_state(each), bar]
-
-
-def _counts(each: RunningOperator) -> Iterator[str]:
-    found = each.metrics
-    yield from map(_short, (each.in_rate, each.out_rate, found.records_in or found.records_out))
-    yield _short(found.late_dropped) if found.late_dropped else ""
+        records = each.metrics.records_in or each.metrics.records_out
+        counts = map(_short, (each.in_rate, each.out_rate, records))
+        late = _short(each.metrics.late_dropped) if each.metrics.late_dropped else ""
+        kept = each.state.keys or each.state.bytes
+        state = (_short(each.state.keys), _bytes(each.state.bytes)) if kept else ("", "")
+        yield [name, tasks, *counts, late, _lag(each.watermark_lag_ms), *state, bar]
 
 
 def _tasks(tasks: tuple[RunningTask, ...]) -> Text:
@@ -321,10 +320,6 @@ def _bar(busy: float) -> Text:
     full = round(busy * _BAR)
     text = Text("█" * full, style=NO if busy >= 0.9 else YES)
     return text.append("░" * (_BAR - full), style=QUIET).append(f" {busy:4.0%}")
-
-
-def _state(each: RunningOperator) -> tuple[str, str]:
-    return (_short(each.state.keys), _bytes(each.state.bytes)) if each.state.keys or each.state.bytes else ("", "")
 
 
 def _lag(milliseconds: int | None) -> str:

@@ -1,15 +1,4 @@
-"""A checkpoint directory as a driver has it open: what it found, commits, clean-ups, a word now and then that it lives.
-
-::
-
-    with JobFolder("/data/job").open("sums") as lease:
-        print(lease.found())
-        newest = lease.newest()                     # None, or what to resume from
-        ...                                         # a step
-        lease.commit(StepManifest(lease.version + 1, ...))
-        ...                                         # publish its outputs
-        lease.clean()
-"""
+"""A checkpoint directory as a driver has it open: what it found, commits, clean-ups, a regular sign of life."""
 
 from __future__ import annotations
 

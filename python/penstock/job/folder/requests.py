@@ -1,14 +1,7 @@
-"""What another process asks of the driver that has a checkpoint directory: for a savepoint, or to stop. Nothing depends
-on it but who asks.
+"""What another process asks of the driver that has a checkpoint directory: for a savepoint, or to stop.
 
-In the folder ``lease``:
-
-- ``ask-EPOCH-ID.json``: asked of the driver with an epoch, and of no other: what was asked of one that has died stops
-  none that comes later.
-- ``answer-EPOCH-ID.json``: what has become of it.
-
-Who asks removes both. The driver looks for them between two steps, and rarely; what is left goes with the files of the
-owners before.
+In the folder ``lease``, ``ask-EPOCH-ID.json`` is asked of the driver with an epoch, and of no other, and
+``answer-EPOCH-ID.json`` is its answer. Who asks removes both; what is left goes with the files of earlier owners.
 """
 
 from __future__ import annotations

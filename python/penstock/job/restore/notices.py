@@ -34,7 +34,10 @@ def describe(manifest: StepManifest, vertices: Sequence[VertexConfig], matching:
         matching = match(manifest, (operator for vertex in vertices for operator in vertex.operators))
         if not dict(_said(manifest, vertices, matching))[_INHERITED]:
             return ""
-    lines = [f"  {what:<27} {_names(names)}" for what, names in _said(manifest, vertices, matching) if names]
+    lines: list[str] = []
+    for what, names in _said(manifest, vertices, matching):
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        lines += [f"  {what:<27} {', '.join(names[:_MOST])}{more}"] if names else []
     return "\n".join(["State of the checkpoint, and the operators of the program:", *lines])
 
 
@@ -86,11 +89,6 @@ def _anew(manifest: StepManifest, vertices: Iterable[VertexConfig], matching: Ma
             yield f"{head.name!r}, which is a source of another kind now"
         elif source and all_pushed(source.positions) and len(source.positions) != vertex.parallelism:
             yield f"{head.name!r}, a function with another parallelism"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST
-    return ", ".join(names[:_MOST]) + (f" and {more} more" if more > 0 else "")
 
 
 def predict(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,7 +90,7 @@ def content_of(savepoint: StoredSavepoint) -> Content:
     manifest = savepoint.manifest
     headers = read_headers(savepoint)
     operators = (_operator(each, state, headers) for each, state in manifest.operators.items())
-    counted = {each: _total(known) for each, known in manifest.counters.items()}
+    emitted = {each: sum(one.get("records_out", 0) for one in known) for each, known in manifest.counters.items()}
     sources = (
         SourceContent(
             each,
@@ -98,7 +98,7 @@ def content_of(savepoint: StoredSavepoint) -> Content:
             source.uid,
             {split: "(pickled)" if type(at) is Pickled else at[1] for split, at in sorted(source.positions.items())},
             source.ended.count,
-            counted.get(each, {}).get("records_out", 0),
+            emitted.get(each, 0),
             read_as(source),
         )
         for each, source in manifest.sources.items()
@@ -231,16 +231,6 @@ def _timers(chain: list[Header], domain: int) -> int:
 def as_json(value: Any) -> str:
     """Indented JSON of what dataclasses have become dictionaries of."""
     return json.dumps(value, indent=2, default=repr, ensure_ascii=False)
-
-
-def _total(totals: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """The sum over subtasks of the counters of one operator that are numbers."""
-    found: dict[str, int] = {}
-    for counters in totals:
-        for name, value in counters.items():
-            if type(value) is int:
-                found[name] = found.get(name, 0) + value
-    return found
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,11 @@ def parsed(text: bytes, place: str) -> StoredSavepoint:
                 f"{path!r} has format {said['format']}: a newer Penstock has written it, and this one knows formats up "
                 f"to {FORMAT}. Read it with that version or a later one."
             )
-        _check_head(said, head, body)
+        if said.get("sha256") != hashlib.sha256(body).hexdigest():
+            cut = "" if body.endswith(b"}\n") else ", and its end is missing: it may have been cut off"
+            raise ValueError(f"its checksum does not match its content{cut}")
+        if type(said["format"]) is not int or head + b"\n" != _head(body, said["format"]):
+            raise ValueError("its first line is not as it was written")
         document = json.loads(body, parse_constant=_no_constant)
         about = AboutSavepoint(**document["about"])
         check_fields(about, "about")
@@ -175,14 +179,6 @@ def parsed(text: bytes, place: str) -> StoredSavepoint:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
         raise damaged(path, reason) from error
     return savepoint
-
-
-def _check_head(said: Mapping[str, Any], head: bytes, body: bytes) -> None:
-    if said.get("sha256") != hashlib.sha256(body).hexdigest():
-        cut = "" if body.endswith(b"}\n") else ", and its end is missing: it may have been cut off"
-        raise ValueError(f"its checksum does not match its content{cut}")
-    if type(said["format"]) is not int or head + b"\n" != _head(body, said["format"]):
-        raise ValueError("its first line is not as it was written")
 
 
 def _no_constant(name: str) -> Any:

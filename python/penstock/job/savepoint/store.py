@@ -195,8 +195,9 @@ def _read_folder(given: str, version: int | None = None) -> StoredSavepoint | No
     if folder.endswith(f"/{NAME}"):
         folder = folder.removesuffix(f"/{NAME}")
     storage = storage_of(folder)
-    if version is None and (text := _text(storage, join(folder, NAME))) is not None:
-        return _at_home(parsed(text, folder), storage)
+    if version is None:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            return _at_home(parsed(storage.get(join(folder, NAME)), folder), storage)
     files = Files(folder, storage)
     try:
         about = files.about()
@@ -241,13 +242,6 @@ def _at_home(savepoint: StoredSavepoint, storage: Storage) -> StoredSavepoint:
 def versions_of(savepoint: StoredSavepoint) -> tuple[int, ...]:
     """The versions that the checkpoint directory has of which a savepoint is one; none for any other savepoint."""
     return JobFolder(savepoint.place).versions() if savepoint.about.kind == VERSION else ()
-
-
-def _text(storage: Storage, path: str) -> bytes | None:
-    try:
-        return storage.get(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
 
 
 def _no_savepoint(given: str) -> SavepointError:

@@ -70,11 +70,6 @@ _TOLD = {
 }
 
 
-def _end(number: int, *_: Any) -> None:
-    """End at once. The first process of a container has to: the kernel drops signals without a handler for it."""
-    os._exit(128 + number)
-
-
 @contextlib.contextmanager
 def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
     """Within the block, in the main thread, the first SIGINT or SIGTERM stops the job, unless ignored."""
@@ -93,7 +88,8 @@ def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
     def stop(number: int, *_: Any) -> None:
         put_back()
         if os.getpid() == 1 and signal.SIGTERM in before:
-            signal.signal(signal.SIGTERM, _end)
+            # of a container: the kernel drops signals for which its first process has no handler
+            signal.signal(signal.SIGTERM, lambda number, *_: os._exit(128 + number))
         control.stop()
         print(f"Stopping after the current step is committed; {_TOLD[signal.Signals(number)]}", file=sys.stderr)
 

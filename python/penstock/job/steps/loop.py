@@ -188,7 +188,7 @@ class StepLoop:
             stands = not self._checkpoints.steps
             if self._savepoints.look(self._version, stands=stands):
                 return False
-            ends = self._over() or self._grown()
+            ends = self._version.over or (self._steps and self._control.stopping) or self._grown()
             if not ends:
                 self._open()
                 ends = self._dry()
@@ -238,12 +238,10 @@ class StepLoop:
         version, place = self._version.number, self._commits.lease.place
         kept = self._settings.checkpoint_directory is not None
         return JobExecutionError(
-            f"The step after checkpoint {version} cannot read or write its files, those of the checkpoint directory "
-            f"{place!r} or of an output: {error}. "
-            + ("Nothing that is committed is lost: " if kept else "")
-            + "make room, if the disk is full, or the folder writable, and run the program again"
-            + ("; it resumes from there." if kept else ".")
-            + " With a restart strategy it tries again by itself."
+            f"The step after checkpoint {version} cannot read or write files of the checkpoint directory {place!r} or "
+            f"of an output: {error}. Make room, if the disk is full, or the folder writable, and run the program again"
+            + ("; it resumes from there. " if kept else ". ")
+            + "With a restart strategy it tries again by itself."
         )
 
     def _give_up(self, error: Exception) -> None:
@@ -281,9 +279,6 @@ class StepLoop:
         outgrown = self._outgrown is not None and self._outgrown(failed=self._failed)
         self._grows = outgrown and not self._savepoints.wanted()
         return self._grows
-
-    def _over(self) -> bool:
-        return self._version.over or (self._steps and self._control.stopping)
 
     def _dry(self) -> bool:
         """Whether the job was to read what is there, and has. Timers that were overdue when it began have fired."""
@@ -361,7 +356,10 @@ class StepLoop:
     ) -> StepManifest:
         """Make durable what this step, and those since the last checkpoint, have led to."""
         with watch.part("manifest"):
-            manifest = self._next(reports, back)
+            last = [report.task for report in reports]
+            done = [*self._checkpoints.reports, *last] if self._steps else self._reported()
+            outputs = self._commits.put_together(done)
+            manifest = self._version.next(reports, back, self._sources, self._commits.with_ended, outputs=outputs)
             self._commits.commit(manifest)
         try:
             with watch.part("publish"):
@@ -393,11 +391,6 @@ class StepLoop:
                 taker.put(records)
             else:
                 self._collected.setdefault(sink, []).extend(records)
-
-    def _next(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        last = [report.task for report in reports]
-        outputs = self._commits.put_together([*self._checkpoints.reports, *last] if self._steps else self._reported())
-        return self._version.next(reports, back, self._sources, self._commits.with_ended, outputs=outputs)
 
     def _measure(self, reports: Sequence[StepReport]) -> None:
         """Add up what the tasks of a job that commits once have measured: all of it, which manifests do not keep."""

@@ -221,7 +221,8 @@ class Outputs:
                     "that sends them. Run it once with that sink, which sends them first."
                 )
             else:
-                self._absent[target] = _sent(files)
+                total = (files[0].at or 0) + sum(file.size or 0 for file in files)
+                self._absent[target] = replace(files[0], pending="", at=total, size=0)
 
     def _commit_prepared(self, operator_id: str, outputs: Sequence[Output], version: int) -> None:
         if not self._once:
@@ -288,12 +289,6 @@ def _check_shape(place: _Place) -> None:
             f"The output {place.target!r} is {kind}, and its sink has a parallelism of {place.parallelism} now: "
             f"{other}. Give the sink the parallelism that it had, or another path."
         )
-
-
-def _sent(own: Sequence[Output]) -> Output:
-    """How far a sink has sent, all in all."""
-    total = (own[0].at or 0) + sum(output.size or 0 for output in own)
-    return replace(own[0], pending="", at=total, size=0)
 
 
 def _first(place: _Place, files: Sequence[PendingFile]) -> list[Output]:

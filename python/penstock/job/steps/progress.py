@@ -1,14 +1,4 @@
-"""Progress: what is known of a job while it runs. Whoever runs the job tells, anybody asks::
-
-    progress = Progress(deployment, control, pipeline.job_graph)
-    progress.planned(version=1, tasks=12)
-    progress.execution(vertex, subtask, attempt, "RUNNING")
-    progress.sample(vertex, subtask, counters, busy_ms)      # now and then, if it is known
-    progress.step(StepSummary(…))                            # or progress.discarded(error), and the step again
-    progress.ended()                                         # or progress.ended(error)
-
-A bounded job is the one step from version 0 to version 1.
-"""
+"""Progress: what is known of a job while it runs. Whoever runs the job tells, anybody asks."""
 
 from __future__ import annotations
 

@@ -63,7 +63,9 @@ class Savepoints:
         self._waiting += self._control.asked()
         for wish in self._waiting:
             if wish.kind == "drain":
-                self._drain(wish, version)
+                if not self.draining:
+                    self.draining, self._finished = True, frozenset(version.finished)
+                self._drained.append(wish)
             elif not wish.taken:
                 self._control.stop()
                 self._control.taken(wish, "")
@@ -106,11 +108,6 @@ class Savepoints:
 
         wish.place.add_done_callback(answer)
         return wish
-
-    def _drain(self, wish: SavepointWish, version: Version) -> None:
-        if not self.draining:
-            self.draining, self._finished = True, frozenset(version.finished)
-        self._drained.append(wish)
 
     def drained(self, readings: Mapping[Place, Reading]) -> Mapping[Place, Reading]:
         if not self.draining:

@@ -157,7 +157,10 @@ class SplitPlan(SourcePlan):
         last = ended and self._asked(self.source.ended, "ended")
         own = self._dealt(pending)
         self._ends = {split.id: split.end for splits in own for split in splits}
-        self._remember(pending)
+        for split in pending:  # a source must not forget where they begin, though a step may not come to them
+            if split.id not in self.positions and self.source.remembers(split):
+                nobody = self.vertex.parallelism
+                self.positions[split.id] = self._given.pop(split.id, nobody), split.start
         last = last and sum(map(len, own)) == len(pending)
         owners = {self._whose(name) for name in (*self.positions, *self._given)}
         together = self.source.together
@@ -240,13 +243,6 @@ class SplitPlan(SourcePlan):
             own[subtask].append(split)
             self._given[split.id] = subtask
         return own
-
-    def _remember(self, splits: Sequence[Split]) -> None:
-        """Note where splits begin whose source must not forget them, though a step may not come to them."""
-        for split in splits:
-            if split.id not in self.positions and self.source.remembers(split):
-                nobody = self.vertex.parallelism
-                self.positions[split.id] = self._given.pop(split.id, nobody), split.start
 
     def _whose(self, split: str) -> int | None:
         at = self.positions.get(split)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -156,7 +157,10 @@ class Version:
         return self._after(reports, back, self.number, sources=self.manifest.sources)
 
     def _after(self, reports: Sequence[StepReport], back: Sequence[Row], number: int, **also: Any) -> StepManifest:
-        by_place, returned = {(each.task.vertex, each.task.subtask): each for each in reports}, _by_slot(back)
+        by_place = {(each.task.vertex, each.task.subtask): each for each in reports}
+        returned: defaultdict[int, list[Row]] = defaultdict(list)  # by slot, in the order in which they are read
+        for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
+            returned[row.slot].append(row)
         tasks, totals = {}, {}
         for vertex in self._deployment.vertices:
             head = vertex.level == 0 and bool(vertex.inputs)
@@ -260,13 +264,6 @@ def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
     if report is None:
         return TaskState(b"", finished=True)
     return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
-
-
-def _by_slot(back: Sequence[Row]) -> dict[int, list[Row]]:
-    returned: dict[int, list[Row]] = {}
-    for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
-        returned.setdefault(row.slot, []).append(row)
-    return returned
 
 
 def ended_operators(pipeline: Pipeline, savepoint: StoredSavepoint) -> frozenset[str]:
