@@ -17,7 +17,7 @@ from typing import Any
 from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import read_savepoint, write_savepoint
 from penstock.storage.stores import storage_of
 from tests.datastream import feeding

@@ -18,7 +18,7 @@ from tests.job.steps.loops import chain, pipeline
 from penstock.cli.live import LiveView, PlainView
 from penstock.common.jobs.job_control import JobControl
 from penstock.job.deployment import deploy
-from penstock.job.steps.events import StepSummary
+from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from penstock.compare.difference import LOST, ORPHANED, compare
 from penstock.compare.savepoints import model_of_saved
 from penstock.job.folder.manifest import OperatorState, StepManifest, TaskState
 from penstock.job.restore.matches import match
-from penstock.job.savepoint.format import AboutSavepoint, Savepoint
+from penstock.job.savepoint.format import AboutSavepoint, StoredSavepoint
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.buffers.row import Row
 from tests.compare.planned import planned
@@ -22,7 +22,7 @@ def orphans(tmp_path, **parts) -> tuple[set[str], set[str]]:
     """The IDs whose state is lost, as the comparison says it and as the run does."""
     manifest = StepManifest(3, "job", "", 0, **parts)
     about = AboutSavepoint("id", "job", "", 0, 3, "savepoint", 1)
-    found = compare(model_of_saved(Savepoint(str(tmp_path), about, manifest)), MODEL)
+    found = compare(model_of_saved(StoredSavepoint(str(tmp_path), about, manifest)), MODEL)
     texts = [each.text for each in found.problems if (each.kind, each.severity) == (ORPHANED, LOST)]
     left = match(manifest.filled(), MODEL.operators).left
     return {each for each in (GONE, ALSO) if any(each in text for text in texts)}, set(left)

@@ -12,7 +12,7 @@ from penstock.cli.savepoint_check import Verdict, checked
 from penstock.compare.difference import BLOCKED, MISPLACED, ORPHANED, UNREAD, Difference, compare
 from penstock.compare.savepoints import joined, model_of_savepoint
 from penstock.job.savepoint.store import read_savepoint
-from penstock.job.steps.ended_operators import ended_operators
+from penstock.job.steps.versions import ended_operators
 from penstock.lock.format import model_of_lock, written
 from penstock.plan import Pipeline
 

@@ -10,7 +10,7 @@ from penstock.common.jobs.job import JobStatus
 from penstock.common.jobs.job_control import JobControl
 from penstock.display.tables import Shown
 from penstock.job.deployment import deploy
-from penstock.job.steps.events import StepSummary
+from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SourceProgress, StateSize
 from penstock.metrics.running import _bytes, _lag, _short, line, running_metrics

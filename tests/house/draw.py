@@ -50,7 +50,6 @@ SAYS = {
     "job.deployment": "a plan as tasks in levels",
     "job.vertices": "a vertex as descriptors",
     "job.locations": "local paths, several hosts",
-    "job.batch_edges": "what is sorted by key",
     "job.pickled_code": "user code as bytes",
     "job.shipped_files": "files in one archive",
     "job.commit": "publication, leftovers",

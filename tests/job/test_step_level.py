@@ -7,13 +7,13 @@ import weakref
 
 import pytest
 
-from penstock.job.deployment import StepsFolder, deploy
 from penstock.runtime.config.steps import Assignment, Reading
 from penstock.runtime.io.splits import Split
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.task.worker_tasks import LivingTasks
 from penstock.spark import step_level
 from tests.job.programs import Program
+from tests.job.steps.looping import in_steps
 
 
 class Cycle:
@@ -74,7 +74,7 @@ def deployed(folder, job_id=None, *, function=abs):
     """A run of a job, with a checkpoint directory."""
     program = Program()
     program.collect(program.add(StreamMap(function), program.source([-1, -2, -3])))
-    return deploy(program.pipeline(), job_id, folder=StepsFolder("f" * 32, str(folder), False))
+    return in_steps(program.pipeline(), folder, job_id=job_id)
 
 
 def task_of(deployment):

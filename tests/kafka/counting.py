@@ -110,15 +110,14 @@ def numbered(values: Iterable[str]) -> list[str]:
 
 def _watch(step: Step) -> None:
     from penstock.connectors.kafka import split_source
-    from penstock.job.steps import commits as committing
-    from penstock.job.steps import loop
+    from penstock.job.steps import commits, loop
 
     watch_sending(step)
     loop.StepLoop._planned = stepping(step, loop.StepLoop._planned, after="planned")  # type: ignore[method-assign]
-    commits, told = committing.Commits, split_source.PartitionTracker
-    commits.put_together = stepping(step, commits.put_together, after="together")  # type: ignore[method-assign]
-    commits.commit = stepping(step, commits.commit, "manifest", "manifested")  # type: ignore[method-assign]
-    commits.publish = stepping(step, commits.publish, after="published")  # type: ignore[method-assign]
+    steps, told = commits.Commits, split_source.PartitionTracker
+    steps.put_together = stepping(step, steps.put_together, after="together")  # type: ignore[method-assign]
+    steps.commit = stepping(step, steps.commit, "manifest", "manifested")  # type: ignore[method-assign]
+    steps.publish = stepping(step, steps.publish, after="published")  # type: ignore[method-assign]
     told.committed = stepping(step, told.committed, after="told")  # type: ignore[method-assign]
 
 

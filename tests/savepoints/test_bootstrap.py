@@ -11,8 +11,7 @@ from penstock.common import Row, Types
 from penstock.datastream import BroadcastProcessFunction
 from penstock.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import SavepointError
-from penstock.job.savepoint.checksums import verify
-from penstock.job.savepoint.contents import read_headers
+from penstock.job.savepoint.contents import read_headers, verify
 from penstock.job.savepoint.store import read_savepoint
 from penstock.plan import operator_id
 from penstock.runtime.state.operator_state import OperatorState

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import InvalidProgramError, JobExecutionError, SavepointError
-from penstock.job.savepoint.checksums import verify
-from penstock.job.savepoint.contents import read_headers
+from penstock.job.savepoint.contents import read_headers, verify
 from penstock.job.savepoint.store import read_savepoint
 from penstock.plan import operator_id
 from penstock.savepoints import Savepoint, SavepointWriter

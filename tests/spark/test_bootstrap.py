@@ -10,7 +10,7 @@ import pytest
 from penstock.common import Types
 from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import SavepointError
-from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import read_savepoint
 from penstock.savepoints import KeyedStateBootstrapFunction, Savepoint, SavepointWriter
 from tests.savepoints.programs import ALL, BY, FRESH, LAST, PAIRS, PEOPLE, SUM, outputs

@@ -12,8 +12,7 @@ import pytest
 from penstock.common import Configuration
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.checksums import verify
-from penstock.job.savepoint.contents import content_of
+from penstock.job.savepoint.contents import content_of, verify
 from penstock.job.savepoint.store import bring_in, read_savepoint
 from penstock.spark.executor import SparkExecutor
 from tests.job.savepoint.golden import ALL, FIRST, program

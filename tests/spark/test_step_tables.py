@@ -12,12 +12,11 @@ from penstock.common import Types
 from penstock.datastream.connectors import SparkSink
 from penstock.datastream.connectors.spark import _has_snapshot, _marked
 from penstock.errors import InvalidProgramError, JobExecutionError
-from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.steps.outputs import Outputs
 from penstock.runtime.operators.sink import StreamSink
 from penstock.spark.frames import parameters, write_step
 from tests.job.programs import Program
-from tests.job.steps.looping import FOLDER_ID, Sinks
+from tests.job.steps.looping import FOLDER_ID, Sinks, in_steps
 
 NUMBERED = Types.ROW_NAMED(["word", "n"], [Types.STRING(), Types.LONG()])
 
@@ -28,7 +27,7 @@ def deployed(folder: Path, sink: SparkSink[Any], *, resumed: bool = False):
     program.add(
         StreamSink(sink.runtime_for(NUMBERED)), source, p=2, partitioner="REBALANCE", name="Sink: Table", type=NUMBERED
     )
-    return deploy(program.pipeline(), folder=StepsFolder(FOLDER_ID, str(folder), resumed))
+    return in_steps(program.pipeline(), str(folder), resumed=resumed)
 
 
 class Table:

@@ -118,7 +118,7 @@ class Check:
         if self.savepoint is None or is_flinks(self.savepoint):
             return compare(self.old, opened(self.file, self.planning), allow=self.allow)
         from penstock.job.savepoint.store import read_savepoint
-        from penstock.job.steps.ended_operators import ended_operators
+        from penstock.job.steps.versions import ended_operators
 
         pipeline = self.planning.captured(self.file)
         ended = ended_operators(pipeline, read_savepoint(self.savepoint))

@@ -93,8 +93,7 @@ def show(as_json: bool, savepoint: str) -> None:
     """
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
-    from penstock.job.savepoint.copies import kept
-    from penstock.job.savepoint.store import read_savepoint, versions_of
+    from penstock.job.savepoint.store import kept, read_savepoint, versions_of
 
     with guard():
         if savepoint_flink.is_flinks(savepoint):
@@ -127,7 +126,7 @@ def verify(savepoints: tuple[str, ...]) -> None:
     """
     from penstock.cli.report import explanation
     from penstock.errors import SavepointError
-    from penstock.job.savepoint.checksums import verify
+    from penstock.job.savepoint.contents import verify
     from penstock.job.savepoint.store import read_savepoint
 
     good = True

@@ -60,9 +60,9 @@ def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Ver
         return _of_flink(place, pipeline, allow)
     from penstock.cli.compared_plans import model_with_classes
     from penstock.compare.savepoints import model_of_saved
-    from penstock.job.restore.forecast import predict
+    from penstock.job.restore.notices import predict
     from penstock.job.savepoint.store import read_savepoint
-    from penstock.job.steps.ended_operators import ended_operators
+    from penstock.job.steps.versions import ended_operators
 
     savepoint = read_savepoint(place)
     refused, findings = predict(pipeline, savepoint.manifest, allow=allow)

@@ -21,8 +21,7 @@ def copy(savepoint: str, new: str) -> None:
 
     It keeps its id.
     """
-    from penstock.job.savepoint.copies import copy_savepoint
-    from penstock.job.savepoint.store import read_savepoint
+    from penstock.job.savepoint.store import copy_savepoint, read_savepoint
 
     with guard():
         click.echo(copy_savepoint(read_savepoint(savepoint), new).place)
@@ -40,8 +39,7 @@ def remove(savepoints: tuple[str, ...]) -> None:
 
     Of one by reference, the job's next start, or one of its next clean-ups, removes the state that only it needs.
     """
-    from penstock.job.savepoint.copies import remove_savepoint
-    from penstock.job.savepoint.store import read_savepoint
+    from penstock.job.savepoint.store import read_savepoint, remove_savepoint
 
     with guard():
         for place in savepoints:
@@ -60,8 +58,7 @@ def release(version: str) -> None:
 
     Those that are still there cannot be used when the job has removed the version.
     """
-    from penstock.job.savepoint.copies import release
-    from penstock.job.savepoint.store import read_savepoint
+    from penstock.job.savepoint.store import read_savepoint, release
 
     with guard():
         count = release(read_savepoint(version))

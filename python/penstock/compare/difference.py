@@ -178,7 +178,7 @@ def _plain(problem: Problem) -> dict[str, Any]:
 def compare(old: ProgramModel, new: ProgramModel, *, allow: bool = False, ended: Collection[str] = ()) -> Difference:
     """Compare two programs, each from a program, a plan, a lock file or a savepoint. ``allow``: state may be left
     behind. ``ended``: the IDs of the operators whose tasks have ended for good, so that no run opens their state
-    (:func:`~penstock.job.steps.ended_operators.ended_operators`)."""
+    (:func:`~penstock.job.steps.versions.ended_operators`)."""
     graphs = Graph(old), Graph(new)
     pairs = match(*graphs)
     why = causes(*graphs, pairs)

@@ -21,7 +21,7 @@ from penstock.flink.savepoint import read_savepoint as read_flink_savepoint
 from penstock.job.folder.positions import PUSHED
 from penstock.job.restore.matches import holders
 from penstock.job.savepoint.contents import OperatorContent, SourceContent, StateContent, content_of
-from penstock.job.savepoint.format import Savepoint
+from penstock.job.savepoint.format import StoredSavepoint
 from penstock.job.savepoint.store import read_savepoint
 from penstock.runtime.operators import interval_join, window_contents
 from penstock.runtime.state.evolution import ACCUMULATORS
@@ -43,7 +43,7 @@ def model_of_savepoint(place: str) -> ProgramModel:
     return model_of_saved(read_savepoint(place))
 
 
-def model_of_saved(savepoint: Savepoint) -> ProgramModel:
+def model_of_saved(savepoint: StoredSavepoint) -> ProgramModel:
     """The model of a savepoint that has been read, with the state that a restore finds in it, without empty state."""
     manifest = savepoint.manifest.filled()
     content = content_of(replace(savepoint, manifest=manifest))

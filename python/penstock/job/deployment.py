@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.errors import InvalidProgramError, UnsupportedError
-from penstock.job.batch_edges import BatchEdges
-from penstock.job.commit.targets import Targets
+from penstock.job.commit.leftovers import check_targets
 from penstock.job.shipped_files import ship
-from penstock.job.vertices import Vertices
+from penstock.job.vertices import BatchEdges, Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.sinks import PublishedSink
@@ -50,15 +49,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class StepsFolder:
-    """The checkpoint directory of a job that runs in steps."""
-
-    id: str  # its own, 32 hex digits, the same for all runs with it
-    place: str  # where it is: a path, or the URL of a store
-    resumed: bool = False  # whether an earlier run with it has committed a step; then its outputs may be there
-
-
-@dataclass(frozen=True)
 class End:
     """A sink of the program."""
 
@@ -70,11 +60,7 @@ class End:
 
 @dataclass(frozen=True)
 class Deployment:
-    """A whole job, ready to run. ``frames`` are the DataFrames that sources read, by index of their vertex.
-    ``locations`` is where operators read or write files: name of the operator, path or URL. ``sources`` is what runs at
-    the head of each source, by index of its vertex. ``planned`` makes the plan that it is, with what is taken over from
-    state. ``mark`` is a random text, known to the job's tasks and its driver only: what stands behind it in a text
-    comes from a task."""
+    """A whole job, ready to run."""
 
     job: JobConfig  # what all tasks share
     vertices: tuple[VertexConfig, ...]  # by index in the JobGraph
@@ -96,15 +82,13 @@ class Deployment:
 
     @property
     def goes_round(self) -> bool:
-        """Whether tasks may have to work several times before the job can commit: a function pushes records, which may
-        end rounds, or records are led back. In BATCH mode each reads all of its input first."""
+        """Whether tasks may have to work several times before the job can commit."""
         if self.job.settings.batch:
             return False
         pushes = any(not isinstance(source, BatchSource) for source in self.sources.values())
         return pushes or any(vertex.inputs for vertex in self.levels[0])
 
     def slots(self, level: int) -> int:
-        """Number of tasks of a level."""
         last = self.levels[level][-1]
         return last.offset + last.parallelism
 
@@ -118,54 +102,56 @@ def deploy(
     job_id: str | None = None,
     *,
     loops: bool = False,
-    folder: StepsFolder | None = None,
     times: int = 0,
     resumed: bool = False,
 ) -> Deployment:
-    """The task descriptors of a program. What it restores has been decided: :mod:`penstock.job.restore`. ``loops`` is
-    whether the executor's tasks live on, so that records can go round in a job that commits once. ``folder`` is the
-    checkpoint directory of a job that runs in steps, if it is open. ``resumed`` is whether the outputs of an earlier
-    run may be there; else their targets must be free."""
-    steps = folder is not None or runs_in_steps(pipeline, loops=loops)
+    """The task descriptors of a program. ``loops``: the executor's tasks live on from step to step."""
+    steps = runs_in_steps(pipeline, loops=loops)
     settings, job_graph = pipeline.settings, pipeline.job_graph()
     if settings.batch:
-        _refuse_iterations(job_graph)
+        for vertex in job_graph.vertices:
+            if vertex.invokable in _ENDS:
+                raise UnsupportedError(
+                    f"The program has an iteration ({vertex.name!r}), iterate(), and BATCH mode reads all input of an "
+                    "operator before it emits. Run it in STREAMING mode, or unroll the loop."
+                )
     places = _places(job_graph)
     tables: list[Table] = []
     with configured(settings.storage_options):
-        resumed = resumed if folder is None else folder.resumed
         operators = _prepared(pipeline, job_graph, places, tables, steps=steps, resumed=resumed)
     edges = BatchEdges(operators, batch=settings.batch, combine=settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
+    heads = {vertex.index: vertex.chain[0].node for vertex in job_graph.vertices}
+    sources = {index: op.function for index, node in heads.items() if isinstance(op := operators[node], StreamSource)}
+    read = {index: getattr(pipeline.operators.get(node), "function", None) for index, node in heads.items()}
+    frames = {index: source.frame for index, source in read.items() if isinstance(source, FrameSource)}
+    ends = (
+        End(config.operator_id, config.name, vertex.parallelism, op.function)
+        for vertex in vertices
+        for config in vertex.operators
+        if isinstance(op := operators[config.node], StreamSink)
+    )
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
-    archive = ship(settings)
+    archive, level = ship(settings), attrgetter("level")
     shipped = archive.name if archive else None
-    deployment = Deployment(
+    return Deployment(
         JobConfig(pipeline.name, job_id or uuid.uuid4().hex, settings, shipped, times=times),
         vertices,
-        _levels(vertices),
+        tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level)),
         tuple(sinks),
         archive,
-        frames=_frames(pipeline, job_graph),
+        frames=frames,
         tables=tuple(tables),
         locations=tuple(_locations(job_graph, operators)),
-        sources=_sources(job_graph, operators),
+        sources=sources,
         steps=steps,
-        ends=tuple(_ends(vertices, operators)),
+        ends=tuple(ends),
         planned=pipeline.job_graph,
     )
-    return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
-
-
-def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...], ...]:
-    level = attrgetter("level")
-    return tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
 
 
 def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
-    """Whether a program runs in steps, and commits each: a source of it never ends, it has a checkpoint directory, or
-    begins from a savepoint; or checkpoints are enabled and a function pushes records, and it is unknown whether it
-    ends; or it has an iteration."""
+    """Whether a program commits each step: its end is unknown, or it has a checkpoint directory or savepoint."""
     settings = pipeline.settings
     if pipeline.unbounded or ((settings.checkpoint_directory is not None or settings.savepoint) and not settings.batch):
         return True
@@ -177,20 +163,6 @@ def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
     return any(not isinstance(function, BatchSource) for function in sources)
 
 
-def _ends(vertices: Iterable[VertexConfig], operators: Mapping[int, StreamOperator]) -> Iterator[End]:
-    """The sinks, by vertex."""
-    for vertex in vertices:
-        for config in vertex.operators:
-            operator = operators[config.node]
-            if isinstance(operator, StreamSink):
-                yield End(config.operator_id, config.name, vertex.parallelism, operator.function)
-
-
-def _sources(job_graph: JobGraph, operators: Mapping[int, StreamOperator]) -> dict[int, Any]:
-    heads = ((v.index, operators[v.chain[0].node]) for v in job_graph.vertices)
-    return {index: operator.function for index, operator in heads if isinstance(operator, StreamSource)}
-
-
 def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Iterator[tuple[str, str]]:
     """Where operators read or write files, sources first as they come first in programs."""
     names = {link.node: link.name for vertex in job_graph.vertices for link in vertex.chain}
@@ -198,15 +170,6 @@ def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Ite
         function = getattr(operators[node], "function", None)
         if isinstance(function, BatchSource | PublishedSink):
             yield from ((name, location) for location in function.locations())
-
-
-def _refuse_iterations(job_graph: JobGraph) -> None:
-    for vertex in job_graph.vertices:
-        if vertex.invokable in _ENDS:
-            raise UnsupportedError(
-                f"The program has an iteration ({vertex.name!r}), iterate(), and BATCH mode reads all input of an "
-                "operator before it emits: nothing could go round. Run it in STREAMING mode, or unroll the loop."
-            )
 
 
 def _places(job_graph: JobGraph) -> list[VertexConfig]:
@@ -222,13 +185,6 @@ def _places(job_graph: JobGraph) -> list[VertexConfig]:
         places.append(VertexConfig(index, vertices[index].name, *sizes[index], depth, slots[depth]))
         slots[depth] += places[index].parallelism
     return places
-
-
-def _frames(pipeline: Pipeline, job_graph: JobGraph) -> dict[int, Any]:
-    """The DataFrames that sources read, by index of the vertex."""
-    heads = ((v.index, pipeline.operators.get(v.chain[0].node)) for v in job_graph.vertices)
-    sources = ((index, op.function) for index, op in heads if isinstance(op, StreamSource))
-    return {index: source.frame for index, source in sources if isinstance(source, FrameSource)}
 
 
 def _prepared(
@@ -261,5 +217,5 @@ def _prepared(
             result[link.node] = operator
             if isinstance(operator, StreamSink) and isinstance(operator.function, PublishedSink):
                 published.append((operator.function, link.name))
-    Targets(steps=steps, resumed=resumed).add_all(published)
+    check_targets(published, resumed=resumed)
     return result

@@ -18,8 +18,7 @@ _HERE = frozenset({"127.0.0.1", "::1"})
 def refuse_local(
     locations: Iterable[tuple[str, str]], hosts: Collection[str], shared: Collection[str], *, more: bool = False
 ) -> None:
-    """Refuse paths that each host may have another file at. ``locations`` is where operators read or write: name of the
-    operator, path or URL."""
+    """Refuse paths (name of the operator, path) that each host may have another file at."""
     private = next(private_paths(locations, shared), None)
     if private is None or (len(hosts) < 2 and not more):
         return
@@ -43,8 +42,7 @@ def private_paths(locations: Iterable[tuple[str, str]], shared: Collection[str])
 
 
 def machines(hosts: Iterable[str]) -> list[str]:
-    """One name of each machine among hosts. This machine has several: those that lead to 127.0.0.1, and its own
-    addresses. A look-up of each name."""
+    """One name of each machine among hosts; this machine has several. A look-up of each name."""
     found: dict[str, str] = {}
     for host in sorted(hosts):
         found.setdefault(_machine(host), host)
@@ -52,7 +50,6 @@ def machines(hosts: Iterable[str]) -> list[str]:
 
 
 def _machine(host: str) -> str:
-    """What is the same for all names of a machine."""
     try:
         addresses = {str(each[4][0]) for each in socket.getaddrinfo(host.strip("[]"), None)}
     except (OSError, UnicodeError):  # known to the executors only

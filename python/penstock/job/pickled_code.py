@@ -28,8 +28,7 @@ _DEPTH = 8
 
 
 def culprit(value: Any, picklable: Callable[[Any], bool]) -> tuple[str, Any]:
-    """The innermost part that cannot be pickled. Returns where the program has it, such as ``self.connection`` (empty
-    if that is unknown), and the part itself."""
+    """The innermost part that cannot be pickled, behind where the program has it, such as ``self.connection``."""
     path, seen = "", {id(value)}
     for _ in range(_DEPTH):
         unfit = (each for each in _parts(value) if id(each[1]) not in seen and not isinstance(each[1], _CODE))
@@ -49,8 +48,7 @@ def is_sparks(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a value consists of: variables by name, attributes and items by the text that follows the value's own name;
-    parts of penstock's own have none."""
+    """What a value consists of, by the text that follows the value's own name; "" in parts of penstock's own."""
     if isinstance(value, FunctionType):
         yield from _variables(value)
     elif isinstance(value, (MethodType, BuiltinMethodType)):
@@ -141,8 +139,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 def _with_aliases(enum: Any, reduced: Any) -> Any:
-    """An enum by value with all its names. cloudpickle leaves out the aliases, and named combinations of flags: they
-    are then no members in a worker, and cannot be set to a class that is there."""
+    """An enum by value with all its names: cloudpickle leaves out aliases, and named combinations of flags."""
     make, (bases, name, qualname, _, *rest), (attributes, slots), *others = reduced
     members = {each: member.value for each, member in enum.__members__.items()}
     attributes = {each: value for each, value in attributes.items() if each not in members}
@@ -150,8 +147,7 @@ def _with_aliases(enum: Any, reduced: Any) -> Any:
 
 
 def classes_in(operator: Any) -> dict[str, type]:
-    """The classes that travel with an operator by value, by name (``module:name``): what its tasks know of the program.
-    ``operator`` is what would be pickled; of one that cannot be, what was found by then."""
+    """The classes that travel with an operator by value, by name (``module:name``), as far as it can be pickled."""
     found: dict[str, type] = {}
 
     class Noting(_Pickler):

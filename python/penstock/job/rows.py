@@ -30,18 +30,15 @@ class JobRows:
         return (decode_value(row.data) for row in self._of(REPORT))
 
     def back(self) -> Iterator[Row]:
-        """Records for the heads of loops."""
         rows = self._rows.take(None, lambda row: row.level != DRIVER)
         return (row for row in rows if row.data != ENDED)
 
     def show(self) -> None:
-        """Print what the job prints."""
         for text in self._spoken():
             _write(sys.stdout, text)
         _show(self._of(PRINT))
 
     def collected(self) -> dict[str, list[Any]]:
-        """Records by id of the collecting sink."""
         sinks = (sink for sink in self._deployment.sinks if isinstance(sink, CollectSink))
         result: dict[str, list[Any]] = {sink.id: [] for sink in sinks}
         for row in self._of(COLLECT):

@@ -52,8 +52,7 @@ def deploy_restored(
     loops: bool = False,
     preview: bool = False,
 ) -> Deployment:
-    """The job of a program, with the state that it resumes from. ``width`` is the number of subtasks where the program
-    leaves it open; 0 for the program as it is planned."""
+    """The job of a program, with the state that it resumes from; at ``width`` subtasks where that is open."""
     manifest = None if preview else restored_manifest(pipeline.settings)
     if times == 1:
         warn_of_unsteady_ids(pipeline)
@@ -83,8 +82,7 @@ class JobRun:
             )
 
     def _deployed(self, width: int = 0, times: int = 0, *, preview: bool = False) -> Deployment:
-        """The job at a parallelism, from its newest state. A preview is the job without state at its own parallelism:
-        all that can be known before the executor offers cores."""
+        """The job at a parallelism, from its newest state; a preview, at its own, is without state."""
         job_id, loops = self.control.job_id.text, self._loops
         width = max(self._settings.parallelism, 1) if preview else width
         return deploy_restored(self._pipeline, job_id, width, times, loops=loops, preview=preview)
@@ -99,7 +97,6 @@ class JobRun:
         equip: Callable[[], None] = lambda: None,
         offer: Callable[[], int] = cores,
     ) -> JobExecutionResult:
-        """Run it to its end. ``equip`` is called before; the time that it takes is not the job's."""
         with watched(self.progress, self._settings):
             equip()
             if self._scaling is not None:
@@ -107,12 +104,10 @@ class JobRun:
             return _with_late_records_told(self._in_steps(steps))
 
     def _become(self, deployment: Deployment) -> None:
-        """From here on the job has other tasks."""
         self.deployment = deployment
         self.progress.replanned(deployment, self._plan)
 
     def _in_steps(self, steps: Callable[[], StepLoop]) -> JobExecutionResult:
-        """Step by step, at another parallelism whenever it has to be."""
         loop, scaling = steps(), self._scaling
         moves = self._settings.checkpoint_directory is not None
         while True:

@@ -1,8 +1,6 @@
-"""What a program ships to its tasks, on the driver: its files in one archive, whose name is made from what is in it.
+"""What a program ships to its tasks, on the driver: its files in one archive, named by what is in it.
 
-So a file that has changed is another archive, and what two programs ship is in nobody's way. Requirements are installed
-here, once per process, and travel as they are: the executors need no network, but the driver's Python and platform.
-:mod:`penstock.runtime.usercode.shipped` is the other end.
+Requirements are installed here, once per process: the executors need no network, but the driver's Python and platform.
 """
 
 from __future__ import annotations
@@ -43,13 +41,20 @@ class _Contents:
         for index, each in enumerate(settings.python_archives):
             self._archive(index, *_target(each))
         for index, (name, file, executable) in enumerate(settings.cached_files):
-            self._cached(index, name, _existing(file, "register_cached_file"), executable)
+            path = _existing(file, "register_cached_file")
+            target = self.cached[name] = f"cached/{index}/{path.name}"
+            self._add(target, path)
+            if executable:
+                self.executable.add(target)
         if settings.python_requirements is not None:
-            self._add("requirements", _required(settings.python_requirements))
+            call = "set_python_requirements"
+            name, _, packages = settings.python_requirements.partition("#")
+            requirements = _existing(name, call)
+            folder = _existing(packages, call) if packages else None
+            self._add("requirements", _installed(requirements, requirements.read_bytes(), folder))
             self.path.append("requirements")
 
     def _add(self, name: str, path: Path) -> None:
-        """A file, or all files of a folder."""
         self.files.update((name if part in ("", ".") else f"{name}/{part}", file) for part, file in _files(path))
 
     def _python_file(self, index: int, path: Path) -> None:
@@ -62,18 +67,10 @@ class _Contents:
 
     def _archive(self, index: int, path: Path, target: str) -> None:
         if not is_archive(path):
-            raise ConfigurationError(
-                f"add_python_archive() was given {str(path)!r}, which is neither a zip nor a tar file. Pack it as one."
-            )
+            raise ConfigurationError(f"add_python_archive() has {str(path)!r}, neither a zip nor a tar file. Pack it.")
         name = f"archives/{index}/{path.name}"
         self.files[name] = path
         self.archives.append((name, target))
-
-    def _cached(self, index: int, name: str, path: Path, executable: bool) -> None:
-        target = self.cached[name] = f"cached/{index}/{path.name}"
-        self._add(target, path)
-        if executable:
-            self.executable.add(target)
 
     @property
     def manifest(self) -> bytes:
@@ -93,7 +90,6 @@ class _Contents:
         return digest.hexdigest()[:32]
 
     def write(self, target: Path) -> None:
-        """Write the archive, which appears when it is whole."""
         temporary = target.with_suffix(".tmp")
         with tarfile.open(temporary, "w", dereference=True) as tar:
             info = tarfile.TarInfo(MANIFEST)
@@ -147,15 +143,12 @@ def _target(archive: str) -> tuple[Path, str]:
     path = _existing(name, "add_python_archive")
     target = target or path.name
     if PurePosixPath(target).is_absolute() or ".." in PurePosixPath(target).parts:
-        raise ConfigurationError(
-            f"add_python_archive() was given the folder {target!r}, which is outside. Give a name, or none."
-        )
+        raise ConfigurationError(f"add_python_archive() has the folder {target!r}, which is outside. Give a name.")
     return path, target
 
 
 def _files(path: Path) -> Iterator[tuple[str, Path]]:
-    """(path within, file) of a file or of all files in a folder, and of empty folders, in order; compiled modules are
-    left out."""
+    """(path within, file) of a file, or of all files and empty folders in a folder, without compiled modules."""
     if not path.is_dir():
         yield "", path
         return
@@ -164,13 +157,6 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
         here = [""] if not (folders or names) else sorted(names)
         for file in map(Path(folder).joinpath, here):
             yield file.relative_to(path).as_posix(), file
-
-
-def _required(setting: str) -> Path:
-    """The folder with what a file of requirements names."""
-    name, _, packages = setting.partition("#")
-    file = _existing(name, "set_python_requirements")
-    return _installed(file, file.read_bytes(), _existing(packages, "set_python_requirements") if packages else None)
 
 
 @cache

@@ -18,8 +18,7 @@ _ALIVE = "alive"
 
 
 class TemporaryFolder:
-    """An empty folder, and a lock by which others see that it is needed. ``prefix`` is how its name begins; all of this
-    user's with this prefix that nobody needs any more are removed."""
+    """An empty folder, and a lock by which others see that it is needed; dead ones with its prefix go."""
 
     def __init__(self, prefix: str) -> None:
         _remove_dead(prefix)
@@ -31,7 +30,6 @@ class TemporaryFolder:
         self.path.mkdir()
 
     def remove(self) -> None:
-        """Remove it with all that is in it. It can be repeated."""
         shutil.rmtree(self._whole, ignore_errors=True)
         self._alive.close()
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation
-from penstock.errors import InvalidProgramError
-from penstock.job.batch_edges import BatchEdges
+from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.pickled_code import pickle_operator
 from penstock.runtime.aggregators import Aggregator
 from penstock.runtime.chain.operator import StreamOperator
@@ -20,7 +19,10 @@ from penstock.runtime.config.tasks import (
     OperatorConfig,
     VertexConfig,
 )
+from penstock.runtime.exchange.combiner import combinable
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.broadcast import BroadcastProcess
+from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.sink import StreamSink
 
 if TYPE_CHECKING:
@@ -55,7 +57,6 @@ class Vertices:
         self._way_back = {head: len(self._edges) + i for i, head in enumerate(heads)}
 
     def config(self, vertex: JobVertex) -> VertexConfig:
-        """The descriptor of one vertex."""
         place = self._places[vertex.index]
         position = {link.node: i for i, link in enumerate(vertex.chain)}
         operators = tuple(self._operator(link, place, position) for link in vertex.chain)
@@ -104,7 +105,9 @@ class Vertices:
     def _network(self, link: ChainedOperator) -> Iterator[NetworkOutput]:
         """Outputs over the exchange; edges that choose the same channels for every record are one output."""
         if link.node + 1 in self._way_back:
-            yield self._feedback(link.node)
+            head = self._places[self._vertex_of[link.node + 1]]  # of the loop; no plan shows the edge to it
+            way = head.reached_by(self._way_back[link.node + 1])
+            yield NetworkOutput(None, "FORWARD", None, head.parallelism, head.max_parallelism, "", (way,), None)
         groups: dict[tuple[object, ...], list[StreamEdge]] = {}
         for ordinal, index in enumerate(link.non_chained_outputs):
             edge = self._edges[index]
@@ -115,12 +118,6 @@ class Vertices:
             groups.setdefault(key, []).append(edge)
         for edges in groups.values():
             yield self._network_output(link, edges)
-
-    def _feedback(self, tail: int) -> NetworkOutput:
-        """The way from a loop's tail to its head, an edge that no plan shows. The head's node is the next number."""
-        head = self._places[self._vertex_of[tail + 1]]
-        way = head.reached_by(self._way_back[tail + 1])
-        return NetworkOutput(None, "FORWARD", None, head.parallelism, head.max_parallelism, "", (way,), None)
 
     def _network_output(self, link: ChainedOperator, edges: list[StreamEdge]) -> NetworkOutput:
         edge = edges[0]
@@ -142,7 +139,6 @@ class Vertices:
         )
 
     def _sorted(self, edge: StreamEdge) -> tuple[KeyPartition | None, Aggregator | None]:
-        """The key by which the records of an edge are sorted, and the reduction that may be applied before."""
         return self._sorting.key(edge), self._sorting.combined(edge, self._record_type(edge))
 
     def _partition(self, edge: StreamEdge, name: str, key: KeyPartition | None) -> bytes | None:
@@ -167,3 +163,56 @@ class Vertices:
             self._sorting.key(edge) is not None,
             self._sorting.early(edge, beside),
         )
+
+
+_KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})
+"""Partitioners that keep the records of a key together."""
+
+
+class BatchEdges:
+    """What BATCH mode says of the edges of a program; in STREAMING mode nothing is sorted, early or combined.
+
+    An input is sorted if its operator is keyed. The inputs beside a sorted one, and the broadcast side of an operator,
+    are read to their end before the others. Sources of the semantics: ``OneInputTransformationTranslator`` and its
+    like, ``MultiInputSortingDataInput``, ``BatchCoBroadcastWith(Non)KeyedOperator`` (Flink 1.20).
+    """
+
+    def __init__(self, operators: Mapping[int, StreamOperator], *, batch: bool, combine: bool) -> None:
+        self._operators = operators
+        self._batch = batch
+        self._combine = combine
+
+    def key(self, edge: StreamEdge) -> KeyPartition | None:
+        """The key by which the records of an edge are sorted, None where they are not."""
+        if not self._batch:
+            return None
+        key = self._operators[edge.target].key_of_input(edge.type_number)
+        if key is not None and edge.partitioner not in _KEPT:
+            raise UnsupportedError(
+                f"An operator with a key reads from a {edge.partitioner} edge, which BATCH mode cannot sort by key. "
+                "Call key_by right before the operator, or run the program in STREAMING mode."
+            )
+        return key
+
+    def early(self, edge: StreamEdge, beside: Sequence[StreamEdge]) -> bool:
+        """Whether an edge is read before others of its vertex."""
+        if not self._batch or self.key(edge) is not None:
+            return False
+        broadcast = isinstance(self._operators[edge.target], BroadcastProcess) and edge.type_number == 2
+        return broadcast or any(self.key(each) is not None for each in beside)
+
+    def combined(self, edge: StreamEdge, record_type: TypeInformation[Any] | None) -> Aggregator | None:
+        """The reduction by which the sender may combine the records of an edge."""
+        operator = self._operators[edge.target]
+        if not self._combine or not isinstance(operator, GroupedReduce) or self.key(edge) is None:
+            return None
+        return operator.reducer if combinable(operator.reducer, record_type) else None
+
+    def check_chain(self, links: Sequence[ChainedOperator]) -> None:
+        """Refuse a chain with a keyed operator behind its head, whose input crosses no exchange that could sort it."""
+        for link in links[1:] if self._batch else ():
+            if self._operators[link.node].keyed is not None:
+                raise UnsupportedError(
+                    f"Operator {link.name!r} has a key and is chained to the operator before it, so BATCH mode cannot "
+                    "sort its input. Call start_new_chain() on it, or run the program in STREAMING mode."
+                )

@@ -6,10 +6,9 @@ every subtask here too, so what a function captures is a copy, as it is on a clu
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from penstock.common.jobs.job import JobExecutionResult
@@ -30,13 +29,9 @@ if TYPE_CHECKING:
 
 
 class LocalExecutor:
-    """Executes pipelines in this process. Needs neither Java nor Spark nor pyarrow.
+    """Executes pipelines in this process. Needs neither Java nor Spark nor pyarrow."""
 
-    Attributes:
-        reports: of the subtasks of the last job.
-    """
-
-    reports: tuple[TaskReport, ...] = ()
+    reports: tuple[TaskReport, ...] = ()  # of the subtasks of the last job
 
     def __repr__(self) -> str:
         return "LocalExecutor()"
@@ -44,45 +39,29 @@ class LocalExecutor:
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a program to its end.
 
-        Args:
-            pipeline: the program.
-
         Raises:
             JobExecutionError: user code failed; its exception is the cause. Nothing was printed or published.
-            PenstockError: the program cannot run.
-        """
+            PenstockError: the program cannot run."""
         return self.prepare(pipeline, JobControl(pipeline.name))()
 
     def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
-        """Look at a program, and return what runs it to its end, in any thread.
-
-        Args:
-            pipeline: the program.
-            control: by which the run can be cancelled.
+        """Look at a program, and return what runs it to its end, in any thread; ``control`` can cancel it.
 
         Raises:
-            PenstockError: the program cannot run.
-        """
+            PenstockError: the program cannot run."""
         _refuse_other_python(pipeline.settings.python_executable)
         job = JobRun(pipeline, control, loops=True)
         _refuse_frames(job.deployment)
 
         def run() -> JobExecutionResult:
             _refuse_other_threads(pipeline.settings)
-            with _ready(job.deployment):
+            archive = job.deployment.archive
+            with fewer_collections(), shipped(None if archive is None else str(archive)):
                 result = job.go(lambda: StepLoop(job.deployment, control, LocalSteps, job.progress))
             self.reports = job.reports
             return result
 
         return run
-
-
-@contextlib.contextmanager
-def _ready(deployment: Deployment) -> Generator[None, None, None]:
-    """Within the block user functions can run."""
-    archive = None if deployment.archive is None else str(deployment.archive)
-    with fewer_collections(), shipped(archive):
-        yield
 
 
 def _refuse_frames(deployment: Deployment) -> None:

@@ -23,8 +23,7 @@ from penstock.runtime.task.task import Task
 
 
 class LocalSteps:
-    """Runs the tasks of steps, level by level. ``memory`` is how many bytes wait in memory between the tasks, and as
-    many for the driver."""
+    """Runs the tasks of steps, level by level; ``memory`` bytes wait between the tasks, and as many for the driver."""
 
     keeps_tasks = True
 
@@ -36,14 +35,14 @@ class LocalSteps:
         self._cancelled = False
 
     def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         shared, for_driver = Memory(self._memory), Rows(Store(self._memory))
         stores = [Store(shared) for _ in self._deployment.levels]
         inboxes = [defaultdict[int, Rows](partial(Rows, store)) for store in stores]
         try:
             for level in range(len(stores)):
                 for slot in range(self._deployment.slots(level)):
-                    place = self._place(level, slot)
+                    vertex, subtask = self._deployment.slot(level, slot)
+                    place = vertex.index, subtask
                     if place in assignments:
                         inbox = inboxes[level].pop(slot, None)
                         rows = inbox.take() if inbox is not None else ()
@@ -57,10 +56,6 @@ class LocalSteps:
             for store in stores:
                 store.close()
         return for_driver
-
-    def _place(self, level: int, slot: int) -> tuple[int, int]:
-        vertex, subtask = self._deployment.slot(level, slot)
-        return vertex.index, subtask
 
     def _run(
         self, place: tuple[int, int], assignment: Assignment, rows: Iterable[Row], watch: Stopwatch
@@ -96,22 +91,18 @@ class LocalSteps:
             else:
                 inboxes[row.level][row.slot].append(row)
 
-    def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`. There are none here."""
+    def write_tables(self) -> None: ...
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         self._cancelled = True
         if self._working is not None:
             self._working.cancel()
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         self.close()
         self._attempt = attempt
 
     def close(self) -> None:
-        """Dispose of the tasks."""
         for task in self._tasks.values():
             with contextlib.suppress(Exception):  # they may be those that have failed
                 task.close()

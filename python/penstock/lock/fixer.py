@@ -17,8 +17,6 @@ from pathlib import Path
 from penstock.common.extras import library
 from penstock.lock.pins import Pin
 
-_OWN = "site-packages"
-
 
 @dataclass(frozen=True)
 class Fixed:
@@ -38,7 +36,7 @@ def fix(pins: Iterable[Pin]) -> Fixed:
     for pin in pins:
         if pin.unreachable or pin.site is None:
             left.append((pin, pin.unreachable))
-        elif not _editable(pin.site.file):
+        elif not os.path.isfile(pin.site.file) or "site-packages" in Path(pin.site.file).parts:
             left.append((pin, f"{pin.site.file} is not a file of the program"))
         else:
             files.setdefault(pin.site.file, []).append(pin)
@@ -53,13 +51,7 @@ def fix(pins: Iterable[Pin]) -> Fixed:
     return Fixed(tuple(written), tuple(left))
 
 
-def _editable(file: str) -> bool:
-    """Whether a file exists, and is not of an installed library."""
-    return os.path.isfile(file) and _OWN not in Path(file).parts
-
-
 def _replace(path: Path, text: bytes) -> None:
-    """Replace a file atomically, with the same permissions."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         beside.write_bytes(text)

@@ -42,8 +42,7 @@ def written(model: ProgramModel, program: str) -> str:
 
 
 def _text(graph: Graph, program: str, *, numbered: bool) -> str:
-    """The file. Connections have numbers if the order of IDs would change with connections in the order of the blocks,
-    which is rare."""
+    """The file. Connections are numbered in the rare case that their order in the blocks would change IDs."""
     model = graph.model
     blocks = (_block(dict(_facts(graph, node, numbered))) for node in graph.order)
     head = {_KEY: FORMAT, "program": PurePath(program).name, "job": model.name, "flink": model.flink}
@@ -52,7 +51,6 @@ def _text(graph: Graph, program: str, *, numbered: bool) -> str:
 
 
 def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]:
-    """The facts of an operator that are set."""
     each = graph.model.by_node[node]
     yield "name", each.name
     yield "id", each.operator_id
@@ -76,18 +74,14 @@ def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]
 
 
 def _state(state: StateModel) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": state.name, "kind": state.kind}
-    if state.types:
-        plain["types"] = dict(state.types)
-    if state.version:
-        plain["version"] = state.version
-    if state.ttl is not None:
-        plain["ttl"] = state.ttl
-    if state.form:
-        plain["form"] = state.form
-    if state.windows:
-        plain["windows"] = state.windows
-    return plain
+    facts = {
+        "types": dict(state.types),
+        "version": state.version,
+        "ttl": state.ttl,
+        "form": state.form,
+        "windows": state.windows,
+    }
+    return {"name": state.name, "kind": state.kind} | {name: value for name, value in facts.items() if value}
 
 
 def _read(model: ProgramModel, edge: EdgeModel, numbered: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ Cost: O(operators).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.model import OperatorModel, Site
@@ -22,47 +22,53 @@ UID, HASH = "uid", "set_uid_hash"
 
 @dataclass(frozen=True)
 class Pin:
-    """A call to be added behind the one that makes an operator.
+    """A call to be added behind the one that makes an operator."""
 
-    Attributes:
-        operator: its name.
-        method: ``uid`` or ``set_uid_hash``.
-        value: the argument.
-        site: the call that makes the operator; None if unknown.
-        instead_of: uid in the program that the value replaces; None to add a call.
-        otherwise: the uid hash with the same effect, if that uid is not a literal and cannot be replaced.
-        unreachable: why no call can follow; "" if one can.
-    """
-
-    operator: str
-    method: str
+    operator: str  # its name
+    method: str  # ``uid`` or ``set_uid_hash``
     value: str
-    site: Site | None
-    instead_of: str | None = None
-    otherwise: str | None = None
-    unreachable: str = ""
+    site: Site | None  # the call that makes the operator; None if unknown
+    instead_of: str | None = None  # uid in the program that the value replaces; None to add a call
+    otherwise: str | None = None  # the uid hash with the same effect, if that uid is not a literal
+    unreachable: str = ""  # why no call can follow; "" if one can
 
     @property
     def text(self) -> str:
-        """The call as it is written in a program."""
-        return f".{self.method}({_quoted(self.value)})"
-
-
-def _quoted(value: str) -> str:
-    """As a literal of Python, in double quotes where that is possible."""
-    plain = value.isprintable() and not set(value) & {'"', "\\"}
-    return f'"{value}"' if plain else repr(value)
+        plain = self.value.isprintable() and not set(self.value) & {'"', "\\"}
+        literal = f'"{self.value}"' if plain else repr(self.value)
+        return f".{self.method}({literal})"
 
 
 def pins(difference: Difference) -> tuple[Pin, ...]:
     """The calls that keep the state of moved operators, in the order of the program."""
-    return tuple(_Pinning(difference).all())
+    operators = difference.new.operators
+    calls = _Calls(operators)
+    moved = {
+        each.new.node: _pin(calls, each.old, each.new, each)
+        for each in difference.operators
+        if each.old is not None and each.new is not None
+        if each.change == MOVED and each.state in (states.ORPHANED, states.TAKEN)
+    }
+    pinned = {pin.value for pin in moved.values() if pin.method == HASH}
+    pinned |= {operator.pinned for operator in operators if operator.pinned is not None}
+    found = list(moved.values())
+    for operator in operators:
+        free = operator.uid is None and operator.pinned is None and operator.node not in moved
+        if free and operator.operator_id in pinned:
+            found.append(calls.pin(operator, UID, calls.own_uid(operator)))
+    return tuple(found)
+
+
+def _pin(calls: _Calls, old: OperatorModel, new: OperatorModel, moved: OperatorDiff) -> Pin:
+    if old.uid is not None and new.uid is not None:
+        return calls.pin(new, UID, old.uid, new.uid, old.operator_id)
+    if old.uid is not None and moved.cause is not None and moved.cause.kind == causes.UID_REMOVED:
+        return calls.pin(new, UID, old.uid)
+    return calls.pin(new, HASH, old.operator_id)
 
 
 def own_uids(operators: Sequence[OperatorModel], nodes: Collection[int], locked: Mapping[str, bool]) -> tuple[Pin, ...]:
-    """Calls that give some operators uids made of their names, in the order of the program. ``locked`` are the IDs of a
-    lock file, and whether there may be state under them: such an ID also becomes the uid hash, so that the next start
-    finds the state. O(operators)."""
+    """Calls that give operators uids made of their names; a ``locked`` ID with state also becomes the uid hash."""
     calls, found = _Calls(operators), list[Pin]()
     for operator in operators:
         if operator.node in nodes:
@@ -72,51 +78,15 @@ def own_uids(operators: Sequence[OperatorModel], nodes: Collection[int], locked:
     return tuple(found)
 
 
-class _Pinning:
-    """The pins of one comparison."""
-
-    def __init__(self, difference: Difference) -> None:
-        self._difference = difference
-        self._calls = _Calls(difference.new.operators)
-
-    def all(self) -> Iterator[Pin]:
-        """All pins."""
-        moved = list(self._of_moved())
-        yield from (pin for _, pin in moved)
-        pinned = {pin.value for _, pin in moved if pin.method == HASH}
-        pinned |= {operator.pinned for operator in self._difference.new.operators if operator.pinned is not None}
-        pinned_nodes = {node for node, _ in moved}
-        for operator in self._difference.new.operators:
-            free = operator.uid is None and operator.pinned is None and operator.node not in pinned_nodes
-            if free and operator.operator_id in pinned:
-                yield self._calls.pin(operator, UID, self._calls.own_uid(operator))
-
-    def _of_moved(self) -> Iterator[tuple[int, Pin]]:
-        """With the node of each."""
-        for operator in self._difference.operators:
-            if (
-                operator.new is not None
-                and operator.change == MOVED
-                and operator.state in (states.ORPHANED, states.TAKEN)
-            ):
-                yield operator.new.node, self._of(operator)
-
-    def _of(self, each: OperatorDiff) -> Pin:
-        old, new = each.old, each.new
-        assert old is not None
-        assert new is not None
-        if old.uid is not None and new.uid is not None:
-            return self._calls.pin(new, UID, old.uid, new.uid, old.operator_id)
-        if old.uid is not None and each.cause is not None and each.cause.kind == causes.UID_REMOVED:
-            return self._calls.pin(new, UID, old.uid)
-        return self._calls.pin(new, HASH, old.operator_id)
-
-
 class _Calls:
     """The calls that make operators, and the uids in use."""
 
     def __init__(self, operators: Sequence[OperatorModel]) -> None:
-        self._last = _last_at(operators)
+        found: dict[Site, list[OperatorModel]] = {}
+        for operator in operators:
+            if operator.site is not None:
+                found.setdefault(operator.site, []).append(operator)
+        self._last = {site: _last(made) for site, made in found.items()}
         self._uids = {operator.uid for operator in operators if operator.uid is not None}
 
     def pin(
@@ -144,16 +114,7 @@ class _Calls:
         return uid
 
 
-def _last_at(operators: Sequence[OperatorModel]) -> dict[Site, int | None]:
-    """The last operator that each call has made, to which following calls apply; None for a call that ran several
-    times, and made operators of one name and type again."""
-    found: dict[Site, list[OperatorModel]] = {}
-    for operator in operators:
-        if operator.site is not None:
-            found.setdefault(operator.site, []).append(operator)
-    return {site: None if _repeated(made) else max(each.node for each in made) for site, made in found.items()}
-
-
-def _repeated(operators: list[OperatorModel]) -> bool:
+def _last(operators: list[OperatorModel]) -> int | None:
+    """The last operator that a call has made, to which following calls apply; None if the call ran several times."""
     last = max(operators, key=lambda each: each.node)
-    return sum(each.type == last.type for each in operators) > 1
+    return None if sum(each.type == last.type for each in operators) > 1 else last.node

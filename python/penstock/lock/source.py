@@ -62,9 +62,8 @@ class _Source(cst.CSTTransformer):
         if call is None:
             return None, "its call is not found in the file"
         existing = next((each for each in self._chain(call) if _method(each) == pin.method), None)
-        if existing is not None and _literal(existing) is None and pin.otherwise is not None:
-            return self.plan(replace(pin, method=HASH, value=pin.otherwise, instead_of=None, otherwise=None))
-        if existing is None and pin.instead_of is not None and pin.otherwise is not None:
+        unfit = pin.instead_of is not None if existing is None else _literal(existing) is None
+        if unfit and pin.otherwise is not None:
             return self.plan(replace(pin, method=HASH, value=pin.otherwise, instead_of=None, otherwise=None))
         if existing is None:
             self._added.setdefault(call, []).append(pin)
@@ -96,11 +95,9 @@ class _Source(cst.CSTTransformer):
             node = after
 
     def text(self) -> bytes:
-        """The source with the edits."""
         return self._module.visit(self).bytes
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
-        """Replace the argument, or put calls around."""
         pin = self._replaced.get(original_node)
         if pin is not None:
             argument = updated_node.args[0].with_changes(value=_string(pin))

@@ -88,12 +88,7 @@ class Distribution(Metric):
 
 
 class Meter(Metric):
-    """Events, and how many per second.
-
-    Args:
-        time_span_in_seconds: over which the rate is measured. O(that) memory.
-        now: the clock in seconds.
-    """
+    """Events, and how many per second over a time span, which takes O(seconds) memory; ``now`` is the clock."""
 
     __slots__ = ("_count", "_now", "_recent", "_started", "time_span_in_seconds")
 
@@ -118,8 +113,7 @@ class Meter(Metric):
         return self._count
 
     def rate(self) -> float:
-        """Events per second over the last time span, or over the meter's life if that is shorter (1 second at
-        least)."""
+        """Events per second over the last time span, or the meter's life (at least a second) if that is shorter."""
         now = self._now()
         self._forget(int(now))
         span = min(self.time_span_in_seconds, max(math.ceil(now - self._started), 1))
@@ -172,8 +166,7 @@ class Metrics:
         self._metrics: dict[str, Metric] = {}
 
     def register(self, identifier: str, kind: type[M], make: Callable[[], M], *, replace: bool = False) -> M:
-        """The metric with an identifier (names of groups and metric, joined by dots), made on first use; ``replace``
-        makes a new one. An InvalidProgramError if there is one of another kind."""
+        """The metric with an identifier, made on first use; an InvalidProgramError if it is of another kind."""
         found = self._metrics.get(identifier)
         if found is None or (replace and type(found) is kind):
             found = self._metrics[identifier] = make()
@@ -207,12 +200,7 @@ def _value(identifier: str, metric: Metric) -> Any:
 
 
 class MetricGroup:
-    """Names metrics (PyFlink: ``MetricGroup``).
-
-    Args:
-        metrics: where they are kept.
-        scope: the names of the groups around, each followed by a dot.
-    """
+    """Names metrics (PyFlink: ``MetricGroup``). ``scope``: names of the groups around, each followed by a dot."""
 
     def __init__(self, metrics: Metrics, scope: str = "") -> None:
         self._metrics = metrics
@@ -222,12 +210,7 @@ class MetricGroup:
         return f"<MetricGroup {self._scope[:-1]!r}>"
 
     def add_group(self, name: str, extra: str | None = None) -> MetricGroup:
-        """A group inside this one.
-
-        Args:
-            name: of the group; with ``extra`` it is a key, and ``extra`` its value: ``name.extra``.
-            extra: the value.
-        """
+        """A group inside this one; with ``extra``, ``name`` is a key and ``extra`` its value: ``name.extra``."""
         inner = MetricGroup(self._metrics, f"{self._identifier(name)}.")
         return inner if extra is None else inner.add_group(extra)
 
@@ -235,28 +218,19 @@ class MetricGroup:
         """The counter of that name; summed over subtasks.
 
         Raises:
-            InvalidProgramError: the name is not a text, or belongs to another kind of metric. So do the others.
-        """
+            InvalidProgramError: the name is not a text, or belongs to another kind of metric. So do the others."""
         return self._metrics.register(self._identifier(name), Counter, Counter)
 
     def gauge(self, name: str, obj: Callable[[], object]) -> None:
         """A value of each subtask, asked for once, when the subtask's input has ended and before ``close``.
 
-        Args:
-            name: of the gauge; if there is one of that name, it is replaced.
-            obj: gives the value: a number, a text or None.
-        """
+        ``obj`` gives it: a number, a text or None. A gauge of that name is replaced."""
         if not callable(obj):
             raise InvalidProgramError(f"The gauge {name!r} needs a function without arguments, not {obj!r}.")
         self._metrics.register(self._identifier(name), Gauge, lambda: Gauge(obj), replace=True)
 
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
-        """The meter of that name; its count is summed over subtasks, its rate is per subtask.
-
-        Args:
-            name: of the meter.
-            time_span_in_seconds: over which its rate is measured; 1 or more.
-        """
+        """The meter of that name (time span: 1 or more); its count is summed over subtasks, its rate is not."""
         identifier, span = self._identifier(name), time_span_in_seconds
         if not isinstance(span, int) or span < 1:
             raise InvalidProgramError(f"The time span of the meter {identifier!r} is {span!r}, not 1 second or more.")

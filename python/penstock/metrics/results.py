@@ -13,7 +13,7 @@ from penstock.errors import InvalidProgramError, UnknownNameError
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from penstock.display.tables import Drawn, Shown
+    from penstock.display.tables import Shown
 
 
 @dataclass(frozen=True)
@@ -32,29 +32,19 @@ class GaugeValue:
 
 @dataclass(frozen=True)
 class MeterValue:
-    """A meter of one subtask.
+    """A meter of one subtask."""
 
-    Attributes:
-        count: events.
-        rate: events per second over the meter's last time span, or over the meter's life if that was shorter.
-    """
-
-    count: int
-    rate: float
+    count: int  # events
+    rate: float  # events per second over the meter's last time span, or its life if that was shorter
 
 
 @dataclass(frozen=True)
 class DistributionValue:
-    """A distribution of one subtask, or of several together.
+    """A distribution of one subtask, or of several together."""
 
-    Attributes:
-        count: values.
-        sum, min, max: of the values; of no values 0, None and None.
-    """
-
-    count: int = 0
+    count: int = 0  # values
     sum: float = 0
-    min: float | None = None
+    min: float | None = None  # None without values
     max: float | None = None
 
     @property
@@ -69,49 +59,29 @@ MetricValue = CounterValue | GaugeValue | MeterValue | DistributionValue
 
 @dataclass(frozen=True)
 class SubtaskMetrics:
-    """One operator in one subtask.
+    """One operator in one subtask."""
 
-    Attributes:
-        operator_id: 32 hex digits.
-        name: of the operator.
-        records_in, records_out: numRecordsIn and numRecordsOut.
-        late_dropped: numLateRecordsDropped.
-        input_watermark, output_watermark: currentInputWatermark and currentOutputWatermark in milliseconds,
-            Long.MIN_VALUE for none; after a bounded input Long.MAX_VALUE, the end of time.
-        bytes_in, bytes_out: numBytesIn of the task if the operator is its head, and what the operator itself sends over
-            the exchange to other tasks, to each of them; without what Spark adds.
-        user: the metrics of the user's function by identifier (``group.name``): a CounterValue, GaugeValue, MeterValue
-            or DistributionValue each.
-    """
-
-    operator_id: str
+    operator_id: str  # 32 hex digits
     name: str
-    records_in: int
-    records_out: int
-    late_dropped: int
-    input_watermark: int
-    output_watermark: int
-    user: Mapping[str, MetricValue] = field(default_factory=dict[str, MetricValue])
-    bytes_in: int = 0
-    bytes_out: int = 0
+    records_in: int  # numRecordsIn
+    records_out: int  # numRecordsOut
+    late_dropped: int  # numLateRecordsDropped
+    input_watermark: int  # milliseconds; Long.MIN_VALUE for none, Long.MAX_VALUE after the end of the input
+    output_watermark: int  # currentOutputWatermark, likewise
+    user: Mapping[str, MetricValue] = field(default_factory=dict[str, MetricValue])  # by identifier (``group.name``)
+    bytes_in: int = 0  # numBytesIn of the task, if the operator is its head
+    bytes_out: int = 0  # sent over the exchange to each other task, without what Spark adds
 
 
 @drawn_by(lambda operator, shown: _draw_operator(operator, shown))
 @dataclass(frozen=True, repr=False)
 class OperatorMetrics:
-    """One operator of a finished job.
+    """One operator of a finished job."""
 
-    Attributes:
-        operator_id: 32 hex digits.
-        name: of the operator.
-        uid: its uid, if it has one.
-        subtasks: by subtask, from 0. Each has finished exactly once, however often Spark tried it.
-    """
-
-    operator_id: str
+    operator_id: str  # 32 hex digits
     name: str
     uid: str | None
-    subtasks: tuple[SubtaskMetrics, ...]
+    subtasks: tuple[SubtaskMetrics, ...]  # from 0; each has finished exactly once, however often Spark tried it
 
     def __repr__(self) -> str:
         late = f", {self.late_dropped} late" if self.late_dropped else ""
@@ -155,13 +125,10 @@ class OperatorMetrics:
 
     @property
     def user(self) -> dict[str, Any]:
-        """The aggregates of the user's metrics by identifier (``group.name``), in order of first registration.
+        """The aggregates of the user's metrics by identifier (``group.name``). O(metrics times subtasks).
 
-        A counter is the sum over the subtasks; a meter the sum of its counts (rates are per subtask only: subtasks need
-        not have run at the same time); a distribution is one :class:`DistributionValue` of all values; a gauge is the
-        tuple of its values by subtask, with None where a subtask has none, and so is a name that means different kinds
-        of metric in different subtasks. Made anew by each access, O(metrics times subtasks).
-        """
+        Counters and meters are summed, distributions united; a gauge, or a metric of several kinds, is the tuple of its
+        values by subtask, None where a subtask has none."""
         return {name: _aggregate([subtask.user.get(name) for subtask in self.subtasks]) for name in self._names()}
 
     def counters(self) -> dict[str, int]:
@@ -178,7 +145,6 @@ def _kinds(values: Sequence[Any]) -> set[type]:
 
 
 def _aggregate(values: Sequence[Any]) -> Any:
-    """The aggregate of one metric; a value is None where a subtask does not have it."""
     kinds, found = _kinds(values), [value for value in values if value is not None]
     if kinds <= {CounterValue} or kinds <= {MeterValue}:
         return sum(value.count for value in found)
@@ -204,12 +170,7 @@ _NAMED = 8
 
 @drawn_by(lambda metrics, shown: draw_job(metrics, shown))
 class JobMetrics(Mapping[str, OperatorMetrics]):
-    """The operators of a finished job by operator ID, sources first. Look-ups also take a uid, or a name
-    that only one operator has.
-
-    Args:
-        operators: all of them.
-    """
+    """The operators of a finished job by operator ID, sources first. Look-ups also take a uid, or a unique name."""
 
     def __init__(self, operators: Sequence[OperatorMetrics] = ()) -> None:
         self._by_id = {operator.operator_id: operator for operator in operators}
@@ -265,14 +226,12 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
 
 
 def added(before: SubtaskMetrics | None, step: SubtaskMetrics) -> SubtaskMetrics:
-    """The metrics of an operator of a subtask after one more step, with watermarks and gauges of the step. O(metrics of
-    the user)."""
+    """The metrics of an operator of a subtask after one more step, with watermarks and gauges of the step."""
     return step if before is None else _combined(step, before, 1)
 
 
 def difference(after: SubtaskMetrics, before: SubtaskMetrics | None) -> SubtaskMetrics:
-    """The metrics of an operator since an earlier moment, from its metrics now and then. Minimum and maximum of a
-    distribution are those of the whole time. O(metrics of the user)."""
+    """The metrics of an operator since an earlier moment; minimum and maximum are those of the whole time."""
     return after if before is None else _combined(after, before, -1)
 
 
@@ -316,16 +275,28 @@ def draw_job(metrics: JobMetrics, shown: Shown) -> Group:
     """The operators of a job, then the metrics of its functions, summed over subtasks."""
     from rich.console import Group
 
+    from penstock.display.tables import identity
+
     operators = list(metrics.values())
+    late = any(operator.late_dropped for operator in operators)
+    columns = ("operator", ">p", ">in", ">out", *([">late"] if late else []), ">bytes out", "operator ID")
+    numbers = (
+        [len(each.subtasks), each.records_in, each.records_out, *([each.late_dropped] if late else []), each.bytes_out]
+        for each in operators
+    )
+    rows = (
+        (each.name, *map(_number_shown, row), identity(each.operator_id))
+        for each, row in zip(operators, numbers, strict=True)
+    )
     user = [(each, name, value) for each in operators for name, value in each.user.items()]
-    rows = ((operator.name, name, _text_shown(value)) for operator, name, value in user)
+    of_user = ((operator.name, name, _text_shown(value)) for operator, name, value in user)
     return Group(
-        *_counts_shown(operators, shown), *shown.table(("operator", "metric", "value"), rows, len(user), "metrics")
+        *shown.table(columns, rows, len(operators), "operators"),
+        *shown.table(("operator", "metric", "value"), of_user, len(user), "metrics"),
     )
 
 
 def _draw_operator(operator: OperatorMetrics, shown: Shown) -> Group:
-    """One operator by subtask, then the metrics of its function."""
     from rich.console import Group
     from rich.text import Text
 
@@ -333,33 +304,15 @@ def _draw_operator(operator: OperatorMetrics, shown: Shown) -> Group:
 
     head = Text.assemble(f"{operator.name}   ", identity(operator.operator_id))
     columns = ("subtask", ">in", ">out", ">late", ">bytes in", ">bytes out")
-    rows = ((str(number), *_numbers_shown(each)) for number, each in enumerate(operator.subtasks))
+    names = ("records_in", "records_out", "late_dropped", "bytes_in", "bytes_out")
+    numbers = ([getattr(each, name) for name in names] for each in operator.subtasks)
+    rows = ((str(index), *map(_number_shown, row)) for index, row in enumerate(numbers))
     user = [(name, _text_shown(value)) for name, value in operator.user.items()]
     return Group(
         head,
         *shown.table(columns, rows, len(operator.subtasks), "subtasks"),
         *shown.table(("metric", "value"), user, len(user), "metrics"),
     )
-
-
-def _numbers_shown(each: SubtaskMetrics) -> Iterator[str]:
-    numbers = each.records_in, each.records_out, each.late_dropped, each.bytes_in, each.bytes_out
-    return (f"{number:,}" for number in numbers)
-
-
-def _counts_shown(operators: Sequence[OperatorMetrics], shown: Shown) -> Drawn:
-    from penstock.display.tables import identity
-
-    late = any(operator.late_dropped for operator in operators)
-    columns = ("operator", ">p", ">in", ">out", *([">late"] if late else []), ">bytes out", "operator ID")
-    rows = ((operator.name, *_sums_shown(operator, late), identity(operator.operator_id)) for operator in operators)
-    return shown.table(columns, rows, len(operators), "operators")
-
-
-def _sums_shown(each: OperatorMetrics, late: bool) -> Iterator[str]:
-    dropped = [each.late_dropped] if late else []
-    numbers = [len(each.subtasks), each.records_in, each.records_out, *dropped, each.bytes_out]
-    return (f"{number:,}" for number in numbers)
 
 
 def _text_shown(value: Any) -> str:

@@ -24,15 +24,10 @@ _LONGEST_LAG_MS = 10 * 365 * 86_400_000
 
 @dataclass(frozen=True)
 class StateSize:
-    """Keyed and operator state of one subtask, or of several together.
+    """Keyed and operator state of one subtask, or of several together."""
 
-    Attributes:
-        keys: that have state; a key counts once for each namespace, such as a window.
-        bytes: of the files that the newest version names.
-    """
-
-    keys: int = 0
-    bytes: int = 0
+    keys: int = 0  # a key counts once for each namespace, such as a window
+    bytes: int = 0  # of the files that the newest version names
 
     def __add__(self, other: StateSize) -> StateSize:
         return StateSize(self.keys + other.keys, self.bytes + other.bytes)
@@ -40,35 +35,22 @@ class StateSize:
 
 @dataclass(frozen=True)
 class SourceProgress:
-    """How far a source has got.
+    """How far a source has got."""
 
-    Attributes:
-        splits: that it reads; those that were read to their end are not among them.
-        records_behind: what there is and was not read yet; None if the source cannot know.
-    """
-
-    splits: int = 0
-    records_behind: int | None = None
+    splits: int = 0  # that it reads, without those read to their end
+    records_behind: int | None = None  # what there is and was not read yet; None if unknown
 
 
 @dataclass(frozen=True)
 class RunningOperator:
-    """One operator of a running job.
+    """One operator of a running job."""
 
-    Attributes:
-        metrics: what it has counted since the job was started, by subtask.
-        in_rate, out_rate: records per second that it reads and emits, over the last ten seconds.
-        state: of all subtasks.
-        source: how far it has got, if it is a source that tells.
-        time: milliseconds since the epoch when all this was true.
-    """
-
-    metrics: OperatorMetrics
-    in_rate: float
+    metrics: OperatorMetrics  # since the job was started
+    in_rate: float  # records per second over the last ten seconds
     out_rate: float
     state: StateSize
-    source: SourceProgress | None
-    time: int
+    source: SourceProgress | None  # if it is a source that tells
+    time: int  # of all this, in milliseconds since the epoch
 
     @property
     def operator_id(self) -> str:
@@ -87,8 +69,7 @@ class RunningOperator:
 
     @property
     def watermark(self) -> int | None:
-        """Its output watermark in milliseconds, the least of its subtasks; None before the first one and after the
-        last."""
+        """Its least output watermark in milliseconds; None before the first one and after the last."""
         found = self.metrics.output_watermark if self.metrics.subtasks else NO_WATERMARK
         return None if found in (NO_WATERMARK, END_OF_TIME) else found
 
@@ -100,40 +81,27 @@ class RunningOperator:
 
 
 def lag(now: int, watermark: int) -> int | None:
-    """The lag of a watermark behind the clock, in milliseconds; None above ten years: then timestamps are not from a
-    clock, but counters, or seconds."""
+    """A watermark's lag behind the clock in milliseconds; None above ten years: then timestamps are other numbers."""
     behind = now - watermark
     return behind if abs(behind) <= _LONGEST_LAG_MS else None
 
 
 @dataclass(frozen=True)
 class RunningTask:
-    """One subtask of a chain.
+    """One subtask of a chain."""
 
-    Attributes:
-        state: of its current execution, an ExecutionState of Flink.
-        attempt: number of that execution, from 0.
-        busy: share of the last ten seconds in which it worked, from 0 to 1.
-    """
-
-    state: str
-    attempt: int
-    busy: float
+    state: str  # of its current execution, an ExecutionState of Flink
+    attempt: int  # number of that execution, from 0
+    busy: float  # share of the last ten seconds in which it worked, from 0 to 1
 
 
 @dataclass(frozen=True)
 class RunningVertex:
-    """One chain of operators.
-
-    Attributes:
-        name: of the chain.
-        operators: ids of its operators, the head first.
-        tasks: by subtask.
-    """
+    """One chain of operators."""
 
     name: str
-    operators: tuple[str, ...]
-    tasks: tuple[RunningTask, ...]
+    operators: tuple[str, ...]  # ids, the head first
+    tasks: tuple[RunningTask, ...]  # by subtask
 
     @property
     def busiest(self) -> int:
@@ -148,72 +116,43 @@ class RunningVertex:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The subtask that works most of all: what it takes, the job takes.
+    """The subtask that works most of all: what it takes, the job takes."""
 
-    Attributes:
-        task: its name with its number, as in Flink: ``Map -> Sink: Out (2/7)``.
-        operators: ids of the operators of its chain.
-        subtask: from 0.
-        busy: the share of the last ten seconds in which it worked, from 0 to 1.
-        skew: how much more than the average subtask of its chain it works; 1 for as much.
-    """
-
-    task: str
-    operators: tuple[str, ...]
-    subtask: int
-    busy: float
-    skew: float
+    task: str  # as in Flink: ``Map -> Sink: Out (2/7)``
+    operators: tuple[str, ...]  # ids of the operators of its chain
+    subtask: int  # from 0
+    busy: float  # share of the last ten seconds in which it worked, from 0 to 1
+    skew: float  # how much more than the average subtask of its chain it works; 1 for as much
 
 
 @dataclass(frozen=True)
 class StepTimes:
-    """How long steps take, of the last hundred.
-
-    Attributes:
-        median_ms, p99_ms: of a whole step.
-        parts: medians in milliseconds, by part: ``plan``, ``run``, ``state``, ``manifest``, ``publish``.
-        last_ms: of the last one that was a checkpoint.
-    """
+    """How long the last hundred steps took, in milliseconds."""
 
     median_ms: float = 0
     p99_ms: float = 0
+    # by part: ``plan``, ``run``, ``state``, ``manifest``, ``publish``
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
-    last_ms: float = 0
+    last_ms: float = 0  # of the last one that was a checkpoint
 
 
 @drawn_by(lambda metrics, shown: running_metrics(metrics, shown))
 @dataclass(frozen=True, repr=False, eq=False)
 class RunningMetrics(Mapping[str, RunningOperator]):
-    """A running job at one moment: its operators by operator ID, sources first, and the job as a whole. Look-ups also
-    take a uid, or a name that only one operator has.
-
-    Attributes:
-        job_name: the name given to ``execute()``.
-        status: how far the job is, such as ``RUNNING``.
-        seconds: since it was started.
-        version: the newest version of the job, which is how many checkpoints there were; 0 for none yet.
-        failed_steps: since it was started.
-        step: how long steps take.
-        vertices: the chains, in order of their levels.
-        operators: by operator ID, sources first.
-        sources, sinks: the ids of those where records come from, and where they go.
-        waits_for: what the job waits for, or why its numbers do not move now; "" while they do.
-        steps_since: steps since the newest version, which are durable with the next checkpoint only. Without a
-            checkpoint interval each step is a checkpoint.
-    """
+    """A running job at one moment: its operators by operator ID, uid or unique name, sources first."""
 
     job_name: str
-    status: str
-    seconds: float
-    version: int
-    failed_steps: int
+    status: str  # such as ``RUNNING``
+    seconds: float  # since it was started
+    version: int  # the newest, which is how many checkpoints there were; 0 for none yet
+    failed_steps: int  # since it was started
     step: StepTimes
-    vertices: tuple[RunningVertex, ...]
-    operators: Mapping[str, RunningOperator]
-    sources: tuple[str, ...]
-    sinks: tuple[str, ...]
-    waits_for: str = ""
-    steps_since: int = 0
+    vertices: tuple[RunningVertex, ...]  # the chains, in order of their levels
+    operators: Mapping[str, RunningOperator]  # by operator ID, sources first
+    sources: tuple[str, ...]  # ids
+    sinks: tuple[str, ...]  # ids
+    waits_for: str = ""  # why its numbers do not move now; "" while they do
+    steps_since: int = 0  # the newest version; durable with the next checkpoint only
 
     def __repr__(self) -> str:
         rates = f"{self.in_rate:,.0f} records/s in, {self.out_rate:,.0f} out"
@@ -282,8 +221,7 @@ _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 
 
 def running_metrics(metrics: RunningMetrics, shown: Shown) -> Group:
-    """The whole job: two lines, its operators by chain, and the busiest subtask. A narrow terminal shows fewer
-    columns."""
+    """The whole job: two lines, its operators by chain, and the busiest subtask."""
     from rich.console import Group
     from rich.text import Text
 
@@ -348,13 +286,12 @@ def _chain(vertex: RunningVertex, metrics: RunningMetrics) -> Iterator[Cells]:
         head = position == 0
         name = each.name if head else f"→ {each.name}"
         tasks, bar = (_tasks(vertex.tasks), _bar(vertex.busy)) if head else ("", "")
-        yield [name, tasks, *_counts(each), _lag(each.watermark_lag_ms), *_state(each), bar]
-
-
-def _counts(each: RunningOperator) -> Iterator[str]:
-    found = each.metrics
-    yield from map(_short, (each.in_rate, each.out_rate, found.records_in or found.records_out))
-    yield _short(found.late_dropped) if found.late_dropped else ""
+        records = each.metrics.records_in or each.metrics.records_out
+        counts = map(_short, (each.in_rate, each.out_rate, records))
+        late = _short(each.metrics.late_dropped) if each.metrics.late_dropped else ""
+        kept = each.state.keys or each.state.bytes
+        state = (_short(each.state.keys), _bytes(each.state.bytes)) if kept else ("", "")
+        yield [name, tasks, *counts, late, _lag(each.watermark_lag_ms), *state, bar]
 
 
 def _tasks(tasks: tuple[RunningTask, ...]) -> Text:
@@ -383,10 +320,6 @@ def _bar(busy: float) -> Text:
     full = round(busy * _BAR)
     text = Text("█" * full, style=NO if busy >= 0.9 else YES)
     return text.append("░" * (_BAR - full), style=QUIET).append(f" {busy:4.0%}")
-
-
-def _state(each: RunningOperator) -> tuple[str, str]:
-    return (_short(each.state.keys), _bytes(each.state.bytes)) if each.state.keys or each.state.bytes else ("", "")
 
 
 def _lag(milliseconds: int | None) -> str:

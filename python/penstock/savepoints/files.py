@@ -10,8 +10,7 @@ from typing import Any
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import opened, state_files
-from penstock.job.savepoint.format import Savepoint as StoredSavepoint
-from penstock.job.savepoint.format import damaged
+from penstock.job.savepoint.format import StoredSavepoint, damaged
 from penstock.runtime.checkpoint.operator_state import NOTHING, put_file, write_file
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.state.classes import ClassForm

@@ -11,8 +11,7 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import Placed, opened, state_files
-from penstock.job.savepoint.format import Savepoint as StoredSavepoint
-from penstock.job.savepoint.format import damaged
+from penstock.job.savepoint.format import StoredSavepoint, damaged
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state.files import Header, StateReader

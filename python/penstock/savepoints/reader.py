@@ -12,8 +12,7 @@ from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import SavepointError
 from penstock.job.folder.manifest import Pickled, decoded_position
 from penstock.job.savepoint.contents import OperatorContent, SourceContent, content_of
-from penstock.job.savepoint.format import AboutSavepoint
-from penstock.job.savepoint.format import Savepoint as StoredSavepoint
+from penstock.job.savepoint.format import AboutSavepoint, StoredSavepoint
 from penstock.job.savepoint.store import read_savepoint
 from penstock.runtime.state.evolution import ELEMENTS, HELD, REDUCTIONS, TIMED
 from penstock.runtime.state.keyed import StateInfo

@@ -16,8 +16,7 @@ from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest
 from penstock.job.restore.matches import has_read, holders
-from penstock.job.savepoint.format import NAME, SAVEPOINT, VERSION, AboutSavepoint, bare, written
-from penstock.job.savepoint.format import Savepoint as StoredSavepoint
+from penstock.job.savepoint.format import NAME, SAVEPOINT, VERSION, AboutSavepoint, StoredSavepoint, bare, written
 from penstock.job.savepoint.store import check_published
 from penstock.job.savepoint.transfer import carry
 from penstock.runtime.buffers.codec import dumps

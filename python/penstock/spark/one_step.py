@@ -90,7 +90,7 @@ class SparkOneStep:
         self._kept = contextlib.ExitStack()  # the rows of tables, until they are written
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.runner.Runner`. The tasks read all that there is, whatever the assignments."""
+        """See :class:`penstock.job.steps.loop.Runner`. The tasks read all that there is, whatever the assignments."""
         from penstock.spark.lowering import lower
 
         session, deployment = self._session, self._deployment
@@ -108,17 +108,17 @@ class SparkOneStep:
         return rows
 
     def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
+        """See :class:`penstock.job.steps.loop.Runner`."""
         if self._deployment.tables:
             write_tables(self._frame, self._deployment, self._own)
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`; Spark's own tasks are interrupted by their tag."""
+        """See :class:`penstock.job.steps.loop.Runner`; Spark's own tasks are interrupted by their tag."""
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
+        """See :class:`penstock.job.steps.loop.Runner`."""
         self.close()
 
     def close(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
+        """See :class:`penstock.job.steps.loop.Runner`."""
         self._kept.close()

@@ -56,7 +56,7 @@ class SparkSteps:
         self._frame = self._lower(frames={})  # of steps that read none
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.runner.Runner`."""
+        """See :class:`penstock.job.steps.loop.Runner`."""
         try:
             check_places(self._session, self._deployment)
             return self._step(version, assignments)
@@ -109,14 +109,14 @@ class SparkSteps:
                     storage_of(text).delete([text])
 
     def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`. There are none here."""
+        """See :class:`penstock.job.steps.loop.Runner`. There are none here."""
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`; Spark's own tasks are interrupted by their tag."""
+        """See :class:`penstock.job.steps.loop.Runner`; Spark's own tasks are interrupted by their tag."""
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`. What workers keep is known by what the manifest says."""
+        """See :class:`penstock.job.steps.loop.Runner`. What workers keep is known by what the manifest says."""
 
     def close(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
+        """See :class:`penstock.job.steps.loop.Runner`."""
         self._frames.close()

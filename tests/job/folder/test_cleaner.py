@@ -8,7 +8,7 @@ import pytest
 
 from penstock.errors import JobFolderError
 from penstock.job.folder import cleaner as module
-from penstock.job.folder.ended import EndedSplits
+from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import SourceState, StepManifest
 from penstock.storage.storage import Entry, LocalStorage
@@ -56,7 +56,7 @@ def test_what_a_failed_step_has_left_goes_with_the_next_clean_up(lease: Lease) -
     (state / "notes.txt").write_text("a user's")
     lease.clean()
     assert len(files(lease)) == 4
-    lease.failed()
+    lease.cleaner.failed()
     assert lease.clean() == 2
     assert files(lease) == [f"{SUM}-0-1-00000001", "notes.txt"]
 
@@ -118,16 +118,16 @@ def test_what_a_damaged_version_needs_is_not_guessed(lease: Lease) -> None:
         for number in (3, 4, 5):
             step(second, number)
             second.clean()
-        second.failed()
+        second.cleaner.failed()
         second.clean()
         assert len(files(lease)) == 3
 
 
 def test_files_of_ended_splits_stay_as_long_as_a_version_names_them(lease: Lease) -> None:
-    ended = lease.with_ended(EndedSplits(), map(str, range(700)))
+    ended = with_ended(lease.files.storage, lease.state, EndedSplits(), map(str, range(700)))
     lease.commit(StepManifest(1, "count", "x", 0, sources={SUM: SourceState({}, ended)}))
-    lease.with_ended(ended, map(str, range(700, 1400)))  # of a step that fails
+    with_ended(lease.files.storage, lease.state, ended, map(str, range(700, 1400)))  # of a step that fails
     assert len(files(lease)) == 2
     lease.clean()
     assert files(lease) == [ended.files[0].name]
-    assert len(lease.read_ended(ended)) == 700
+    assert len(read_ended(lease.files.storage, lease.state, ended)) == 700

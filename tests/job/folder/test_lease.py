@@ -116,7 +116,7 @@ def test_a_driver_that_is_replaced_cannot_commit(place: str, impatient: None) ->
             first.newest()
         assert reached(second.newest()) == 1
         step(second, 2)
-        second.failed()
+        second.cleaner.failed()
         second.clean()
         assert len(names(place, "state")) == 2
     first.close()
@@ -150,7 +150,7 @@ def test_what_a_late_driver_creates_counts_for_nobody(place: str, impatient: Non
         assert folder.versions() == (3, 4)
         with pytest.raises(JobFolderError):
             folder.read(1)
-        second.failed()
+        second.cleaner.failed()
         second.clean()
         assert names(place, "manifests") == {"manifest-3.json", "manifest-4.json"}
         assert len(names(place, "state")) == 2

@@ -10,7 +10,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.errors import InvalidProgramError
 from penstock.job.folder.manifest import OperatorState, StepManifest
-from penstock.job.restore.forecast import predict
+from penstock.job.restore.notices import predict
 from penstock.plan import operator_id
 
 GONE = "f" * 32

@@ -13,13 +13,13 @@ from penstock.common.serialization import Encoder
 from penstock.datastream.connectors import FileSink, JdbcConnectionOptions, JdbcSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.errors import ConfigurationError, JobExecutionError
-from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import Output
 from penstock.job.savepoint.store import write_savepoint
 from penstock.job.steps.outputs import Outputs
 from tests.job.programs import Program
 from tests.job.restore.jobs import ending_after, environment
+from tests.job.steps.looping import in_steps
 
 MORE = 100
 
@@ -189,7 +189,7 @@ def test_how_far_a_sink_has_sent_is_kept_while_the_program_does_without_it(tmp_p
     place, there = tmp_path / "sink-a", tmp_path / "sink-a" / "waits"
     program = Program()
     program.collect(program.source([1]))
-    deployment = deploy(program.pipeline(), folder=StepsFolder("f" * 32, str(tmp_path / "job"), resumed=True))
+    deployment = in_steps(program.pipeline(), str(tmp_path / "job"), resumed=True)
     sent = [Output("", str(place), overwrite=False, sent=True, at=100, size=0)]
     sent.append(Output(str(there), str(place), overwrite=False, sent=True, at=100, size=50))
     with Outputs(deployment, resumed=True) as outputs:

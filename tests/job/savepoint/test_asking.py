@@ -145,7 +145,7 @@ def test_one_is_taken_without_a_driver(tmp_path: Path) -> None:
         place = commands.create(given, tmp_path / "savepoints", seconds=SECONDS)
         assert read_savepoint(place).about.version == wanted
     assert files.storage.list(files.place, deep=True) == before
-    with pytest.raises(ConfigurationError, match="No job is running that knows"):
+    with pytest.raises(ConfigurationError, match="No running job knows"):
         commands.create(files.place, None, seconds=SECONDS)
 
 

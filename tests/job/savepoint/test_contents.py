@@ -18,10 +18,9 @@ from penstock.datastream import DataStream, KeyedProcessFunction, RuntimeContext
 from penstock.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
-from penstock.job.savepoint.checksums import verify
-from penstock.job.savepoint.contents import as_json, content_of
+from penstock.job.savepoint.contents import as_json, content_of, verify
 from penstock.job.savepoint.difference import differences, named
-from penstock.job.savepoint.format import Savepoint
+from penstock.job.savepoint.format import StoredSavepoint
 from penstock.job.savepoint.store import read_savepoint, write_savepoint
 from tests.job.savepoint.jobs import At, environment, numbers_read
 
@@ -65,13 +64,13 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 @pytest.fixture
-def taken(job: Files, tmp_path: Path) -> Savepoint:
+def taken(job: Files, tmp_path: Path) -> StoredSavepoint:
     manifest = job.newest()
     assert manifest is not None
     return write_savepoint(job, manifest, tmp_path / "savepoint")
 
 
-def test_it_says_what_is_in_it(taken: Savepoint) -> None:
+def test_it_says_what_is_in_it(taken: StoredSavepoint) -> None:
     content = content_of(taken)
     [operator] = content.operators
     assert (operator.name, operator.uid, operator.parallelism) == ("many kinds", "many", 2)
@@ -112,7 +111,7 @@ class Bomb:
         return pytest.fail, ("it was unpickled",)
 
 
-def test_sections_are_not_unpickled_either(taken: Savepoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sections_are_not_unpickled_either(taken: StoredSavepoint, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(pytest.fail.Exception):
         pickle.loads(pickle.dumps(Bomb()))
 
@@ -131,7 +130,7 @@ def test_sections_are_not_unpickled_either(taken: Savepoint, monkeypatch: pytest
     content_of(found)
 
 
-def test_differences(taken: Savepoint, tmp_path: Path) -> None:
+def test_differences(taken: StoredSavepoint, tmp_path: Path) -> None:
     one = content_of(taken)
     other = content_of(read_savepoint(job_of(tmp_path / "other", 3, uid="renamed", pipeline__max_parallelism=60).place))
     found = differences(one, other)
@@ -154,7 +153,7 @@ def test_differences(taken: Savepoint, tmp_path: Path) -> None:
     assert {each.change for each in differences(replace(one, operators=(less,)), one)} == {"all: added"}
 
 
-def test_positions_are_compared(taken: Savepoint) -> None:
+def test_positions_are_compared(taken: StoredSavepoint) -> None:
     one = content_of(taken)
     [source] = one.sources
     later = replace(source, positions={"a": 5, "b": 6}, splits_ended=3, records=100)
@@ -167,7 +166,7 @@ def test_positions_are_compared(taken: Savepoint) -> None:
     }
 
 
-def test_a_good_one_is_good(taken: Savepoint) -> None:
+def test_a_good_one_is_good(taken: StoredSavepoint) -> None:
     found = verify(read_savepoint(taken.place))
     assert (found.problems, found.unnamed) == ((), ())
     assert found.files == len(list(taken.manifest.state_files()))
@@ -176,13 +175,13 @@ def test_a_good_one_is_good(taken: Savepoint) -> None:
     assert verify(taken).problems == ()
 
 
-def copied(taken: Savepoint, place: Path) -> Savepoint:
+def copied(taken: StoredSavepoint, place: Path) -> StoredSavepoint:
     """A copy whose files are nobody else's."""
     shutil.copytree(taken.place, place)
     return read_savepoint(place)
 
 
-def test_every_byte_of_every_file_counts(taken: Savepoint, tmp_path: Path) -> None:
+def test_every_byte_of_every_file_counts(taken: StoredSavepoint, tmp_path: Path) -> None:
     found, chance = copied(taken, tmp_path / "copy"), random.Random(7)
     for path in Path(found.state).iterdir():
         data = path.read_bytes()
@@ -215,7 +214,9 @@ def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-def test_headers_with_right_checksums_and_odd_values_are_refused_or_harmless(taken: Savepoint, tmp_path: Path) -> None:
+def test_headers_with_right_checksums_and_odd_values_are_refused_or_harmless(
+    taken: StoredSavepoint, tmp_path: Path
+) -> None:
     found = copied(taken, tmp_path / "copy")
     [(operator_id, operator)] = found.manifest.operators.items()
     file = operator.subtasks[0][0]
@@ -245,7 +246,7 @@ def test_headers_with_right_checksums_and_odd_values_are_refused_or_harmless(tak
     assert refused > 300
 
 
-def test_a_file_of_another_operator_is_seen(taken: Savepoint, tmp_path: Path) -> None:
+def test_a_file_of_another_operator_is_seen(taken: StoredSavepoint, tmp_path: Path) -> None:
     found = copied(taken, tmp_path / "copy")
     [operator] = found.manifest.operators.values()
     first, second = operator.subtasks

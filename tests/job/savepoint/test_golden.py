@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.checksums import verify
-from penstock.job.savepoint.contents import content_of
+from penstock.job.savepoint.contents import content_of, verify
 from penstock.job.savepoint.store import bring_in, read_savepoint
 from tests.job.savepoint.golden import ALL, FIRST, environment, main, program
 from tests.running import collected

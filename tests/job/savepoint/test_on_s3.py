@@ -10,7 +10,7 @@ import pytest
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.requests import Requests
 from penstock.job.savepoint import commands
-from penstock.job.savepoint.checksums import verify
+from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import read_savepoint
 from tests.job.savepoint.jobs import At, Numbers, environment
 from tests.job.savepoint.test_running import SECONDS, lines, sink_to, sums, version, when, windows

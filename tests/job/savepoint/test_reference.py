@@ -15,12 +15,17 @@ from penstock.errors import SavepointError
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.savepoint import commands
-from penstock.job.savepoint.checksums import verify
-from penstock.job.savepoint.contents import content_of
-from penstock.job.savepoint.copies import copy_savepoint, kept, release, remove_savepoint
-from penstock.job.savepoint.format import Savepoint, parsed, written
-from penstock.job.savepoint.reference import Reference
-from penstock.job.savepoint.store import bring_in, read_savepoint, write_savepoint
+from penstock.job.savepoint.contents import content_of, verify
+from penstock.job.savepoint.format import Reference, StoredSavepoint, parsed, written
+from penstock.job.savepoint.store import (
+    bring_in,
+    copy_savepoint,
+    kept,
+    read_savepoint,
+    release,
+    remove_savepoint,
+    write_savepoint,
+)
 from penstock.savepoints import Savepoint as Read
 from penstock.savepoints import SavepointWriter
 from penstock.storage.storage import join
@@ -38,7 +43,7 @@ def place(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def taken(place: str, name: str = "a", pinned: bool = True) -> Savepoint:
+def taken(place: str, name: str = "a", pinned: bool = True) -> StoredSavepoint:
     """A savepoint by reference of the job in a place."""
     folder = JobFolder(f"{place}/jobs/sums")
     with folder.open("sums") as lease:
@@ -214,7 +219,7 @@ def test_ways(savepoint: str, folder: str, way: str | None) -> None:
 )
 def test_ways_that_lead_elsewhere_are_refused(way: str) -> None:
     one = read_savepoint(GOLDEN)
-    odd = Savepoint(one.place, one.about, one.manifest, Reference("0" * 32, way))
+    odd = StoredSavepoint(one.place, one.about, one.manifest, Reference("0" * 32, way))
     short = "/a/b" if way.startswith("../../../../../../..") else one.place
     with pytest.raises(SavepointError, match="is damaged"):
         parsed(written(odd), short)

@@ -17,7 +17,7 @@ from penstock.errors import JobFolderError, SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import Pickled, plain_manifest
-from penstock.job.savepoint.format import AboutSavepoint, Savepoint, bare, parsed, written
+from penstock.job.savepoint.format import AboutSavepoint, StoredSavepoint, bare, parsed, written
 from penstock.job.savepoint.store import bring_in, new_place, read_savepoint, write_savepoint
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
@@ -31,7 +31,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 @pytest.fixture
-def taken(job: Files, tmp_path: Path) -> Savepoint:
+def taken(job: Files, tmp_path: Path) -> StoredSavepoint:
     manifest = job.newest()
     assert manifest is not None
     return write_savepoint(job, manifest, tmp_path / "savepoint")
@@ -41,7 +41,7 @@ def files_of(folder: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def test_what_was_written_is_read(job: Files, taken: Savepoint) -> None:
+def test_what_was_written_is_read(job: Files, taken: StoredSavepoint) -> None:
     newest = job.newest()
     assert newest is not None
     assert taken.manifest.operators == newest.operators
@@ -54,12 +54,12 @@ def test_what_was_written_is_read(job: Files, taken: Savepoint) -> None:
     assert {name for name in files_of(job.state) if name in set(newest.files())} == set(newest.files())
 
 
-def test_it_costs_no_copy_on_one_file_system(job: Files, taken: Savepoint) -> None:
+def test_it_costs_no_copy_on_one_file_system(job: Files, taken: StoredSavepoint) -> None:
     for name in taken.manifest.files():
         assert os.path.samefile(join(taken.state, name), join(job.state, name))
 
 
-def test_people_can_read_it(taken: Savepoint) -> None:
+def test_people_can_read_it(taken: StoredSavepoint) -> None:
     head, _, body = Path(taken.place, "savepoint.json").read_text().partition("\n")
     assert json.loads(head)["kind"] == "penstock savepoint"
     assert len(body.splitlines()) > 50
@@ -70,7 +70,7 @@ def test_people_can_read_it(taken: Savepoint) -> None:
 
 
 @pytest.mark.parametrize("way", ["mv", "cp"])
-def test_it_can_be_moved_and_copied(taken: Savepoint, tmp_path: Path, way: str) -> None:
+def test_it_can_be_moved_and_copied(taken: StoredSavepoint, tmp_path: Path, way: str) -> None:
     elsewhere = tmp_path / "else" / "where"
     elsewhere.parent.mkdir()
     (shutil.move if way == "mv" else shutil.copytree)(taken.place, elsewhere)
@@ -125,7 +125,7 @@ def test_any_storage_to_any(
     assert replace(again, place=taken.place, about=taken.about) == taken
 
 
-def test_a_second_savepoint_has_a_place_of_its_own(job: Files, taken: Savepoint, tmp_path: Path) -> None:
+def test_a_second_savepoint_has_a_place_of_its_own(job: Files, taken: StoredSavepoint, tmp_path: Path) -> None:
     manifest = job.newest()
     assert manifest is not None
     with pytest.raises(SavepointError, match="There is a savepoint already"):
@@ -182,7 +182,7 @@ def test_nothing_is_unpickled_before_it_is_brought_in(tmp_path: Path) -> None:
 
 
 def test_a_position_whose_class_is_gone_is_said(
-    taken: Savepoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    taken: StoredSavepoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = numbers_read(tmp_path / "job")
     found = read_savepoint(job.place)
@@ -219,14 +219,14 @@ def test_what_is_no_savepoint_is_said(what: str, tmp_path: Path) -> None:
     assert issubclass(SavepointError, JobFolderError)
 
 
-def test_a_newer_one_is_refused(taken: Savepoint) -> None:
+def test_a_newer_one_is_refused(taken: StoredSavepoint) -> None:
     path = Path(taken.place, "savepoint.json")
     path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 3', 1))
     with pytest.raises(SavepointError, match="format 3: a newer Penstock"):
         read_savepoint(taken.place)
 
 
-def test_every_byte_counts_and_every_length(taken: Savepoint) -> None:
+def test_every_byte_counts_and_every_length(taken: StoredSavepoint) -> None:
     text, chance = Path(taken.place, "savepoint.json").read_bytes(), random.Random(13)
     for length in [*range(300), *chance.sample(range(300, len(text)), 300)]:
         with pytest.raises(SavepointError):
@@ -256,11 +256,11 @@ def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-def test_one_with_a_right_checksum_and_odd_values_is_refused_or_harmless(taken: Savepoint) -> None:
+def test_one_with_a_right_checksum_and_odd_values_is_refused_or_harmless(taken: StoredSavepoint) -> None:
     """Never another exception; and no file outside of the folder is named."""
     about = AboutSavepoint("1" * 32, "job", "2" * 32, 5, 6, "savepoint", 2)
     chance = random.Random(5)
-    examples = [taken, Savepoint("place", about, bare(everything()))]
+    examples = [taken, StoredSavepoint("place", about, bare(everything()))]
     refused = 0
     for example in examples:
         text = written(example).partition(b"\n")[2]
@@ -283,7 +283,7 @@ def test_one_with_a_right_checksum_and_odd_values_is_refused_or_harmless(taken: 
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "longer"])
-def test_files_of_another_length_are_not_brought_in(taken: Savepoint, tmp_path: Path, damage: str) -> None:
+def test_files_of_another_length_are_not_brought_in(taken: StoredSavepoint, tmp_path: Path, damage: str) -> None:
     path = Path(taken.state, next(iter(taken.manifest.files())))
     data = path.read_bytes()
     path.unlink()  # the checkpoint directory has it, too

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from penstock.job.deployment import Deployment, StepsFolder, deploy
+from penstock.job.deployment import Deployment, deploy
 from penstock.job.folder.manifest import Output
 from penstock.job.steps.outputs import Outputs
 from penstock.plan import Pipeline
@@ -21,6 +20,14 @@ from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 
 FOLDER_ID = "f" * 32
+
+
+def in_steps(
+    pipeline: Pipeline, place: object, folder_id: str = FOLDER_ID, resumed: bool = False, job_id: str | None = None
+) -> Deployment:
+    """A program that commits in steps, with a checkpoint directory that nobody has opened."""
+    settings = replace(pipeline.settings, checkpoint_directory=str(place))
+    return deploy(replace(pipeline, settings=settings), job_id, resumed=resumed).in_folder(folder_id, str(place))
 
 
 @dataclass
@@ -109,7 +116,7 @@ def go(
 ) -> None:
     """Run a job from its newest manifest on, to its end."""
     found = newest(job_folder)
-    deployment = deploy(pipeline(), uuid.uuid4().hex, folder=StepsFolder(FOLDER_ID, job_folder, found is not None))
+    deployment = in_steps(pipeline(), job_folder, resumed=found is not None)
     with Outputs(deployment, resumed=found is not None) as outputs:
         start = found["version"] if found else 0
         outputs.recover([Output(**each) for each in found["outputs"]] if found else [], start)

@@ -10,7 +10,7 @@ from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.run import watched
-from penstock.job.steps.events import StepSummary
+from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SubtaskMetrics
 from penstock.metrics.running import NO_WATERMARK

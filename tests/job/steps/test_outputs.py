@@ -13,14 +13,13 @@ from penstock.common.serialization import SimpleStringEncoder
 from penstock.connectors.files.file_sink import FileOutput
 from penstock.errors import ConfigurationError, FencedError, UnsupportedError
 from penstock.job.commit.leftovers import Verdict, pending_at, recover
-from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.steps.outputs import Outputs
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.sink import StreamSink
 from penstock.storage.stores import Store
 from tests.job.commit.crashes import ONE_OF, Buckets, dies_at, hidden
 from tests.job.programs import Program
-from tests.job.steps.looping import FOLDER_ID, Sinks, go, newest
+from tests.job.steps.looping import Sinks, go, in_steps, newest
 
 STEPS = [range(5), [], range(5, 8), range(8, 12)]
 LAYOUTS = [(2, 1, 0), (0, 0, 2), (1, 2, 1)]
@@ -121,7 +120,7 @@ def test_a_recovery_that_dies_is_recovered(tmp_path, layout):
 
 
 def test_what_a_step_that_does_not_count_has_written_goes(tmp_path):
-    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(program(tmp_path, (2, 1, 1)), str(tmp_path / "job"))
     with Outputs(deployment) as pending:
         pending.recover((), 0)
         for _ in range(2):
@@ -142,14 +141,14 @@ def test_what_a_step_that_does_not_count_has_written_goes(tmp_path):
 
 def test_a_driver_that_wakes_up_behind_its_successor_changes_nothing(tmp_path):
     """It is in the middle of publishing; the next one has published the same and gone on."""
-    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(program(tmp_path, (2, 1, 1)), str(tmp_path / "job"))
     (tmp_path / "job").mkdir()
     sleeper = Outputs(deployment).__enter__()
     sinks = Sinks(deployment, {})
     first = sleeper.put_together(sinks.step(1, range(5)))
     sleeper.publish(first, 1)
     second = sleeper.put_together(sinks.step(2, range(5, 8)))
-    successor = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
+    successor = in_steps(program(tmp_path, (2, 1, 1)), str(tmp_path / "job"), resumed=True)
     with Outputs(successor, resumed=True) as awake:
         awake.recover(second, 2)
         new = Sinks(successor, sinks.handed_over())
@@ -171,11 +170,11 @@ def test_a_driver_that_was_replaced_removes_nothing_of_its_successor(tmp_path):
         if taken:
             raise FencedError("the folder was taken over")
 
-    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(program(tmp_path, (2, 1, 1)), str(tmp_path / "job"))
     with Outputs(deployment, check=check) as sleeper:
         sleeper.recover((), 0)
         taken.append(True)
-        successor = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+        successor = in_steps(program(tmp_path, (2, 1, 1)), str(tmp_path / "job"))
         with Outputs(successor) as awake:
             awake.recover((), 0)
             first = awake.put_together(Sinks(successor, {}).step(1, range(5)))
@@ -186,7 +185,7 @@ def test_a_driver_that_was_replaced_removes_nothing_of_its_successor(tmp_path):
 
 
 def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
-    deployment = deploy(program(tmp_path, (1, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(program(tmp_path, (1, 0, 1)), str(tmp_path / "job"))
     with Outputs(deployment) as pending:
         committed = pending.put_together(Sinks(deployment, {}).step(1, range(5)))
     assert len(hidden(tmp_path)) == 3  # of the two sinks, and in the checkpoint directory, what they would pass on
@@ -194,7 +193,7 @@ def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
         Verdict.LEAVE,
         Verdict.LEAVE,
     ]
-    again = deploy(program(tmp_path, (1, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
+    again = in_steps(program(tmp_path, (1, 0, 1)), str(tmp_path / "job"), resumed=True)
     with Outputs(again, resumed=True) as pending:
         pending.recover(committed, 1)
     assert outputs(tmp_path) == expected((1, 0, 1), [range(5)])
@@ -202,7 +201,7 @@ def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
 
 
 def test_other_job_folders_leftovers_are_left_alone(tmp_path):
-    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=StepsFolder("e" * 32, str(tmp_path / "other")))
+    deployment = in_steps(program(tmp_path, (0, 0, 1)), str(tmp_path / "other"), "e" * 32)
     with Outputs(deployment) as pending:
         pending.put_together(Sinks(deployment, {}).step(1, range(5)))
     run(tmp_path, (0, 0, 1))
@@ -226,9 +225,7 @@ def test_a_file_that_was_moved_away_begins_anew_and_one_that_was_cut_is_an_error
     (tmp_path / "right").rename(tmp_path / "moved")
     run(tmp_path, (0, 1, 0), [[1, 2], [3]])
     assert outputs(tmp_path) == {"moved": ["1", "2"], "right": ["3"]}
-    deployment = deploy(
-        program(tmp_path, (0, 1, 0)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True)
-    )
+    deployment = in_steps(program(tmp_path, (0, 1, 0)), str(tmp_path / "job"), resumed=True)
     with Outputs(deployment, resumed=True) as pending:
         committed = pending.put_together(Sinks(deployment, {}).step(3, [4]))
         (tmp_path / "right").write_text("")
@@ -240,7 +237,7 @@ def test_a_file_that_was_moved_away_begins_anew_and_one_that_was_cut_is_an_error
 
 
 def test_a_name_that_is_taken_is_no_commit(tmp_path):
-    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(program(tmp_path, (0, 0, 1)), str(tmp_path / "job"))
     with Outputs(deployment) as pending:
         pending.publish(pending.put_together(Sinks(deployment, {}).step(1, [1])), 1)
         with pytest.raises(ConfigurationError, match="exists already"):
@@ -249,9 +246,7 @@ def test_a_name_that_is_taken_is_no_commit(tmp_path):
 
 def test_text_on_a_store_is_refused_with_what_to_do(tmp_path):
     pytest.importorskip("fsspec")
-    deployment = deploy(
-        program(f"memory://steps/{tmp_path.name}", (1, 0, 0)), folder=StepsFolder(FOLDER_ID, str(tmp_path))
-    )
+    deployment = in_steps(program(f"memory://steps/{tmp_path.name}", (1, 0, 0)), str(tmp_path))
     with pytest.raises(UnsupportedError, match=r"'Sink: left' writes text.*Use sink_to\(FileSink"):
         Outputs(deployment)
 

@@ -17,13 +17,12 @@ from penstock.common.serialization import SimpleStringEncoder
 from penstock.connectors.files import file_sink, packs
 from penstock.connectors.files.bulk_sink import BulkOutput
 from penstock.connectors.files.file_sink import FileOutput
-from penstock.job.deployment import deploy
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.operators.sink import StreamSink
 from tests.job.commit.crashes import Buckets
 from tests.job.programs import Program
-from tests.job.steps.looping import FOLDER_ID, StepsFolder
+from tests.job.steps.looping import FOLDER_ID, in_steps
 
 
 class Lines(BulkWriterFactory[Any]):
@@ -56,7 +55,7 @@ class Sink:
         output = BulkOutput(base, Lines(), Buckets(), None) if bulk else text
         program = Program()
         program.add(StreamSink(output), program.source([]), p=1, name="Sink: out")
-        self.deployment = deploy(program.pipeline("passed on"), folder=StepsFolder(FOLDER_ID, str(root / "job")))
+        self.deployment = in_steps(program.pipeline("passed on"), str(root / "job"))
         self.vertex = self.deployment.vertices[-1]
         self.volatile: Any = None
         self.found: dict[str, str] = {}

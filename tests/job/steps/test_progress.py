@@ -10,7 +10,7 @@ import pytest
 from penstock.common.jobs.job_control import JobControl
 from penstock.errors import JobExecutionError, UnknownNameError
 from penstock.job.deployment import Deployment, deploy
-from penstock.job.steps.events import StepSummary
+from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SourceProgress, StateSize
 from penstock.metrics.running import END_OF_TIME, _steps

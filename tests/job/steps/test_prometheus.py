@@ -16,7 +16,7 @@ from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import MapFunction, StreamExecutionEnvironment
 from penstock.errors import ConfigurationError
 from penstock.job.deployment import deploy
-from penstock.job.steps.events import StepSummary
+from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.prometheus import exposed, samples
 from penstock.metrics import SourceProgress, StateSize

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError
 from penstock.job.steps.source_plans import MOST_SPLITS, OwnPlan, SplitPlan, hold_back
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
@@ -45,7 +46,7 @@ class Folder(Source):
 
 
 def plan_of(source, parallelism, positions=(), over=(), once=False):
-    return SplitPlan(vertex(parallelism), dict(positions), over, source, once)
+    return SplitPlan(vertex(parallelism), dict(positions), over, source, Settings(available_now=once))
 
 
 def ranges(plan, records=100):
@@ -79,10 +80,10 @@ def test_who_has_no_partition_is_idle_and_who_has_nothing_new_is_not():
 
 @pytest.mark.parametrize("pyflink", [True, False])
 def test_a_warning_tells_pyflinks_users_of_subtasks_without_partitions(pyflink, caplog):
-    plan = SplitPlan(vertex(3), {}, (), Topic(5, 5), once=False, pyflink=pyflink)
+    plan = SplitPlan(vertex(3), {}, (), Topic(5, 5), Settings(pyflink=pyflink))
     for _ in range(3):
         plan.plan(100, 10)
-    SplitPlan(vertex(2), {}, (), Topic(5, 5), once=False, pyflink=True).plan(100, 10)
+    SplitPlan(vertex(2), {}, (), Topic(5, 5), Settings(pyflink=True)).plan(100, 10)
     messages = [record.getMessage() for record in caplog.records]
     assert len(messages) == pyflink
     assert all("'Source: s' has 3 subtasks, and partitions for 2 of them" in message for message in messages)

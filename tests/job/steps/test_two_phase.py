@@ -20,13 +20,12 @@ from penstock.connectors import two_phase
 from penstock.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.errors import ConfigurationError, JobExecutionError
-from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.steps.outputs import Outputs
 from penstock.runtime.operators.sink import StreamSink
 from tests.job.commit.crashes import dies_at, hidden
 from tests.job.programs import Program
 from tests.job.restore.jobs import environment
-from tests.job.steps.looping import FOLDER_ID, Sinks, go, newest
+from tests.job.steps.looping import Sinks, go, in_steps, newest
 
 STEPS = [range(5), [], range(5, 8), range(8, 12)]
 
@@ -110,7 +109,7 @@ def test_a_driver_that_dies_anywhere_commits_each_version_once(tmp_path, padding
 
 
 def test_a_sink_is_told_what_does_not_count(tmp_path):
-    deployment = deploy(pipeline(Ledger(tmp_path)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(pipeline(Ledger(tmp_path)), str(tmp_path / "job"))
     with Outputs(deployment) as outputs:
         outputs.recover((), 0)
         sinks = Sinks(deployment, {})
@@ -128,12 +127,12 @@ def test_a_sink_is_told_what_does_not_count(tmp_path):
 
 
 def test_a_sink_that_the_program_has_not_any_more_is_asked_for(tmp_path):
-    deployment = deploy(pipeline(Ledger(tmp_path)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(pipeline(Ledger(tmp_path)), str(tmp_path / "job"))
     with Outputs(deployment) as outputs:
         first = outputs.put_together(Sinks(deployment, {}).step(1, [1]))
     program = Program()
     program.collect(program.source([1]))
-    other = deploy(program.pipeline(), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
+    other = in_steps(program.pipeline(), str(tmp_path / "job"), resumed=True)
     with (
         Outputs(other, resumed=True) as outputs,
         pytest.raises(ConfigurationError, match=r"no longer has this sink.*uid\(\)"),
@@ -142,7 +141,7 @@ def test_a_sink_that_the_program_has_not_any_more_is_asked_for(tmp_path):
 
 
 def test_a_commit_that_fails_is_named_and_repeated(tmp_path):
-    deployment = deploy(pipeline(Ledger(tmp_path / "out")), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    deployment = in_steps(pipeline(Ledger(tmp_path / "out")), str(tmp_path / "job"))
     with Outputs(deployment) as outputs:
         first = outputs.put_together(Sinks(deployment, {}).step(1, [1]))
         with pytest.raises(JobExecutionError, match=r"'Sink: Ledger' \(Ledger\) could not commit version 1: FileNotF"):
@@ -189,9 +188,7 @@ def test_a_version_that_is_committed_again_is_refused_and_another_job_folder_has
     with sqlite3.connect(tmp_path / "db") as connection:
         connection.execute("CREATE TABLE numbers (value INTEGER)")
     for number, folder in enumerate(("a" * 32, "b" * 32), 1):
-        deployment = deploy(
-            pipeline(table(tmp_path / "db", exactly_once="n")), folder=StepsFolder(folder, str(tmp_path / folder))
-        )
+        deployment = in_steps(pipeline(table(tmp_path / "db", exactly_once="n")), str(tmp_path / folder), folder)
         with Outputs(deployment) as outputs:
             sinks = Sinks(deployment, {})
             first = outputs.put_together(sinks.step(1, [1, 2]))

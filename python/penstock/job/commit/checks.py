@@ -15,16 +15,7 @@ from penstock.storage.stores import Store
 
 
 def check_target(place: str, *, overwrite: bool, adds: bool) -> None:
-    """The target of a sink is free, or may be replaced, or takes files.
-
-    Args:
-        place: its path or URL.
-        overwrite: whether a file there, or a folder with nothing but numbered files, is replaced.
-        adds: whether it is a folder that keeps what is in it.
-
-    Raises:
-        ConfigurationError: it is not, or its store cannot be reached.
-    """
+    """The target of a sink is free, or may be replaced, or (``adds``) is a folder that takes more files."""
     if is_local(place):
         _check_local(Path(place), overwrite, adds)
     else:
@@ -71,11 +62,7 @@ def _check_numbered(place: str, strange: Iterable[str]) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """A local folder is there, or can be made.
-
-    Raises:
-        ConfigurationError: something else stands in its place, or it may not be written.
-    """
+    """A local folder exists, or can be made."""
     if path.exists() and not path.is_dir():
         raise _not_a_folder(str(path))
     if path.exists() and not os.access(path, os.W_OK | os.X_OK):
@@ -86,17 +73,11 @@ def check_folder(path: Path) -> None:
 
 
 def _not_a_folder(place: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{place!r} is not a folder, so no files can be added to it. Remove it, or write to another base path."
-    )
+    return ConfigurationError(f"{place!r} is not a folder, so files cannot be added. Write to another base path.")
 
 
 def check_files(outputs: Iterable[Output]) -> None:
-    """Every local file of a job that commits once can be published, as far as that is still to be done.
-
-    Raises:
-        ConfigurationError: something stands in its place that may not be replaced.
-    """
+    """Every local file of a job that commits once can be published, as far as that is still to be done."""
     folders: set[Path] = set()
     for output in outputs:
         waiting = Path(output.pending)

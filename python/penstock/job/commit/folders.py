@@ -35,19 +35,12 @@ _OURS = re.compile(rf"{MARKER}(?:\.tmp)?|{COMMIT}|(?:{NEW}|{OLD})[0-9a-f]{{32}}|
 
 @dataclass(frozen=True)
 class Marker:
-    """Says whose a pending folder is.
-
-    Attributes:
-        job: name of the job.
-        job_id: id of the run.
-        job_folder: its checkpoint directory.
-        folders: all pending folders of a job that commits once, its home first; none of any other.
-    """
+    """Says whose a pending folder is."""
 
     job: str
-    job_id: str
-    job_folder: str
-    folders: tuple[str, ...] = ()
+    job_id: str  # of the run
+    job_folder: str  # its checkpoint directory
+    folders: tuple[str, ...] = ()  # all pending folders of a job that commits once, its home first; else none
 
     @classmethod
     def of(cls, job: JobConfig, folders: Sequence[str]) -> Marker:
@@ -58,12 +51,7 @@ class Marker:
 
 
 def read_marker(folder: str) -> Marker | None:
-    """The marker of a pending folder, None where there is none.
-
-    Raises:
-        ConfigurationError: it is not one that this Penstock writes, or names other folders.
-        OSError: it cannot be read.
-    """
+    """The marker of a pending folder, None where there is none."""
     path = join(folder, MARKER)
     try:
         data: dict[str, Any] = json.loads(storage_of(folder).get(path))
@@ -95,32 +83,23 @@ def missing_above(folders: Sequence[str]) -> list[str]:
 
 
 def make(folder: str, marker: Marker) -> None:
-    """Make a pending folder with its marker.
-
-    Raises:
-        ConfigurationError: it cannot be made.
-    """
+    """Make a pending folder with its marker."""
     data: dict[str, Any] = {"job": marker.job, "job_folder": marker.job_folder, "job_id": marker.job_id}
     if marker.folders:
         data["folders"] = marker.folders
     with writable(folder):
-        _put(folder, json.dumps(data).encode("ascii"))
-
-
-def _put(folder: str, data: bytes) -> None:
-    """Write a marker as a whole. A clean-up may find the folder before that, and remove it."""
-    if not is_local(folder):
-        Store(folder).put(join(folder, MARKER), data)
-        return
-    temporary = join(folder, f"{MARKER}.tmp")
-    for _ in range(_TRIES):
-        with contextlib.suppress(FileNotFoundError):
-            os.makedirs(folder, exist_ok=True)
-            with naming(temporary), open(temporary, "wb") as file:
-                file.write(data)
-            os.rename(temporary, join(folder, MARKER))
+        if not is_local(folder):
+            Store(folder).put(join(folder, MARKER), json.dumps(data).encode("ascii"))
             return
-    raise FileNotFoundError(f"{folder!r} disappears as soon as it is made")
+        temporary = join(folder, f"{MARKER}.tmp")
+        for _ in range(_TRIES):  # a clean-up may find the folder before its marker, and remove it
+            with contextlib.suppress(FileNotFoundError):
+                os.makedirs(folder, exist_ok=True)
+                with naming(temporary), open(temporary, "wb") as file:
+                    file.write(json.dumps(data).encode("ascii"))
+                os.rename(temporary, join(folder, MARKER))
+                return
+        raise FileNotFoundError(f"{folder!r} disappears as soon as it is made")
 
 
 @contextlib.contextmanager

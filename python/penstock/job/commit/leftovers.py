@@ -11,14 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
-from penstock.errors import ConfigurationError, FolderHeldError, JobFolderError, PenstockError
-from penstock.job.commit.checks import check_files, exists_already
+from penstock.errors import ConfigurationError, FolderHeldError, InvalidProgramError, JobFolderError, PenstockError
+from penstock.job.commit.checks import check_files, check_target, exists_already
 from penstock.job.commit.folders import COMMIT, NEW, Marker, pending_in, read_marker, remove, stranger
 from penstock.job.commit.publication import by_target, publish_files, send
 from penstock.job.folder.lease import JobFolder
@@ -38,45 +38,25 @@ NOBODY: Senders = MappingProxyType({})
 class Verdict(Enum):
     """What becomes of a leftover."""
 
-    PUBLISH = "publish"
-    """The job was committed: its outputs are published."""
-    REMOVE = "remove"
-    """The job was not committed: it has not happened."""
-    RUNNING = "running"
-    """Its driver lives, or may live."""
-    LEAVE = "leave"
-    """It is not Penstock's, or something is in the way; the reason says what."""
+    PUBLISH = "publish"  # the job was committed: its outputs are published
+    REMOVE = "remove"  # the job was not committed: it has not happened
+    RUNNING = "running"  # its driver lives, or may live
+    LEAVE = "leave"  # it is not Penstock's, or something is in the way; the reason says what
 
 
 @dataclass(frozen=True)
 class Leftover:
-    """Pending folders of one job.
+    """Pending folders of one job."""
 
-    Attributes:
-        folder: the job's home if it commits once, else the folder itself.
-        job: name of the job, None where nothing says it.
-        targets: the outputs concerned.
-        verdict: what became of it, or would.
-        reason: why it was left.
-    """
-
-    folder: str
-    job: str | None
+    folder: str  # the job's home if it commits once, else the folder itself
+    job: str | None  # None if unknown
     targets: tuple[str, ...]
-    verdict: Verdict
-    reason: str = ""
+    verdict: Verdict  # what became of it, or would
+    reason: str = ""  # why it was left
 
 
 def pending_at(path: str) -> Iterator[str]:
-    """The pending folders of an output, and those of outputs in it if it is a folder (not of folders inside those).
-    O(entries of the folder it is in, its own, and those of the folders in it).
-
-    Args:
-        path: of the output, or its URL.
-
-    Raises:
-        ConfigurationError: the folder of the output is not there, or its store cannot be reached.
-    """
+    """The pending folders of an output (path or URL), and of outputs in it if it is a folder, one level deep."""
     place = real_place(path)
     if pending_of(place) is not None:
         yield place
@@ -92,7 +72,6 @@ def pending_at(path: str) -> Iterator[str]:
 
 
 def _of(target: str, folder: str | None) -> list[str]:
-    """The pending folders of a target in a folder."""
     found = [] if folder is None else pending_in(folder)
     return [path for path in found if (pending := pending_of(path)) is not None and pending.target == target]
 
@@ -106,17 +85,7 @@ def _folders(place: str) -> list[str]:
 
 
 def settle(target: str, *, adds: bool, senders: Senders = NOBODY) -> None:
-    """Before a job writes to a target: finish or remove what an earlier one that commits once has left of it, with all
-    outputs of that.
-
-    Args:
-        target: path or URL.
-        adds: whether it is a folder to which files are added, which several jobs may do at a time.
-        senders: the sinks of the program, which send what an earlier run could not.
-
-    Raises:
-        ConfigurationError: a job that runs writes there too, or the earlier one's output cannot be published.
-    """
+    """Before a job writes to a target: finish or remove what an earlier one that commits once has left of it."""
     above = next(parents(target), None)
     inside = _of(target, target) if adds else []
     for folder in (*_of(target, above), *inside):
@@ -124,7 +93,14 @@ def settle(target: str, *, adds: bool, senders: Senders = NOBODY) -> None:
             continue
         leftover = recover(folder, senders=senders)
         if leftover is not None and leftover.verdict is Verdict.RUNNING and folder not in inside:
-            raise _in_use(target, leftover)
+            stored = not is_local(target)
+            running = f", or has died in the last {LEASE_SECONDS:.0f} seconds" if stored else ""
+            end = f"`penstock clean --dead {target}` ends the wait" if stored else f"remove {leftover.folder!r} by hand"
+            job = "a job" if leftover.job is None else f"the job {leftover.job!r}"
+            raise ConfigurationError(
+                f"The output {target!r} is that of {job} too, which is still running{running}. Wait for it, "
+                f"or write elsewhere. If its driver is dead, {end}."
+            )
         if leftover is not None and leftover.verdict is Verdict.LEAVE and leftover.job is not None:
             raise ConfigurationError(
                 f"An earlier run of the job {leftover.job!r} has left the output {target!r} unfinished, and it cannot "
@@ -132,31 +108,42 @@ def settle(target: str, *, adds: bool, senders: Senders = NOBODY) -> None:
             )
 
 
-def _in_use(target: str, leftover: Leftover) -> ConfigurationError:
-    running, dead = "", f"remove {leftover.folder!r} by hand."
-    job = "a job" if leftover.job is None else f"the job {leftover.job!r}"
-    if not is_local(target):
-        running = f", or has died in the last {LEASE_SECONDS:.0f} seconds"
-        dead = f"`penstock clean --dead {target}` ends the wait."
-    return ConfigurationError(
-        f"The output {target!r} is that of {job} too, which is still running{running}. Wait for it, "
-        f"or write elsewhere. If its driver is dead, {dead}"
-    )
+def check_targets(sinks: Sequence[tuple[PublishedSink, str]], *, resumed: bool) -> None:
+    """Settle the targets of a program's sinks, with names: none is inside another's, nor the same unless all add files.
+
+    ``resumed``: an earlier run of the program has written to them.
+    """
+    senders = {sink.place(): sink for sink, _ in sinks if sink.sends}
+    writers: dict[str, str] = {}
+    folders: dict[str, str] = {}  # all that contain an output, and a sink that writes there
+    adding: set[str] = set()
+    for sink, name in sinks:
+        place = sink.place()
+        settle(place, adds=sink.adds, senders=senders)
+        if sink.adds or not resumed:
+            check_target(place, overwrite=sink.overwrite, adds=sink.adds)
+        around = (writers[path] for path in (place, *parents(place)) if path in writers)
+        first = next(around, folders.get(place))
+        if first is not None and sink.sends:
+            raise InvalidProgramError(
+                f"The sinks {first!r} and {name!r} have the same transactional id prefix, by which each would end the "
+                "transactions of the other. Give each its own."
+            )
+        if first is not None and not (sink.adds and place in adding):
+            raise InvalidProgramError(
+                f"The sinks {first!r} and {name!r} both write to {place!r}, or one inside the folder of the other. "
+                "Give each its own path, or unite the streams before one sink."
+            )
+        writers[place] = name
+        folders.update(dict.fromkeys(parents(place), name))
+        if sink.adds:
+            adding.add(place)
 
 
 def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: Senders = NOBODY) -> Leftover | None:
-    """Finish or remove the job of a pending folder, unless its driver lives. It can be repeated, also after it was
-    itself interrupted.
+    """Finish or remove the job of a pending folder, unless its driver lives (``dead``: it is known not to).
 
-    Args:
-        folder: of :func:`pending_at`.
-        dry_run: only say what would be done.
-        dead: the driver is known to be dead, so nobody waits until its lease is over.
-        senders: the sinks of the program.
-
-    Returns:
-        What was done; None if the folder is gone, as when another process does the same.
-    """
+    It can be repeated. Returns what was done, or would be (``dry_run``); None if the folder is gone."""
     leftover = Leftover(folder, None, (_pending(folder).target,), Verdict.REMOVE)
     try:
         marker = read_marker(folder)
@@ -167,7 +154,11 @@ def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: 
         if _pending(folder).folder_id is not None:
             if marker is None:
                 raise ConfigurationError(f"{folder!r} does not say whose it is. Remove it by hand.")
-            return _of_steps(folder, marker, leftover, dry_run)
+            with _free(marker.job_folder, _pending(folder).folder_id) as job:
+                _check_not_needed(folder, job)
+                if not dry_run:
+                    remove(folder)
+            return leftover
         if marker is None:
             return _unmarked(folder, leftover, dry_run, dead)
         targets = tuple(_pending(each).target for each in marker.folders)
@@ -194,23 +185,9 @@ def _is_there(folder: str) -> bool:
     return True
 
 
-def _of_steps(folder: str, marker: Marker, leftover: Leftover, dry_run: bool) -> Leftover:
-    """The folder of a job with a checkpoint directory of its own."""
-    with _free(marker.job_folder, _pending(folder).folder_id) as job:
-        _check_not_needed(folder, job)
-        if not dry_run:
-            remove(folder)
-    return leftover
-
-
 @contextlib.contextmanager
 def _free(place: str, folder_id: str | None) -> Iterator[JobFolder]:
-    """The checkpoint directory, which no driver has, nor takes as long as the block lasts where there are locks.
-
-    Raises:
-        FolderHeldError: one has.
-        JobFolderError: it is not there.
-    """
+    """The checkpoint directory, which no driver has, nor takes within the block if there are locks."""
     job = JobFolder(place)
     about = job.files.about()
     if about is None or about.id != folder_id:
@@ -228,11 +205,7 @@ def _free(place: str, folder_id: str | None) -> Iterator[JobFolder]:
 
 
 def _check_not_needed(folder: str, job: JobFolder) -> None:
-    """Nothing in a folder is named by the newest manifest.
-
-    Raises:
-        JobFolderError: something is, or it cannot be told.
-    """
+    """Nothing in a folder is named by the newest manifest."""
     newest = job.newest()
     outputs = () if newest is None else newest.outputs
     named = {output.pending for output in outputs if output.pending.startswith(f"{folder}/")}
@@ -246,8 +219,7 @@ def _check_not_needed(folder: str, job: JobFolder) -> None:
 
 
 def _unmarked(folder: str, leftover: Leftover, dry_run: bool, dead: bool) -> Leftover:
-    """A folder whose making, or removal, was interrupted, or to which a late task has written: without its marker a job
-    does not count. Another's folder may have such a name."""
+    """A folder whose creation or removal was interrupted; without its marker a job does not count."""
     strange = stranger(folder)
     if strange is not None:
         return replace(leftover, verdict=Verdict.LEAVE, reason=f"{strange!r} in it is not known to be Penstock's.")
@@ -262,7 +234,6 @@ def _unmarked(folder: str, leftover: Leftover, dry_run: bool, dead: bool) -> Lef
 
 
 def _finish(folder: str, marker: Marker, leftover: Leftover, dry_run: bool, dead: bool, senders: Senders) -> Leftover:
-    """A job that commits once."""
     home = marker.folders[0]
     single = SingleCommit(marker.job_folder, marker.job)
     if read_marker(home) != marker or not single.exists():
@@ -286,11 +257,7 @@ def _finish(folder: str, marker: Marker, leftover: Leftover, dry_run: bool, dead
 
 
 def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> None:
-    """Everything is as a job leaves it, and can be published.
-
-    Raises:
-        ConfigurationError: it is not, or cannot.
-    """
+    """Everything is as a job leaves it, and can be published."""
     for output in outputs:
         pending = pending_of(output.pending.rpartition("/")[0])
         if not output.pending and output.sent:
@@ -301,7 +268,10 @@ def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> Non
         if is_local(base) and not os.path.isdir(base):
             raise ConfigurationError(f"The folder of {output.target!r} is not there. Is a file system not mounted?")
         if not is_local(output.target) and not output.overwrite:
-            _check_copy(output)
+            store = Store(output.pending)
+            waits, stands = store.size(output.pending), store.size(output.target)
+            if waits is not None and stands is not None and waits != stands:  # so it is no copy of it
+                raise exists_already(output.target)
     for folder in marker.folders:
         strange = stranger(folder)
         if strange is not None:
@@ -326,18 +296,6 @@ def _is_ours(output: Output, pending: PendingFolder, marker: Marker) -> bool:
     if output.target == pending.target:
         return output.sent or not pending.inside
     return output.target.startswith(f"{pending.target}/")
-
-
-def _check_copy(output: Output) -> None:
-    """Nothing stands in the place of an output on a store but what may be a copy of it.
-
-    Raises:
-        ConfigurationError: something does.
-    """
-    store = Store(output.pending)
-    waits, stands = store.size(output.pending), store.size(output.target)
-    if waits is not None and stands is not None and waits != stands:
-        raise exists_already(output.target)
 
 
 def _to_send(outputs: tuple[Output, ...]) -> dict[str, list[Output]]:

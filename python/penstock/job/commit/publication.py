@@ -24,13 +24,7 @@ _BLOCK = 1 << 20
 
 
 def publish_files(outputs: Sequence[Output]) -> None:
-    """Publish those outputs of a manifest that are files with names.
-
-    Raises:
-        ConfigurationError: something stands in a target's place that may not be replaced, or a file to which bytes are
-            to be added has lost some.
-        OSError: the storage refuses.
-    """
+    """Publish those outputs of a manifest that are files with names."""
     named = [output for output in outputs if not output.sent]
     folders: dict[str, None] = {}
     for output in named:
@@ -57,7 +51,6 @@ def _is_whole(output: Output) -> bool:
 
 
 def _name(output: Output) -> None:
-    """Give a file or folder its name."""
     new, target = Path(output.pending), Path(output.target)
     if not new.exists():
         return
@@ -73,7 +66,6 @@ def _name(output: Output) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder, durably, with those above it."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for path in missing:
@@ -81,8 +73,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _append(output: Output, at: int) -> None:
-    """Put the bytes of a file behind those that were in another one. It never cuts: what is there behind them has come
-    later, from a driver that follows this one."""
+    """Add a file to another, at the position in the manifest. It never cuts: bytes behind are a later driver's."""
     try:
         source = open(output.pending, "rb")  # noqa: SIM115 - it is closed below
     except FileNotFoundError:
@@ -93,20 +84,15 @@ def _append(output: Output, at: int) -> None:
         with naming(output.target), open(descriptor, "wb") as target:
             stands = os.fstat(target.fileno()).st_size
             if stands < at:
-                raise _cut(output.target, stands, at)
+                raise ConfigurationError(
+                    f"The output {output.target!r} has {stands} bytes, and {at} had been written to it when the last "
+                    f"step ended. Put the file back, or one of {at} bytes, and run the program again: the rest waits."
+                )
             target.seek(at)
             shutil.copyfileobj(source, target, _BLOCK)
             target.flush()
             os.fsync(target.fileno())
     Path(output.pending).unlink(missing_ok=True)
-
-
-def _cut(target: str, stands: int, at: int) -> ConfigurationError:
-    return ConfigurationError(
-        f"The output {target!r} has {stands} bytes, and {at} had been written to it when the last step ended: "
-        f"something has cut or removed it. What the step has added waits. Put the file back, or one of {at} bytes in "
-        "its place, and run the program again."
-    )
 
 
 def _clear_old(folders: Iterable[str]) -> None:
@@ -162,13 +148,7 @@ def send(
     *,
     last: bool = False,
 ) -> int:
-    """Have a sink send what its files of a manifest hold, and remove them; see :meth:`PublishedSink.send`. Returns how
-    many bytes have been sent in all.
-
-    Raises:
-        ConfigurationError: the sink cannot.
-        OSError: a file cannot be removed.
-    """
+    """Have a sink send what its files of a manifest hold, and remove them. Returns how many bytes were sent in all."""
     before, files = outputs[0].at or 0, [output.pending for output in outputs if output.pending]
     if all(map(os.path.exists, files)):
         sink.send(files, owner, version, before, check, last=last)
@@ -185,16 +165,7 @@ def waiting_size(path: str) -> int:
 
 
 def put_whole(folder: str, files: Sequence[tuple[str, str | None]], single: bool) -> str:
-    """Put the files of an output under one name, so that one rename publishes it. O(files).
-
-    Args:
-        folder: the pending folder.
-        files: the name of each in the output, and where it waits; None for an empty one.
-        single: whether the output is a file, not a folder of files.
-
-    Returns:
-        Where the output waits.
-    """
+    """Put files (name, where it waits; None for an empty one) under one name, so that one rename publishes them."""
     new = join(folder, fresh(NEW))
     if not single:
         os.mkdir(new)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
 
 from penstock.errors import JobFolderError
 from penstock.job.folder.files import COMMITTED, MANIFEST, Files
@@ -32,8 +31,7 @@ _STATE = re.compile(r"(ended-[0-9a-f]{32}|[0-9a-f]{32}-[-.\w]+)(\.[0-9a-f]{32}\.
 
 
 class Cleaner:
-    """Removes what no kept checkpoint names. ``passed`` are the names of state files that steps between two checkpoints
-    have written; those that no kept checkpoint names go with the next clean-up."""
+    """Removes what no kept checkpoint names. ``passed``: state files of steps between two checkpoints."""
 
     def __init__(self, files: Files, writer: Writer) -> None:
         self._files, self._writer = files, writer
@@ -42,38 +40,26 @@ class Cleaner:
         self.passed: set[str] = set()
 
     def failed(self) -> None:
-        """A step has failed: the next clean-up looks for what it has left."""
         self._calls = 0
 
-    def clean(self, *, thorough: bool = False) -> int:
-        """Find garbage and remove it; see :meth:`find`. Returns how many files that were."""
-        found = self.find(thorough=thorough)
-        self.remove(found)
-        return len(found)
-
-    def remove(self, found: Iterable[str]) -> None:
-        """Remove what :meth:`find` has found; a next step may run meanwhile. It can be repeated, or left out."""
-        for path in found:
-            self._files.storage.delete([path])
-
-    def find(self, *, thorough: bool = False) -> list[str]:
-        """Files that nobody needs any more, in the order in which they are to go. To be called right behind a
-        checkpoint or a failure only. ``thorough`` lists the whole directory,
-        though it is not yet time for that.
-        """
+    def clean(self) -> int:
+        """Remove unneeded files, right behind a checkpoint or a failure. Returns how many. It can be repeated."""
         self._writer.settled()
-        sweeps = thorough or self._calls % SWEEP == 0
+        sweeps = self._calls % SWEEP == 0
         if sweeps:
             self._writer.free_pins()
         kept = self._kept()
-        found = self._fallen_out(kept)
+        garbage = self._fallen_out(kept)
         if sweeps:
-            listed = [*self._old_manifests(), *self._old_state(kept), *self._old_owners()]
-            listed += self._unfinished()
+            owners = self._files.owners
+            garbage += [*self._old_manifests(), *self._old_state(kept)]
+            garbage += [*owners.outdated(self._writer.epoch, owners.names()), *self._unfinished()]
             self._writer.check()  # after the listing: see above
-            found = list(dict.fromkeys([*found, *listed]))
         self._calls += 1
-        return found
+        garbage = list(dict.fromkeys(garbage))
+        for path in garbage:
+            self._files.storage.delete([path])
+        return len(garbage)
 
     def _kept(self) -> frozenset[str] | None:
         """The names of state files that are needed; None if that cannot be told."""
@@ -107,7 +93,7 @@ class Cleaner:
         return manifests + [join(self._files.state, name) for name in sorted(names)]
 
     def _old_manifests(self) -> list[str]:
-        """Those that do not count: of checkpoints that have fallen out, and of a driver that came too late."""
+        """Of checkpoints that have fallen out, and of a driver that came too late."""
         counting, newest = set(self._writer.counting), self._writer.version
         found: list[str] = []
         for entry in self._files.storage.list(self._files.manifests):
@@ -130,7 +116,3 @@ class Cleaner:
         paths = (entry.path for entry in self._files.storage.list(self._files.place))
         names = ((path, path.rpartition("/")[2]) for path in paths)
         return [path for path, name in names if name.startswith(_MADE_ONCE) and _TEMPORARY.fullmatch(name)]
-
-    def _old_owners(self) -> list[str]:
-        owners = self._files.owners
-        return owners.outdated(self._writer.epoch, owners.names())

@@ -41,7 +41,6 @@ class EndedSplits:
 
     @property
     def count(self) -> int:
-        """How many there are."""
         return sum(file.count for file in self.files) + len(self.last)
 
 
@@ -55,7 +54,11 @@ def with_ended(storage: Storage, folder: str, ended: EndedSplits, more: Iterable
         merged = files[1 - MERGED :]
         del files[1 - MERGED :]
         ids = [split for file in merged for split in _read(storage, folder, file)] + ids
-    files.append(_written(storage, folder, ids))
+    data = json.dumps(ids, separators=(",", ":")).encode("ascii")
+    name = f"ended-{uuid.uuid4().hex}"
+    if not storage.create(join(folder, name), data):  # durable, as a put need not be
+        raise FileExistsError(join(folder, name))
+    files.append(EndedFile(name, len(ids), hashlib.sha256(data).hexdigest()))
     return EndedSplits(tuple(files))
 
 
@@ -65,14 +68,6 @@ def read_ended(storage: Storage, folder: str, ended: EndedSplits) -> set[str]:
     for file in ended.files:
         found.update(_read(storage, folder, file))
     return found
-
-
-def _written(storage: Storage, folder: str, ids: list[str]) -> EndedFile:
-    data = json.dumps(ids, separators=(",", ":")).encode("ascii")
-    name = f"ended-{uuid.uuid4().hex}"
-    if not storage.create(join(folder, name), data):  # durable, as a put need not be
-        raise FileExistsError(join(folder, name))
-    return EndedFile(name, len(ids), hashlib.sha256(data).hexdigest())
 
 
 def _read(storage: Storage, folder: str, file: EndedFile) -> list[str]:

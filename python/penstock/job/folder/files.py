@@ -82,12 +82,10 @@ class Pins:
         return [(path, match[1], int(match[2]), match[3]) for path, match in found if match]
 
     def pinned(self) -> list[tuple[int, int]]:
-        """The versions that are pinned, each with the epoch of who said so. One listing."""
         return [(version, int(by)) for _, kind, version, by in self.there() if kind == "pin"]
 
     def over(self) -> Iterator[tuple[int, list[str]]]:
-        """The versions that were pinned for savepoints all of which were removed, and the files to remove, the pins
-        first. One listing."""
+        """The versions pinned for savepoints all of which were removed, with the files to remove, pins first."""
         found: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
         for path, kind, version, by in self.there():
             found[version][kind][by] = path
@@ -106,35 +104,28 @@ class Files:
 
     @cached_property
     def storage(self) -> Storage:
-        """What the directory is on."""
         return storage_of(self.place)
 
     @cached_property
     def state(self) -> str:
-        """The folder with state files."""
         return join(self.place, "state")
 
     @cached_property
     def manifests(self) -> str:
-        """The folder with manifests."""
         return join(self.place, "manifests")
 
     @cached_property
     def pins(self) -> Pins:
-        """Which checkpoints are kept."""
         return Pins(self.storage, join(self.place, "pins"))
 
     @cached_property
     def owners(self) -> Owners:
-        """Whose the directory is."""
         return Owners(self.storage, self.place)
 
     def path(self, version: int) -> str:
-        """Where the manifest of a checkpoint is."""
         return join(self.manifests, f"manifest-{version}.json")
 
     def highest(self) -> int:
-        """The newest checkpoint; 0 if there is none. One listing."""
         return max(self.there(), default=0)
 
     def there(self) -> list[int]:
@@ -143,12 +134,10 @@ class Files:
         return [int(match[1]) for match in map(MANIFEST.fullmatch, names) if match]
 
     def load(self, version: int, *, unpickle: bool = True) -> StepManifest:
-        """The manifest of a checkpoint."""
         path = self.path(version)
         return decoded(self.storage.get(path), version, path, unpickle=unpickle)
 
     def newest(self, *, unpickle: bool = True) -> StepManifest | None:
-        """The newest manifest, None if there is none."""
         for _ in range(_TRIES):
             version = self.highest()
             if version == 0:
@@ -192,22 +181,16 @@ class Files:
         )
 
     def make(self, job: str) -> About:
-        """What ``job.json`` says; it is written if it is not there."""
         about = self.about()
         if about is None and (self.there() or self.marked()):
             raise JobFolderError(
-                f"The checkpoint directory {self.place!r} has lost its job.json, and with it the id by which sinks "
-                "know what they have written for this job. Bring the file back from a copy; or start from a savepoint "
-                "(--from-savepoint) with another execution.checkpointing.dir."
+                f"The checkpoint directory {self.place!r} has lost its job.json, by which sinks know the job. Bring "
+                "it back from a copy; or start from a savepoint (--from-savepoint) with another directory."
             )
         if about is None:
-            made = {"id": uuid.uuid4().hex, "job": job, "created": _now()}
+            made = {"id": uuid.uuid4().hex, "job": job, "created": time.time_ns() // 1_000_000}
             self.storage.create(join(self.place, "job.json"), json.dumps({"format": FORMAT, **made}).encode())
             about = self.about()
         if about is None:
             raise JobFolderError(f"{self.place!r} loses what is written to it. Is something else removing it?")
         return about
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -1,15 +1,4 @@
-"""A checkpoint directory as a driver has it open: what it found, commits, clean-ups, a word now and then that it lives.
-
-::
-
-    with JobFolder("/data/job").open("sums") as lease:
-        print(lease.found())
-        newest = lease.newest()                     # None, or what to resume from
-        ...                                         # a step
-        lease.commit(StepManifest(lease.version + 1, ...))
-        ...                                         # publish its outputs
-        lease.clean()
-"""
+"""A checkpoint directory as a driver has it open: what it found, commits, clean-ups, a regular sign of life."""
 
 from __future__ import annotations
 
@@ -23,7 +12,6 @@ from typing import Any
 
 from penstock.errors import ConfigurationError, JobFolderError, PenstockError
 from penstock.job.folder.cleaner import Cleaner
-from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.files import About, Files
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.folder.owners import BEAT_SECONDS, Lock, Owner, Owners, check_free
@@ -44,7 +32,6 @@ class JobFolder:
 
     @cached_property
     def files(self) -> Files:
-        """What is where."""
         fast = not self._durable and is_local(self._path)
         return Files(real_place(self._path), LocalStorage(durable=False) if fast else None)
 
@@ -54,7 +41,6 @@ class JobFolder:
         return self.files.place
 
     def newest(self, *, unpickle: bool = True) -> StepManifest | None:
-        """The newest manifest, None if there is none. Two requests."""
         return self.files.newest(unpickle=unpickle)
 
     def versions(self) -> tuple[int, ...]:
@@ -66,7 +52,6 @@ class JobFolder:
         return tuple(version for version in (*newest.retained, newest.version) if version in there)
 
     def read(self, version: int, *, unpickle: bool = True) -> StepManifest:
-        """The manifest of a checkpoint."""
         if version in self.versions():
             with contextlib.suppress(FileNotFoundError):  # gone meanwhile
                 return self.files.load(version, unpickle=unpickle)
@@ -83,8 +68,7 @@ class JobFolder:
         retained: int = RETAINED,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Lease:
-        """Take the folder, which is made if it is not there. About ten requests. ``options`` are
-        those of the store, for the thread that writes the heartbeat."""
+        """Take the directory, which is made if it is not there. ``options`` are those of its store."""
         try:
             return Lease(self.files, owner or Owner(job), retained, options or {})
         except OSError as error:
@@ -95,19 +79,22 @@ class JobFolder:
 
 
 class Lease:
-    """A checkpoint directory that this driver has; a context manager that leaves it at its end. See
-    :meth:`JobFolder.open`."""
+    """A checkpoint directory that this driver has; a context manager that leaves it. See :meth:`JobFolder.open`."""
+
+    closed = False  # whether the directory has been left
+    published = False  # whether no output of the newest checkpoint waits any more, as whoever has it open says
+    _marked = False  # whether the directory is known to say that a manifest has been written
+    _pulse: Pulse | None = None
 
     def __init__(self, files: Files, owner: Owner, retained: int, options: Mapping[str, Mapping[str, Any]]) -> None:
         if is_local(files.place):
             for folder in (files.state, files.manifests, join(files.place, "pins")):
                 os.makedirs(folder, exist_ok=True)
-        self._files = files
+        self.files, self.place, self.state = files, files.place, files.state
         self.about: About = files.make(owner.job)
         self._writer = Writer(files, owner, retained)
         self.cleaner = Cleaner(files, self._writer)
         self._lock = Lock(files.owners.folder)
-        self._pulse: Pulse | None = None
         self._one = threading.RLock()
         try:
             after = files.owners.highest()
@@ -120,25 +107,23 @@ class Lease:
             if taken is not None and not taken.is_nothing:  # the folder may be older than the mark
                 files.mark()
                 self._marked = True
-            self._pulse = Pulse(files.owners, self._writer.epoch, options)
+            self.epoch = self._writer.epoch
+            self._pulse = Pulse(files.owners, self.epoch, options)
         except BaseException:
             self.close()
             raise
 
     def _found(self) -> StepManifest | None:
-        """The newest manifest; None in a folder in which no step was ever committed."""
-        files = self._files
+        files = self.files
         newest = files.newest()
         if newest is None and files.marked():
             newest = files.newest()  # a paused driver may have written the first one between the two questions
             if newest is None:
                 raise JobFolderError(
                     f"The checkpoint directory {files.place!r} has no manifest left in {files.manifests!r}, though "
-                    "steps were committed there: the manifests were removed, or not all of the folder was copied. To "
-                    "begin again would read all input once more and double what sinks have written. Bring the "
+                    "steps were committed there; a new beginning would repeat what sinks have written. Bring the "
                     "manifests back from a copy; or start from a savepoint (--from-savepoint) with another "
-                    "execution.checkpointing.dir. To begin "
-                    f"from nothing all the same, remove the folder {files.place!r} and the outputs of the job."
+                    "execution.checkpointing.dir. To begin from nothing, remove the directory and the job's outputs."
                 )
         return newest
 
@@ -154,35 +139,9 @@ class Lease:
             self._pulse.stop()
         if self._writer.epoch and not self.closed:
             with contextlib.suppress(OSError, PenstockError):  # then the next one waits until the lease is over
-                self._files.owners.leave(self._writer.epoch, published=self.published)
+                self.files.owners.leave(self._writer.epoch, published=self.published)
         self._lock.release()
         self.closed = True
-
-    closed = False
-    """Whether the folder has been left."""
-    _marked = False  # whether it is known that the folder says that a manifest has been written
-    published = False
-    """Whether no output of the newest checkpoint waits any more, as whoever has the folder open says."""
-
-    @property
-    def place(self) -> str:
-        """The checkpoint directory."""
-        return self._files.place
-
-    @property
-    def files(self) -> Files:
-        """What is where."""
-        return self._files
-
-    @property
-    def state(self) -> str:
-        """The folder for state files."""
-        return self._files.state
-
-    @property
-    def epoch(self) -> int:
-        """Number of this driver among all that have opened the folder."""
-        return self._writer.epoch
 
     @property
     def version(self) -> int:
@@ -195,68 +154,46 @@ class Lease:
         return self._pulse is not None and self._pulse.lost
 
     def newest(self) -> StepManifest | None:
-        """What to resume from; None, or one that :attr:`~StepManifest.is_nothing`, at the beginning. No request, but
-        after a commit that was left in doubt."""
+        """What to resume from; None, or one that :attr:`~StepManifest.is_nothing`, at the beginning."""
         with self._one:
             return self._writer.settled()
 
     def commit(self, manifest: StepManifest) -> StepManifest:
-        """See :meth:`penstock.job.folder.writer.Writer.commit`."""
         with self._open() as writer:
             self.published = not manifest.outputs
             written = writer.commit(manifest)
             if not self._marked:  # behind the manifest: a driver that dies in between has the next one write it
-                self._files.mark()
+                self.files.mark()
                 self._marked = True
             return written
 
     def check(self) -> None:
-        """See :meth:`penstock.job.folder.writer.Writer.check`."""
         with self._open() as writer:
             writer.check()
 
     def clean(self, passed: Iterable[str] = ()) -> int:
-        """Remove what is not needed any more, now and then by a listing. Behind a checkpoint, after publishing.
-        ``passed`` are the names of state files that steps since the checkpoint before have written. Returns how many
-        files were removed."""
+        """Remove what is not needed any more. Behind a checkpoint, after publishing. Returns how many files."""
         with self._open():
             self.cleaner.passed.update(passed)
             return self.cleaner.clean()
 
-    def failed(self) -> None:
-        """A step was given up: the next clean-up looks for what it has left."""
-        self.cleaner.failed()
-
     def pin(self, version: int, savepoint: str = "") -> None:
-        """See :meth:`penstock.job.folder.writer.Writer.pin`."""
         with self._open() as writer:
             writer.pin(version, savepoint)
 
     def unpin(self, version: int) -> None:
-        """See :meth:`penstock.job.folder.writer.Writer.unpin`."""
         with self._open() as writer:
             writer.unpin(version)
 
     def hold(self, version: int) -> None:
-        """See :meth:`penstock.job.folder.writer.Writer.hold`."""
         with self._open() as writer:
             writer.hold(version)
 
     def release(self, version: int) -> None:
-        """See :meth:`penstock.job.folder.writer.Writer.release`. Also when the folder has been left."""
         with self._one:
             self._writer.release(version)
 
-    def with_ended(self, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
-        """See :func:`penstock.job.folder.ended.with_ended`."""
-        return self._writer.with_ended(ended, more)
-
-    def read_ended(self, ended: EndedSplits) -> set[str]:
-        """See :func:`penstock.job.folder.ended.read_ended`."""
-        return self._writer.read_ended(ended)
-
     def found(self) -> str:
-        """One line for the user: what was found in the folder."""
         newest = self._writer.newest
         if newest is None or newest.is_nothing:
             return f"Starting with the new checkpoint directory {self.place!r}."
@@ -278,7 +215,6 @@ class Lease:
 
 
 def _size(count: float) -> str:
-    """Bytes as people write them."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"

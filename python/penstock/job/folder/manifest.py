@@ -27,39 +27,26 @@ _KIND = "penstock step"
 
 @dataclass(frozen=True)
 class Output:
-    """Something that becomes visible once a manifest names it: a file that is renamed, unless a field says otherwise.
+    """Something that becomes visible once a manifest names it: a file to rename, unless a field says otherwise."""
 
-    Attributes:
-        pending: where it waits. If nothing is there any more, it has been published.
-        target: where it goes.
-        overwrite: whether an earlier output may be replaced.
-        sent: whether the sink sends what the file holds, and the file gets no name.
-        at: the position in the target at which its bytes go, or how many bytes were sent before it. None: it is all of
-            the target.
-        size: how many bytes it holds, where ``at`` is set.
-        committable: what a two-phase sink has prepared, in base 64, or where that is. The target is then the operator
-            ID of the sink.
-    """
-
-    pending: str
-    target: str
-    overwrite: bool
-    sent: bool = False
-    at: int | None = None
-    size: int | None = None
-    committable: str | None = None
+    pending: str  # where it waits; if nothing is there any more, it has been published
+    target: str  # where it goes; of a two-phase sink, its operator ID
+    overwrite: bool  # whether an earlier output may be replaced
+    sent: bool = False  # whether the sink sends what the file holds, and the file gets no name
+    at: int | None = None  # position in the target, or how many bytes were sent before; None: it is all of the target
+    size: int | None = None  # bytes that it holds, if ``at`` is set
+    committable: str | None = None  # what a two-phase sink has prepared, in base 64, or where that is
 
 
 @dataclass(frozen=True)
 class OperatorState:
-    """The state of one operator. ``subtasks`` has, for each subtask, the files that its state is read from,
-    in order: a snapshot, then logs."""
+    """The state of one operator."""
 
     name: str  # of the operator
     uid: str | None  # given by the user, or None
     parallelism: int  # number of subtasks that wrote it
     max_parallelism: int  # number of key groups
-    subtasks: tuple[tuple[StateFile, ...], ...]
+    subtasks: tuple[tuple[StateFile, ...], ...]  # for each subtask the files to read, in order: a snapshot, then logs
     empty: bool = False  # whether it is known that there is nothing in them any more
 
 
@@ -72,16 +59,13 @@ class Pickled:
 
 @dataclass(frozen=True)
 class SourceState:
-    """How far a source has been read. ``positions`` is where reading continues, by id of the splits that have been
-    begun and not been read to their end. ``name`` and ``uid`` are those of the source's operator, "" and None if
-    unknown. ``asked`` is the parallelism with which it was asked for its splits at first, and is for ever, as they may
-    hang on it; 0: that of its task."""
+    """How far a source has been read."""
 
-    positions: Mapping[str, Any] = field(default_factory=dict)
+    positions: Mapping[str, Any] = field(default_factory=dict)  # where reading continues, by id of the splits in work
     ended: EndedSplits = field(default_factory=EndedSplits)  # the splits that have been
-    name: str = ""
+    name: str = ""  # of its operator; "" if unknown
     uid: str | None = None
-    asked: int = 0
+    asked: int = 0  # the parallelism with which it was first asked for its splits; 0: that of its task
 
 
 @dataclass(frozen=True)
@@ -94,17 +78,14 @@ class TaskState:
 
 @dataclass(frozen=True)
 class StepManifest:
-    """The commit of one step. ``epoch`` is the number of the driver that wrote it, set by the commit: each one that
-    opens the folder has a higher one. ``sealed`` is whether it is no step's: a driver that took the folder over has
-    written the state it found once more, as a checkpoint of its own, so that its predecessor cannot. ``counters`` are
-    the totals since the job began, per subtask, by OperatorID."""
+    """The commit of one step."""
 
     version: int  # of the state after the step; the first step makes version 1
     job: str  # name of the job
     job_id: str  # of the run
     time: int  # wall time of the commit, in milliseconds since 1970
-    epoch: int = 0
-    sealed: bool = False
+    epoch: int = 0  # number of the driver that wrote it, set by the commit; each one has a higher one
+    sealed: bool = False  # whether a driver wrote it, with the state it found, to shut out the one before
     step: int = 0  # the checkpoint of the newest step in it, if that is another one: in a seal, an earlier one; 0 else
     retained: tuple[int, ...] = ()  # versions before it that are still there, set by the commit
     parallelism: int = 1  # of the plan
@@ -113,13 +94,12 @@ class StepManifest:
     sources: Mapping[str, SourceState] = field(default_factory=dict)
     tasks: Mapping[str, tuple[TaskState, ...]] = field(default_factory=dict)  # per subtask, by key of the vertex
     outputs: tuple[Output, ...] = ()  # files to be published, now that it is there
-    counters: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    counters: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)  # totals, by OperatorID
     origin: str = ""  # the id of the savepoint that the checkpoint directory was begun from; empty if it was not
 
     @property
     def made(self) -> int:
-        """The version of the newest step in it, to which its outputs belong: whoever publishes them once more, after a
-        seal, should be known by the same number."""
+        """The version of the newest step in it, to which its outputs belong, also after a seal."""
         return self.step or self.version
 
     @property
@@ -132,7 +112,6 @@ class StepManifest:
         return replace(self, operators={each: state for each, state in self.operators.items() if not state.empty})
 
     def state_files(self) -> Iterator[StateFile]:
-        """All files with state, of all operators."""
         for operator in self.operators.values():
             for chain in operator.subtasks:
                 yield from chain
@@ -158,10 +137,7 @@ def _head(version: int, body: bytes) -> bytes:
 def plain_manifest(manifest: StepManifest) -> dict[str, Any]:
     """A manifest as values of JSON; :func:`manifest_of` has it back. Linear in it."""
     plain = {name: getattr(manifest, name) for name in _AS_THEY_ARE}
-    if manifest.step:
-        plain["step"] = manifest.step
-    if manifest.origin:
-        plain["origin"] = manifest.origin
+    plain |= {name: getattr(manifest, name) for name in _SELDOM if getattr(manifest, name)}
     operators = {each: _plain_operator(each, operator) for each, operator in manifest.operators.items()}
     sources = {each: _plain_source(source) for each, source in manifest.sources.items()}
     tasks = {
@@ -175,6 +151,7 @@ def plain_manifest(manifest: StepManifest) -> dict[str, Any]:
 _AS_THEY_ARE = (
     "version", "job", "job_id", "time", "epoch", "sealed", "retained", "parallelism", "plan", "counters"
 )  # fmt: skip
+_SELDOM = ("step", "origin")
 
 
 def _plain_operator(operator_id: str, operator: OperatorState) -> dict[str, Any]:
@@ -232,45 +209,42 @@ _MOST = 1000
 """Values in a position that is kept as JSON; larger ones, deeper ones among them, are pickled."""
 
 
-def decoded_position(value: Any) -> Any:
-    """What :func:`encoded_position` was given. What is pickled is of the program's own classes."""
-    if type(value) is dict and "pickle" in value:
-        return pickle.loads(base64.b64decode(value["pickle"]))
-    return value
-
-
-def _left_pickled(value: Any) -> Any:
-    return Pickled(value["pickle"]) if type(value) is dict and "pickle" in value else value
+def decoded_position(value: Any, *, unpickle: bool = True) -> Any:
+    """What :func:`encoded_position` was given; without ``unpickle``, objects of the program stay :class:`Pickled`."""
+    if type(value) is not dict or "pickle" not in value:
+        return value
+    return pickle.loads(base64.b64decode(value["pickle"])) if unpickle else Pickled(value["pickle"])
 
 
 def unpickled(manifest: StepManifest) -> StepManifest:
-    """A manifest with the positions that were left :class:`Pickled`. What is pickled is of the program's own classes,
-    and can run code."""
-    sources = {
-        each: replace(source, positions={split: _made(position) for split, position in source.positions.items()})
-        for each, source in manifest.sources.items()
-    }
+    """A manifest with the positions that were left :class:`Pickled`. Unpickling can run code."""
+    sources = dict(manifest.sources)
+    for operator_id, source in sources.items():
+        old = source.positions.items()
+        new = {split: decoded_position(encoded_position(at)) if type(at) is Pickled else at for split, at in old}
+        sources[operator_id] = replace(source, positions=new)
     return replace(manifest, sources=sources)
 
 
-def _made(position: Any) -> Any:
-    return decoded_position({"pickle": position.data}) if type(position) is Pickled else position
-
-
 def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> StepManifest:
-    """The manifest of a text. ``unpickle`` is whether positions of a program's own classes are made; else they are
-    :class:`Pickled`."""
+    """The manifest of a text; without ``unpickle``, positions of a program's own classes stay :class:`Pickled`."""
     head, _, body = text.partition(b"\n")
     body = body.removesuffix(b"\n")
     try:
         said = json.loads(head)
         if said["kind"] == _KIND and type(said["format"]) is int and said["format"] > FORMAT:
-            raise _newer(path, said["format"])
+            raise JobFolderError(
+                f"{path!r} has format {said['format']}: a newer Penstock has written it, and this one knows formats up "
+                f"to {FORMAT}. Run the job with that version, or give it a checkpoint directory of its own."
+            )
         if text != _head(version, body) + body + b"\n":
             raise ValueError(_difference(said, version, body))
         return manifest_of(json.loads(body), unpickle=unpickle)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise _damaged(path, _cut_short(text) or f"{error}" or type(error).__name__) from error
+        raise JobFolderError(
+            f"The manifest {path!r} is damaged: {_cut_short(text) or str(error) or type(error).__name__}. Bring it "
+            "back from a copy. Or move it away: the job resumes from the checkpoint before, and repeats the rest."
+        ) from error
 
 
 def _difference(said: Mapping[str, Any], version: int, body: bytes) -> str:
@@ -281,26 +255,10 @@ def _difference(said: Mapping[str, Any], version: int, body: bytes) -> str:
     return "its first line is not as it was written"
 
 
-def _newer(path: str, found: int) -> JobFolderError:
-    return JobFolderError(
-        f"{path!r} has format {found}: a newer Penstock has written it, and this one knows formats up to {FORMAT}. Run "
-        "the job with that version, or give it a checkpoint directory of its own."
-    )
-
-
 def _cut_short(text: bytes) -> str:
-    """Why a manifest that was not written, or copied, to its end cannot be read; empty if that is not the reason."""
     if not text:
         return "it is empty"
     return "" if text.endswith(b"}\n") and text.count(b"\n") > 1 else "it ends in the middle"
-
-
-def _damaged(path: str, why: str) -> JobFolderError:
-    return JobFolderError(
-        f"The manifest {path!r} is damaged: {why}. Bring it back from a copy. Or move it away: then the job resumes "
-        "from the checkpoint before, if that still exists; records since then are read again, and sinks write their "
-        "results twice."
-    )
 
 
 def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
@@ -312,18 +270,10 @@ def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
         for key, subtasks in data.pop("tasks").items()
     }
     outputs = tuple(Output(**output) for output in data.pop("outputs"))
-    plain = {name: data[name] for name in _AS_THEY_ARE}
-    manifest = StepManifest(
-        step=data.get("step", 0),
-        origin=data.get("origin", ""),
-        **plain,
-        operators=operators,
-        sources=sources,
-        tasks=tasks,
-        outputs=outputs,
-    )
-    counters = {each: tuple(subtasks) for each, subtasks in manifest.counters.items()}
-    return replace(manifest, retained=tuple(manifest.retained), counters=counters)
+    plain = {name: data[name] for name in _AS_THEY_ARE} | {name: data[name] for name in _SELDOM if name in data}
+    plain["counters"] = {each: tuple(subtasks) for each, subtasks in data["counters"].items()}
+    plain["retained"] = tuple(data["retained"])
+    return StepManifest(**plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs)
 
 
 def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
@@ -336,6 +286,6 @@ def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
 
 def _source(data: dict[str, Any], unpickle: bool) -> SourceState:
     ended, found = data["ended"], data["positions"].items()
-    positions = {split: decoded_position(at) if unpickle else _left_pickled(at) for split, at in found}
+    positions = {split: decoded_position(at, unpickle=unpickle) for split, at in found}
     splits = EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"]))
     return SourceState(positions, splits, data.get("name", ""), data.get("uid"), data.get("asked", 0))

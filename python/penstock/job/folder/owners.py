@@ -72,7 +72,6 @@ class Owners:
         self.folder = join(place, "lease")
 
     def names(self) -> list[str]:
-        """All names in the folder of leases."""
         return [entry.path.rpartition("/")[2] for entry in self._storage.list(self.folder)]
 
     def highest(self, names: Iterable[str] | None = None) -> int:
@@ -93,18 +92,15 @@ class Owners:
             ) from error
 
     def claim(self, owner: Owner, epoch: int) -> None:
-        """Take an epoch."""
         if not self._storage.create(join(self.folder, f"owner-{epoch}.json"), json.dumps(asdict(owner)).encode()):
             raise self.held(epoch)
 
     def check(self, epoch: int) -> None:
-        """The driver with an epoch is still the owner. One listing."""
         highest = self.highest()
         if highest != epoch:
             raise self.fenced(highest)
 
     def fenced(self, by: int) -> FencedError:
-        """The error of a driver that is no owner any more."""
         return FencedError(
             f"The checkpoint directory {self._place!r} was taken over by {self.read(by) or 'another driver'}: this "
             "driver was silent for too long, as if its machine had stopped. What it has committed stands, and the "
@@ -112,7 +108,6 @@ class Owners:
         )
 
     def held(self, epoch: int, silent: float | None = None) -> FolderHeldError:
-        """The error of a driver that finds another one."""
         heard, wait = "", ""
         if silent is not None:
             heard = f", last heard of {silent:.0f} seconds ago"
@@ -123,23 +118,19 @@ class Owners:
         )
 
     def beat(self, epoch: int) -> None:
-        """Say that the driver with an epoch lives."""
         self._storage.put(join(self.folder, f"beat-{epoch}"), b"alive")
 
     def leave(self, epoch: int, *, published: bool = False) -> None:
-        """Say that the driver with an epoch is done."""
         self._storage.create(join(self.folder, f"left-{epoch}"), PUBLISHED if published else b"left")
 
     def left_published(self, epoch: int) -> bool:
-        """Whether the driver with an epoch has left, and said that no output waits."""
         try:
             return self._storage.get(join(self.folder, f"left-{epoch}")) == PUBLISHED
         except FileNotFoundError:
             return False
 
     def living(self) -> tuple[int, Owner] | None:
-        """The driver that has the folder, with its epoch, as far as somebody else can tell without a lock; None if
-        there is none. Some requests."""
+        """The driver that has the folder, with its epoch, as far as others can tell without a lock; else None."""
         names = self.names()
         epoch = self.highest(names)
         owner = self.read(epoch) if epoch and f"left-{epoch}" not in names else None
@@ -153,15 +144,13 @@ class Owners:
         return (epoch, owner) if silent < LEASE_SECONDS else None
 
     def outdated(self, epoch: int, names: Iterable[str]) -> list[str]:
-        """The files of the owners before an epoch, among some names; and what is left of those that wanted to have the
-        same one, and died or came too late."""
+        """Among some names, files of owners before an epoch, and of those that failed to take it."""
         matches = (match for match in map(_OWN.fullmatch, names) if match)
         tried = f"owner-{epoch}.json."
         return [join(self.folder, match[0]) for match in matches if int(match[1]) < epoch or match[0].startswith(tried)]
 
 
 def _gone(pid: int) -> bool:
-    """Whether there is no such process on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -198,15 +187,13 @@ class Lock:
             return False
 
     def release(self) -> None:
-        """Let go; the end of the process does, too."""
         if self._file is not None:
             self._file.close()
         self.taken = False
 
 
 def lock(file: IO[bytes]) -> int | None:
-    """Lock a file for as long as it is open. Returns why it could not be locked, as a number of the system: another
-    process has the lock, or the file system has no locks."""
+    """Lock a file while it is open. Returns the errno if another process has it, or there are no locks."""
     import fcntl  # POSIX only
 
     try:

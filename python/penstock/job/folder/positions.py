@@ -13,8 +13,7 @@ PUSHED, COUNTED, SPLIT = "pushed", "counted", "split"
 
 
 def pushed(name: str, position: Any) -> bool:
-    """Whether a position in a manifest, with its subtask, is that of a function: calls, and rounds. Positions of splits
-    may be lists, too, as those of Kafka's partitions and of Parquet files are; they have other names."""
+    """Whether a position is that of a function (calls, and rounds); those of splits have other names."""
     return name.startswith(f"{OWN}-") and isinstance(position, list | tuple) and isinstance(position[1], list)
 
 
@@ -35,8 +34,7 @@ def read_as(source: SourceState) -> str:
 
 
 def goes_on(read: str, kind: str | None) -> bool:
-    """Whether a source can continue where another one has been. ``kind`` is the class of the new one, "" for a function
-    that pushes; None where that is not known."""
+    """Whether a source of a class (``kind``; "": a function that pushes) can continue where another was."""
     if not read or kind is None:
         return True
     if read == PUSHED:

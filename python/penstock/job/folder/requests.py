@@ -1,14 +1,7 @@
-"""What another process asks of the driver that has a checkpoint directory: for a savepoint, or to stop. Nothing depends
-on it but who asks.
+"""What another process asks of the driver that has a checkpoint directory: for a savepoint, or to stop.
 
-In the folder ``lease``:
-
-- ``ask-EPOCH-ID.json``: asked of the driver with an epoch, and of no other: what was asked of one that has died stops
-  none that comes later.
-- ``answer-EPOCH-ID.json``: what has become of it.
-
-Who asks removes both. The driver looks for them between two steps, and rarely; what is left goes with the files of the
-owners before.
+In the folder ``lease``, ``ask-EPOCH-ID.json`` is asked of the driver with an epoch, and of no other, and
+``answer-EPOCH-ID.json`` is its answer. Who asks removes both; what is left goes with the files of earlier owners.
 """
 
 from __future__ import annotations
@@ -28,14 +21,13 @@ _ASK = re.compile(r"ask-(\d+)-([0-9a-f]{32})\.json")
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked. ``reference`` is whether it is to refer to the state in the checkpoint directory; None for what
-    the job's settings say."""
+    """What is asked."""
 
     kind: str  # ``savepoint``, ``stop`` or ``drain``
     folder: str | None = None  # in which the savepoint is to lie, absolute; None for where the job's savepoints go
     version: int | None = None  # which should be taken; None for the newest
     taken: bool = True  # whether a savepoint should be taken; if not, the job only ends
-    reference: bool | None = None
+    reference: bool | None = None  # whether it refers to the job's state; None: as the job's settings say
     id: str = field(default_factory=lambda: uuid.uuid4().hex)  # 32 hex digits
 
 
@@ -75,25 +67,21 @@ class Requests:
             yield request
 
     def answer(self, request_id: str, answer: Answer) -> None:
-        """Answer a request."""
         self._storage.create(self._path("answer", request_id), json.dumps(asdict(answer)).encode("ascii"))
 
     def ask(self, request: Request) -> None:
-        """Ask; to be withdrawn in the end."""
         said = asdict(request)
         if request.reference is None:
             del said["reference"]  # which older drivers do not know
         self._storage.create(self._path("ask", request.id), json.dumps(said).encode("ascii"))
 
     def answered(self, request: Request) -> Answer | None:
-        """The answer, None if there is none so far."""
         try:
             return Answer(**json.loads(self._storage.get(self._path("answer", request.id))))
         except (FileNotFoundError, ValueError):
             return None
 
     def withdraw(self, request: Request) -> None:
-        """Remove a request and its answer."""
         self._storage.delete([self._path("ask", request.id), self._path("answer", request.id)])
 
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from penstock.errors import ConfigurationError, FencedError, JobExecutionError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import Pulse
-from penstock.job.folder.manifest import Output, StepManifest, TaskState
+from penstock.job.folder.manifest import StepManifest, TaskState
 from penstock.job.folder.owners import LEASE_SECONDS, Lock, Owner, Owners, check_free
 from penstock.job.folder.writer import Writer
 from penstock.storage.storage import LocalStorage, is_local
@@ -32,12 +32,7 @@ _TRIES = 20
 
 
 class SingleCommit:
-    """The lease and the manifest of one run that commits once.
-
-    Args:
-        place: the directory, which need not be there.
-        job: name of the job.
-    """
+    """The lease and the manifest of one run that commits once."""
 
     def __init__(self, place: str, job: str) -> None:
         self.place, self._job = place, job
@@ -50,16 +45,10 @@ class SingleCommit:
         self._pulse: Pulse | None = None
 
     def exists(self) -> bool:
-        """Whether there is anything of it."""
         home = self.place.rpartition("/")[0]
         return any(entry.path == self.place for entry in self._files.storage.list(home))
 
     def begin(self, options: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take the new directory. Two requests on a store, with its options.
-
-        Raises:
-            OSError, ConfigurationError: it cannot be made.
-        """
         self._lock = self._locked()
         owner = Owner(self._job)
         self._writer = Writer(self._files, owner, retained=1)
@@ -80,12 +69,7 @@ class SingleCommit:
         raise OSError(f"{self.place!r} disappears as soon as it is made")
 
     def commit(self, manifest: StepManifest) -> None:
-        """Commit the job by its outputs: of the rest of the manifest only the counters stay.
-
-        Raises:
-            JobExecutionError: somebody has given the job up.
-            OSError, ConfigurationError: it is not known whether the manifest was written.
-        """
+        """Commit the job by its outputs: of the rest of the manifest only the counters stay."""
         assert self._writer is not None
         try:
             try:
@@ -100,12 +84,7 @@ class SingleCommit:
             ) from error
 
     def committed(self) -> bool:
-        """Whether the manifest stands, or somebody else has to say so. If its writing was left in doubt, that is
-        settled.
-
-        Raises:
-            OSError, ConfigurationError: the storage cannot be reached.
-        """
+        """Whether the manifest stands, or somebody else has to say so; a write left in doubt is settled."""
         try:
             return self._writer is not None and _counts(self._writer.settled())
         except FencedError:  # if nobody is the owner, another one has removed all but what this one wrote since
@@ -113,16 +92,7 @@ class SingleCommit:
 
     @contextlib.contextmanager
     def taken_over(self, *, dead: bool) -> Iterator[StepManifest | None]:
-        """The manifest of a directory that another driver has left, None if it has not committed. Within the block no
-        one else has the directory.
-
-        Args:
-            dead: whether the driver is known to be dead; else its lease decides.
-
-        Raises:
-            FolderHeldError: the driver lives, or may live.
-            JobFolderError: the manifest is damaged.
-        """
+        """The manifest of a directory that a dead driver has left; None if it did not commit."""
         self._lock = lock = Lock(self._files.owners.folder)
         try:
             epoch = self._files.owners.highest()
@@ -134,8 +104,7 @@ class SingleCommit:
             self.close()
 
     def give_up(self) -> StepManifest | None:
-        """Within :meth:`taken_over`: see to it that the driver cannot commit any more, should it live after all. The
-        manifest that stands, None if there is none."""
+        """Within :meth:`taken_over`: shut the driver out. Returns the manifest that stands, if any."""
         assert self._lock is not None
         if self._lock.taken:
             found = self._files.newest(unpickle=False)
@@ -148,22 +117,15 @@ class SingleCommit:
         return found if _counts(found) else None
 
     def close(self) -> None:
-        """Let go of the directory. It can be repeated."""
         if self._pulse is not None:
             self._pulse.stop()
-            self._pulse = None
         if self._lock is not None:
             self._lock.release()
 
     def remove(self) -> None:
-        """Remove the directory, and the folder it lies in if that is empty; the lock last.
-
-        Raises:
-            OSError, ConfigurationError: something cannot be removed.
-        """
+        """Remove the directory, and the folder it lies in if that is empty; the lock last."""
         if self._pulse is not None:
             self._pulse.stop()
-            self._pulse = None
         storage, lease = self._files.storage, self._files.owners.folder
         for folder in (self.place, lease):
             paths = [entry.path for entry in storage.list(folder) if entry.size >= 0]
@@ -181,18 +143,13 @@ def _counts(manifest: StepManifest | None) -> bool:
 
 
 def _lean(manifest: StepManifest) -> StepManifest:
-    """Without what would be resumed: nobody resumes it, and no class of the program is needed to read it."""
+    """Without what would be resumed, and what others cannot publish, as nobody could commit it but the run itself."""
     return StepManifest(
         1,
         manifest.job,
         manifest.job_id,
         manifest.time,
         tasks={"": (TaskState(finished=True),)},
-        outputs=tuple(_files(manifest.outputs)),
+        outputs=tuple(output for output in manifest.outputs if output.committable is None),
         counters=manifest.counters,
     )
-
-
-def _files(outputs: Sequence[Output]) -> Iterator[Output]:
-    """Those that others can publish: nobody could commit what a two-phase sink has prepared but the run itself."""
-    return (output for output in outputs if output.committable is None)

@@ -15,11 +15,9 @@ anything else happens: it is sealed, or found to be there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 
 from penstock.errors import FencedError, JobFolderError
-from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest, decoded, encoded
 from penstock.job.folder.owners import Owner
@@ -27,10 +25,7 @@ from penstock.storage.storage import join
 
 
 class Writer:
-    """Writes manifests. Nothing here depends on clocks or locks, and there is no thread.
-
-    Not for several threads. After a :class:`~penstock.errors.FencedError` every call raises it again. ``newest`` is the
-    state that the next step resumes from; None if there is none."""
+    """Writes manifests, without clocks, locks and threads. After a FencedError every call raises it again."""
 
     def __init__(self, files: Files, owner: Owner, retained: int) -> None:
         self._files, self._owner, self._retained = files, owner, retained
@@ -44,12 +39,10 @@ class Writer:
 
     @property
     def version(self) -> int:
-        """Of the newest state; 0 if there is none. The next commit is of the one after it."""
         return 0 if self.newest is None else self.newest.version
 
     @property
     def counting(self) -> tuple[int, ...]:
-        """The versions that are there and count, in order."""
         return () if self.newest is None else (*self.newest.retained, self.newest.version)
 
     def take(self, after: int) -> None:
@@ -81,7 +74,6 @@ class Writer:
         return replace(manifest, epoch=self.epoch, retained=tuple(sorted({*newest, *kept})))
 
     def _create(self, manifest: StepManifest) -> bool:
-        """Write a manifest, if its checkpoint is free."""
         self._doubtful, self._unchecked = manifest, True
         created = self._files.storage.create(self._files.path(manifest.version), encoded(manifest))
         if created:
@@ -89,16 +81,16 @@ class Writer:
         return created
 
     def commit(self, manifest: StepManifest) -> StepManifest:
-        """Commit a step. Two requests. If it raises anything but a FencedError, :meth:`settled` says what holds.
-        The version is the one after the newest; epoch and retained versions are set here. Returns the manifest as it
-        was written."""
+        """Commit a step. Returns the manifest as written; after an error :meth:`settled` says what holds."""
         self.settled()
         if manifest.version != self.version + 1:
             raise JobFolderError(
                 f"Checkpoint {manifest.version} cannot be committed: checkpoint {self.version} is the newest. Run the "
                 "step again from that one."
             )
-        self._settle(manifest)
+        known = set() if self.newest is None else {file.name for file in self.newest.state_files()}
+        names = (file.name for file in manifest.state_files() if file.name not in known)
+        self._files.storage.settle([join(self._files.state, name) for name in names])  # it outlives the manifest
         manifest = self._stamped(manifest)
         if not self._create(manifest) and self._found(manifest) != encoded(manifest):
             self.check()
@@ -107,12 +99,6 @@ class Writer:
             )
         self.check()
         return manifest
-
-    def _settle(self, manifest: StepManifest) -> None:
-        """The state that the step has written is to outlive whatever the manifest does."""
-        known = set() if self.newest is None else {file.name for file in self.newest.state_files()}
-        names = (file.name for file in manifest.state_files() if file.name not in known)
-        self._files.storage.settle([join(self._files.state, name) for name in names])
 
     def settled(self) -> StepManifest | None:
         """What the next step resumes from. If a write was left in doubt, it is settled first."""
@@ -126,8 +112,7 @@ class Writer:
         return self.newest
 
     def _found(self, wanted: StepManifest) -> bytes:
-        """The version that was to be written is there: written by this driver, if an answer was lost; or by another.
-        Returns what is in it."""
+        """What is in the version that was to be written, by this driver, if an answer was lost, or another."""
         path = self._files.path(wanted.version)
         try:
             data = self._files.storage.get(path)
@@ -141,7 +126,6 @@ class Writer:
         return data
 
     def check(self) -> None:
-        """This driver is still the owner. One request."""
         try:
             self._files.owners.check(self.epoch)
         except FencedError as error:
@@ -154,8 +138,7 @@ class Writer:
         return self._fenced
 
     def pin(self, version: int, savepoint: str = "") -> None:
-        """Keep a checkpoint, with all its files, until it is unpinned. ``savepoint`` is the id of one that needs it;
-        then it is kept until all savepoints that need it are free of it."""
+        """Keep a checkpoint until it is unpinned, or all savepoints for which it was pinned are free of it."""
         self.settled()
         if version not in self.counting:
             raise self._not_there(version, "pinned")
@@ -172,14 +155,12 @@ class Writer:
         )
 
     def hold(self, version: int) -> None:
-        """Keep a checkpoint, with all its files, while this driver has the folder, until it is released as often. No
-        request; a successor knows nothing of it."""
+        """Keep a checkpoint, with all its files, until it is released as often. A successor knows nothing of it."""
         if version not in self.counting:
             raise self._not_there(version, "read")
         self._held[version] += 1
 
     def release(self, version: int) -> None:
-        """Hold a checkpoint no longer."""
         self._held[version] -= 1
         self._held += Counter[int]()  # without zeros
 
@@ -192,19 +173,10 @@ class Writer:
         self.pins.discard(version)
 
     def free_pins(self) -> None:
-        """Keep those versions no longer than others that were pinned for savepoints all of which were removed. One
-        listing, and one removal for each."""
+        """Unpin versions that were pinned for savepoints all of which were removed."""
         over = list(self._files.pins.over())
         if over:
             self.check()
         for version, files in over:
             self._files.storage.delete(files)
             self.pins.discard(version)
-
-    def with_ended(self, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
-        """See :func:`penstock.job.folder.ended.with_ended`."""
-        return with_ended(self._files.storage, self._files.state, ended, more)
-
-    def read_ended(self, ended: EndedSplits) -> set[str]:
-        """See :func:`penstock.job.folder.ended.read_ended`."""
-        return read_ended(self._files.storage, self._files.state, ended)

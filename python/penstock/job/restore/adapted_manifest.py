@@ -66,8 +66,7 @@ def _sources(
 
 
 def _source(source: SourceState, parallelism: int, asked: int, before: int) -> SourceState:
-    """The state of a source for its subtasks. Where their number has changed, splits in work are dealt out again; a
-    function that pushes starts over, as what it has emitted was that of another subtask."""
+    """The state of a source for its subtasks. At another parallelism a function that pushes starts over."""
     if parallelism == before:
         return replace(source, asked=asked)
     dealt = enumerate(sorted(source.positions))

@@ -11,7 +11,7 @@ from penstock.errors import InvalidProgramError, SavepointError, UnsupportedErro
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest, TaskState
-from penstock.job.savepoint.format import DRAIN, VERSION, Savepoint
+from penstock.job.savepoint.format import DRAIN, VERSION, StoredSavepoint
 from penstock.job.savepoint.store import bring_in, read_savepoint
 from penstock.storage.stores import configured
 
@@ -37,7 +37,7 @@ def restored_manifest(settings: Settings) -> StepManifest | None:
         return for_beginning(savepoint) if newest is None else newest
 
 
-def _savepoint(newest: StepManifest | None, settings: Settings) -> Savepoint:
+def _savepoint(newest: StepManifest | None, settings: Settings) -> StoredSavepoint:
     """The savepoint that the program names. A checkpoint directory that has checkpoints must have begun from it."""
     path, place = settings.savepoint or "", settings.checkpoint_directory
     try:
@@ -65,9 +65,8 @@ def _savepoint(newest: StepManifest | None, settings: Settings) -> Savepoint:
     return savepoint
 
 
-def for_beginning(savepoint: Savepoint) -> StepManifest:
-    """The state of a savepoint, as a job begins from it. After the end of time, tasks that had ended continue: more may
-    be read by now."""
+def for_beginning(savepoint: StoredSavepoint) -> StepManifest:
+    """The state of a savepoint as a job begins from it; after a drain, tasks that had ended continue."""
     manifest = savepoint.manifest
     if savepoint.about.kind != DRAIN:
         return manifest
@@ -76,8 +75,7 @@ def for_beginning(savepoint: Savepoint) -> StepManifest:
 
 
 def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
-    """Have a checkpoint directory that has no version yet begin from the savepoint that the program names; or see that
-    it was. Returns a line for the user if it has begun from the savepoint now."""
+    """Have a new checkpoint directory begin from the savepoint. Returns a line for the user if it did now."""
     if not settings.savepoint:
         return None
     newest = lease.newest()
@@ -87,10 +85,6 @@ def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
         return None
     manifest = bring_in(replace(savepoint, manifest=for_beginning(savepoint)), files)
     lease.commit(replace(manifest, version=lease.version + 1))
-    return _said(savepoint, settings)
-
-
-def _said(savepoint: Savepoint, settings: Settings) -> str:
     about, place = savepoint.about, settings.checkpoint_directory
     where = "" if place is None else f" the checkpoint directory {place!r}"
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about.created / 1000))

@@ -25,24 +25,16 @@ class Taker(Protocol):
     """An operator of a program, as it is planned or as it travels."""
 
     @property
-    def operator_id(self) -> str:
-        """Generated, 32 hex digits."""
-        ...
+    def operator_id(self) -> str: ...
 
     @property
-    def pinned(self) -> str | None:
-        """The ID of a uid hash."""
-        ...
+    def pinned(self) -> str | None: ...
 
     @property
-    def name(self) -> str:
-        """As the user sees it."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def uid(self) -> str | None:
-        """Given by the user."""
-        ...
+    def uid(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -55,14 +47,12 @@ class Taken:
 
 @dataclass(frozen=True)
 class Matching:
-    """Who takes what. ``taken`` is by operator ID of the program, also for operators without state, if the manifest
-    knows them. ``twice`` are the operator IDs of the manifest whose state two operators would take, with the first and
-    the last of them."""
+    """Who takes what."""
 
-    taken: Mapping[str, Taken]
+    taken: Mapping[str, Taken]  # by operator ID of the program, also without state, if the manifest knows it
     left: tuple[str, ...]  # the operator IDs of the manifest whose state nobody takes, in its order
     new: tuple[str, ...]  # the operator IDs of the program that the manifest does not know
-    twice: Mapping[str, tuple[Taker, Taker]] = field(default_factory=dict[str, tuple[Taker, Taker]])
+    twice: Mapping[str, tuple[Taker, Taker]] = field(default_factory=dict)  # who would take one state, by its ID
 
 
 def match(manifest: StepManifest, operators: Iterable[Taker]) -> Matching:
@@ -70,13 +60,16 @@ def match(manifest: StepManifest, operators: Iterable[Taker]) -> Matching:
     held = holders(manifest)
     matching = matched(held, {*held, *manifest.counters}, operators)
     for state_id, (first, second) in matching.twice.items():
-        raise _twice(first, second, state_id)
+        raise InvalidProgramError(
+            f"The operators {first.name!r} and {second.name!r} would both take the state of the ID {state_id}. "
+            "Remove the uid hash of one of them, or change it.",
+            flink_class="java.lang.IllegalStateException",
+        )
     return matching
 
 
 def matched(held: Collection[str], known: Collection[str], operators: Iterable[Taker]) -> Matching:
-    """Which operator takes which state: :func:`match` of what is known of a manifest, or of a program that ran.
-    O(operators). ``held`` are the operator IDs under which there is something that must not be lost, in order."""
+    """Who takes which state; ``held`` are the IDs under which there is something that must not be lost."""
     taken: dict[str, Taken] = {}
     new: list[str] = []
     owners: dict[str, Taker] = {}
@@ -102,9 +95,7 @@ def _found(operator: Taker, there: Collection[str]) -> Taken | None:
 
 
 def holders(manifest: StepManifest) -> dict[str, None]:
-    """The operator IDs under which a manifest has something that must not be lost: state, splits that have been read,
-    rows on their way in a loop. In its order. How far a source function has come is none, as Flink has no state there.
-    """
+    """The operator IDs under which a manifest has something that must not be lost, in its order."""
     found = dict.fromkeys(manifest.operators)
     found.update((each, None) for each, source in manifest.sources.items() if has_read(source))
     found.update((key, None) for key, tasks in manifest.tasks.items() if any(map(rows_in, tasks)))
@@ -117,8 +108,7 @@ def has_read(source: SourceState) -> bool:
 
 
 def fits(source: SourceState, head: OperatorConfig) -> bool:
-    """Whether what is known of a source can be that of another one with its ID: of a function that pushes, of one
-    without splits, or of one with splits."""
+    """Whether what is known of a source can be that of another one with its ID."""
     _, *kind = head.hands_over.split("/")
     return goes_on(read_as(source), kind[0] if kind else None)
 
@@ -126,11 +116,3 @@ def fits(source: SourceState, head: OperatorConfig) -> bool:
 def rows_in(task: TaskState) -> list[Any]:
     """The rows that wait for a task at the head of a loop."""
     return decode_value(task.volatile)[1] if task.volatile else []
-
-
-def _twice(first: Taker, second: Taker, state_id: str) -> InvalidProgramError:
-    return InvalidProgramError(
-        f"The operators {first.name!r} and {second.name!r} would both take the state of the operator ID {state_id}. "
-        "Remove the uid hash of one of them, or change it.",
-        flink_class="java.lang.IllegalStateException",
-    )

@@ -5,12 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
+from penstock.common.findings import Finding
+from penstock.errors import InvalidProgramError
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.folder.positions import all_pushed
 from penstock.job.restore.matches import Matching, fits, holders, match
 from penstock.job.restore.refusals import name_of
+from penstock.job.restore.sizes import Planned
+from penstock.job.restore.taking_over import fit_to_state, planned
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
 
 _MOST = 6
 """Names in a line."""
@@ -20,14 +28,16 @@ _INHERITED = "inherited by position"
 
 
 def describe(manifest: StepManifest, vertices: Sequence[VertexConfig], matching: Matching | None) -> str:
-    """A short table: a line for each thing that should be said; empty if there is nothing. ``matching`` is who takes
-    what; None where the plan has not changed: then there can only be other names."""
+    """A short table, or ""; without ``matching`` the plan has not changed, and only names can have."""
     manifest = manifest.filled()
     if matching is None:
         matching = match(manifest, (operator for vertex in vertices for operator in vertex.operators))
         if not dict(_said(manifest, vertices, matching))[_INHERITED]:
             return ""
-    lines = [f"  {what:<27} {_names(names)}" for what, names in _said(manifest, vertices, matching) if names]
+    lines: list[str] = []
+    for what, names in _said(manifest, vertices, matching):
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        lines += [f"  {what:<27} {', '.join(names[:_MOST])}{more}"] if names else []
     return "\n".join(["State of the checkpoint, and the operators of the program:", *lines])
 
 
@@ -81,6 +91,35 @@ def _anew(manifest: StepManifest, vertices: Iterable[VertexConfig], matching: Ma
             yield f"{head.name!r}, a function with another parallelism"
 
 
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST
-    return ", ".join(names[:_MOST]) + (f" and {more} more" if more > 0 else "")
+def predict(
+    pipeline: Pipeline, manifest: StepManifest, *, allow: bool = False
+) -> tuple[InvalidProgramError | None, list[Finding]]:
+    """Why a program cannot resume from a manifest, or None, and what should be said of it. O(operators)."""
+    refused = None
+    try:
+        fit_to_state(pipeline, manifest, allow=allow)
+    except InvalidProgramError as error:
+        refused = error
+    try:
+        return refused, list(_findings(manifest.filled(), planned(pipeline, pipeline.job_graph())))
+    except InvalidProgramError as error:  # two would take the same
+        return error, []
+
+
+def _findings(manifest: StepManifest, operators: list[Planned]) -> Iterator[Finding]:
+    matching, held = match(manifest, operators), holders(manifest)
+    for operator in sorted(operators, key=lambda each: each.node):
+        taken = matching.taken.get(operator.operator_id)
+        state = None if taken is None else manifest.operators.get(taken.state_id)
+        if taken is not None and state is not None and taken.by == "position" and state.name != operator.name:
+            said = (
+                f"{operator.name!r} has no uid, and takes the state of {state.name!r} by its position alone. If it is "
+                f"another operator, give the one that is to take it set_uid_hash({taken.state_id!r}), and each a uid."
+            )
+            yield Finding("inherited", "warning", taken.state_id, said)
+        if taken is None or taken.state_id not in held:
+            said = f"{operator.name!r} has no state in the savepoint: its state starts empty."
+            yield Finding("starts-empty", "info", operator.operator_id, said)
+    for state_id in matching.left:
+        said = f"No operator of the program takes the state of {name_of(manifest, state_id)}."
+        yield Finding("left-behind", "warning", state_id, said)

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError, UnsupportedError
 from penstock.job.folder.manifest import StepManifest
@@ -29,18 +29,17 @@ LOG = logging.getLogger("penstock")
 
 
 def scale(pipeline: Pipeline, offered: int, manifest: StepManifest | None) -> Pipeline:
-    """The program with as many subtasks as are offered, where it leaves that open. At most three plans: O(V + E).
+    """The program with as many subtasks as are offered, where it leaves that open and its state allows it.
 
-    An operator with a max parallelism gets no more subtasks than that, and one with state, with all of its chain, no
-    more than the state has key groups. A source function that pushes keeps as many as it had: with others it would
-    start over. ``manifest`` is the checkpoint that the job resumes from; None if it begins."""
+    An operator with state, with all of its chain, gets at most as many subtasks as the state has key groups. A source
+    function that pushes keeps as many as it had: with others it would start over. At most three plans: O(V + E)."""
     if pipeline.settings.batch:
         raise UnsupportedError(
             "scheduler-mode is reactive (--reactive), and the program runs in BATCH mode, which has no state to "
             "redistribute. Run it in STREAMING mode, or set its parallelism: parallelism.default, --parallelism."
         )
     assert pipeline.planned_at is not None, "the environment plans it again"
-    most = {node.id: node.max_parallelism for node in pipeline.stream_graph.nodes if node.max_parallelism > 0}
+    most = _most(pipeline)
     widths = {node: min(offered, most.get(node, offered)) for node in pipeline.left_open}
     plan = pipeline.planned_at(widths.__getitem__)
     if manifest is None:
@@ -52,6 +51,10 @@ def scale(pipeline: Pipeline, offered: int, manifest: StepManifest | None) -> Pi
     return pipeline.planned_at(widths.__getitem__)
 
 
+def _most(pipeline: Pipeline) -> dict[int, int]:
+    return {node.id: node.max_parallelism for node in pipeline.stream_graph.nodes if node.max_parallelism > 0}
+
+
 def _found(plan: Pipeline, manifest: StepManifest, widths: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """What state says of the parallelism of nodes that leave it open."""
     operators = planned(plan, plan.job_graph())
@@ -60,30 +63,25 @@ def _found(plan: Pipeline, manifest: StepManifest, widths: Mapping[int, int]) ->
         links = list(chain)
         states = [taken[each.operator_id].state_id for each in links if each.operator_id in taken]
         groups = [manifest.operators[each].max_parallelism for each in states if each in manifest.operators]
-        pushing = [len(at) for at in (_positions(manifest, each) for each in states) if all_pushed(at)]
+        sources = [manifest.sources[each].positions for each in states if each in manifest.sources]
+        pushing = [len(positions) for positions in sources if all_pushed(positions)]
         for each in links:
             if each.node in widths and (groups or pushing):
                 yield each.node, pushing[0] if pushing else min(widths[each.node], *groups)
 
 
-def _positions(manifest: StepManifest, state_id: str) -> Mapping[str, Any]:
-    """Where a source has been in its splits; nothing for other operators."""
-    source = manifest.sources.get(state_id)
-    return {} if source is None else source.positions
-
-
 def warn_of_unsteady_ids(pipeline: Pipeline) -> None:
-    """Log which operators lose their state at another parallelism: they have no uid, and their chain, and with it their
-    ID, depends on the parallelism. Plans the program for each parallelism that it sets, and for another one.
-    """
+    """Log which operators lose their state at another parallelism, which changes their chains and IDs."""
     assert pipeline.planned_at is not None, "the environment plans it again"
     nodes = [node for node in pipeline.stream_graph.nodes if node.uid is None and not node.user_hash]
     nodes = [node for node in nodes if getattr(pipeline.operators.get(node.id), "keeps_state", False)]
+    most = _most(pipeline)
     said = {node.parallelism for node in pipeline.stream_graph.nodes if node.id not in pipeline.left_open}
     known: list[Mapping[int, str]] = []
     for width in (*sorted(said), max(said, default=0) + 1) if nodes and said else ():
         with contextlib.suppress(PenstockError):  # at this parallelism it is refused
-            known.append(_at(pipeline, width).stream_graph.operator_ids())
+            plan = pipeline.planned_at(lambda node, width=width: min(width, most.get(node, width)))
+            known.append(plan.stream_graph.operator_ids())
     names = [node.name for node in nodes if len({ids[node.id] for ids in known}) > 1]
     if names:
         LOG.warning(
@@ -91,9 +89,3 @@ def warn_of_unsteady_ids(pipeline: Pipeline) -> None:
             "state is not found, and the job is refused or stays as it is. Give them uids.",
             ", ".join(map(repr, names)),
         )
-
-
-def _at(pipeline: Pipeline, width: int) -> Pipeline:
-    assert pipeline.planned_at is not None
-    most = {node.id: node.max_parallelism for node in pipeline.stream_graph.nodes if node.max_parallelism > 0}
-    return pipeline.planned_at(lambda node: min(width, most.get(node, width)))

@@ -31,10 +31,9 @@ def unclaimed(manifest: StepManifest, left: Sequence[str]) -> InvalidProgramErro
     more = f", and {len(left) - 1} more operators have such" if len(left) > 1 else ""
     return InvalidProgramError(
         f"There is state for operator {name_of(manifest, left[0])}, but the program has no operator with that "
-        f"ID{more}. Put the operator back; or, if another operator should take its state, give it "
-        f"set_uid_hash({left[0]!r}). Operators that have uids from the beginning keep their state when the program "
-        f"changes around them. To resume without this state, set {IGNORE} to true (--allow-non-restored-state); to "
-        "start over, set another execution.checkpointing.dir.",
+        f"ID{more}. Put the operator back, or give the one that should take its state set_uid_hash({left[0]!r}). To "
+        f"resume without it, set {IGNORE} to true (--allow-non-restored-state); to start over, set another "
+        "execution.checkpointing.dir.",
         flink_class=ILLEGAL_STATE,
     )
 
@@ -44,13 +43,27 @@ def unfit(manifest: StepManifest, found: Unfit) -> InvalidProgramError:
     who = name_of(manifest, found.state_id)
     if found.kind == "mismatch":
         return mismatch(who, found.there, found.wanted)
-    name = manifest.operators[found.state_id].name
+    name, task = manifest.operators[found.state_id].name, found.task.name
     if found.kind == "too few":
-        return too_few(found.task.name, repr(name), found.there, found.wanted)
-    if found.beside is None:
-        return apart(found.task.name, who, found.there, found.wanted)
-    beside = manifest.operators[found.beside_id].name
-    return mixed(found.task.name, [(repr(beside), found.wanted), (repr(name), found.there)])
+        text = (
+            f"The task {task!r} cannot resume with {found.wanted} subtasks: the state of its operator {name!r} has "
+            f"{found.there} key groups, and each subtask needs one. Give it a parallelism of {found.there} or less, or "
+            f"begin from a savepoint with its keys in more groups: {_REGROUPED} N."
+        )
+    elif found.beside is None:
+        text = (
+            f"The state of operator {who} has {found.there} key groups, and its task {task!r} has {found.wanted}: its "
+            "keys would be looked for in the wrong ones. Set the max parallelism of the task's first operator to "
+            f"{found.there}, or keep the operators apart by start_new_chain() or disable_chaining()."
+        )
+    else:
+        beside = manifest.operators[found.beside_id].name
+        text = (
+            f"The task {task!r} joins operators whose states have different numbers of key groups: that of {beside!r} "
+            f"{found.wanted} and that of {name!r} {found.there}. A task has one number for all. Keep the operators "
+            "apart by start_new_chain() or disable_chaining()."
+        )
+    return InvalidProgramError(text, flink_class=ILLEGAL_STATE)
 
 
 def mismatch(who: str, there: int, wanted: int) -> InvalidProgramError:
@@ -59,35 +72,5 @@ def mismatch(who: str, there: int, wanted: int) -> InvalidProgramError:
         f"The state of operator {who} has {there} key groups, and the program gives it {wanted}. Set its max "
         f"parallelism to {there}, or leave it out, and it is taken over; or begin from a savepoint with its keys in "
         f"{wanted} groups: {_REGROUPED} {wanted}; to start over, set another execution.checkpointing.dir.",
-        flink_class=ILLEGAL_STATE,
-    )
-
-
-def too_few(task: str, who: str, there: int, parallelism: int) -> InvalidProgramError:
-    """More subtasks than key groups."""
-    return InvalidProgramError(
-        f"The task {task!r} cannot resume with {parallelism} subtasks: the state of its operator {who} has {there} key "
-        f"groups, and each subtask needs one. Give it a parallelism of {there} or less, or begin from a savepoint with "
-        f"its keys in more groups: {_REGROUPED} N.",
-        flink_class=ILLEGAL_STATE,
-    )
-
-
-def mixed(task: str, found: list[tuple[str, int]]) -> InvalidProgramError:
-    """A chain whose states have different numbers of key groups."""
-    states = " and ".join(f"that of {who} {there}" for who, there in found)
-    return InvalidProgramError(
-        f"The task {task!r} joins operators whose states have different numbers of key groups: {states}. A task has "
-        "one number for all. Keep the operators apart by start_new_chain() or disable_chaining().",
-        flink_class=ILLEGAL_STATE,
-    )
-
-
-def apart(task: str, who: str, there: int, given: int) -> InvalidProgramError:
-    """State with other key groups than those by which its task gets records."""
-    return InvalidProgramError(
-        f"The state of operator {who} has {there} key groups, and its task {task!r} has {given}, by which records come "
-        "to its subtasks: its keys would be looked for in the wrong ones. Set the max parallelism of the task's first "
-        f"operator to {there}, or keep the operators apart by start_new_chain() or disable_chaining().",
         flink_class=ILLEGAL_STATE,
     )

@@ -44,39 +44,29 @@ class Task:
 
 @dataclass(frozen=True)
 class Unfit:
-    """Why a state cannot continue. ``kind`` is ``mismatch``: the program sets another number of key groups; ``too
-    few``: for its subtasks; ``mixed``: the task has another number of them for its other operators. ``beside`` is the
-    operator of a mixed task that has the other number; None: the program sets it for the task."""
+    """Why a state cannot continue."""
 
-    kind: Kind
+    kind: Kind  # the program sets another number of groups, or too many subtasks; or the task has several numbers
     operator: Planned  # takes the state
     task: Task  # of the operator
     state_id: str  # under which the state is
     there: int  # number of key groups of the state
     wanted: int  # number of key groups, or of subtasks, that the program gives it; of a mixed task that of the others
-    beside: Planned | None = None
+    beside: Planned | None = None  # of a mixed task: has the other number; None: the program sets it
     beside_id: str = ""  # under which the state of that one is; "" without
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What becomes of numbers of key groups. ``mismatches`` are the states whose number is not the one that the program
-    sets, in the order of the states. ``misfits`` are the states that do not fit into their tasks, in the order of
-    these. ``wanted`` is the number of key groups by node, where the program leaves it open and would get another one.
-    """
+    """What becomes of numbers of key groups."""
 
-    mismatches: list[Unfit] = field(default_factory=list[Unfit])
-    misfits: list[Unfit] = field(default_factory=list[Unfit])
-    wanted: dict[int, int] = field(default_factory=dict[int, int])
+    mismatches: list[Unfit] = field(default_factory=list[Unfit])  # in order of states
+    misfits: list[Unfit] = field(default_factory=list[Unfit])  # in order of tasks
+    wanted: dict[int, int] = field(default_factory=dict[int, int])  # by node, where the program leaves it open
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A state that an operator of a task takes."""
-
-    operator: Planned
-    state_id: str
-    there: int
+_Held = tuple[Planned, str, int]
+"""An operator of a task, the ID under which the state is that it takes, and its number of key groups."""
 
 
 def sizes_of(
@@ -86,50 +76,43 @@ def sizes_of(
     tasks: Mapping[int, Task],
     stateless: Collection[str] = (),
 ) -> Sizes:
-    """What becomes of the key groups of states that are taken. ``groups`` is how many each state has, by the operator
-    ID under which it is. ``stateless`` is those of the operator IDs that have key groups and no state, as savepoints of
-    Flink list them."""
+    """What becomes of the key groups (number by operator ID) of states that are taken.
+
+    ``stateless``: those of the IDs that have key groups and no state, as savepoints of Flink list them."""
     sizes, chains = Sizes(), dict[int, list[Planned]]()
     by_state = {taken.state_id: each for each in operators if (taken := matching.taken.get(each.operator_id))}
     for state_id, there in groups.items():
         operator = by_state.get(state_id)
-        if operator is not None:
-            sizes.mismatches.extend(_mismatch(operator, tasks[operator.vertex], state_id, there))
+        if operator is None:
+            continue
+        task, own = tasks[operator.vertex], operator.max_parallelism > 0
+        wanted = operator.max_parallelism if own else task.max_parallelism
+        if (own or task.configured) and wanted != there:
+            sizes.mismatches.append(Unfit("mismatch", operator, task, state_id, there, wanted))
     for each in operators:
         chains.setdefault(each.vertex, []).append(each)
     for index, chain in chains.items():
         task = tasks[index]
-        taken = (
-            (each, matching.taken[each.operator_id].state_id) for each in chain if each.operator_id in matching.taken
-        )
-        held = [_Held(each, state_id, groups[state_id]) for each, state_id in taken if state_id in groups]
+        taken = ((each, found.state_id) for each in chain if (found := matching.taken.get(each.operator_id)))
+        held = [(each, state_id, groups[state_id]) for each, state_id in taken if state_id in groups]
         misfits = list(_misfits(task, held, stateless))
         sizes.misfits.extend(misfits)
-        if held and not misfits and not task.configured and held[0].there != task.max_parallelism:
-            sizes.wanted.update((each.node, held[0].there) for each in chain if each.max_parallelism <= 0)
+        if held and not misfits and not task.configured and held[0][2] != task.max_parallelism:
+            sizes.wanted.update((each.node, held[0][2]) for each in chain if each.max_parallelism <= 0)
     return sizes
 
 
-def _mismatch(operator: Planned, task: Task, state_id: str, there: int) -> Iterator[Unfit]:
-    own = operator.max_parallelism > 0
-    said = operator.max_parallelism if own else task.max_parallelism
-    if (own or task.configured) and said != there:
-        yield Unfit("mismatch", operator, task, state_id, there, said)
-
-
 def _misfits(task: Task, held: Sequence[_Held], stateless: Collection[str]) -> Iterator[Unfit]:
-    for each in held:
-        if each.there < task.parallelism:
-            yield Unfit("too few", each.operator, task, each.state_id, each.there, task.parallelism)
-    held = [each for each in held if each.state_id not in stateless]
+    for operator, state_id, there in held:
+        if there < task.parallelism:
+            yield Unfit("too few", operator, task, state_id, there, task.parallelism)
+    held = [each for each in held if each[1] not in stateless]
     if task.configured:  # records come to the subtasks by the groups of the task
-        for each in held:
-            if each.operator.keyed and each.operator.max_parallelism > 0 and each.there != task.max_parallelism:
-                yield Unfit("mixed", each.operator, task, each.state_id, each.there, task.max_parallelism)
+        for operator, state_id, there in held:
+            if operator.keyed and operator.max_parallelism > 0 and there != task.max_parallelism:
+                yield Unfit("mixed", operator, task, state_id, there, task.max_parallelism)
         return
-    for each in held[1:]:
-        first = held[0]
-        if each.there != first.there:
-            yield Unfit(
-                "mixed", each.operator, task, each.state_id, each.there, first.there, first.operator, first.state_id
-            )
+    for operator, state_id, there in held[1:]:
+        first, first_id, wanted = held[0]
+        if there != wanted:
+            yield Unfit("mixed", operator, task, state_id, there, wanted, first, first_id)

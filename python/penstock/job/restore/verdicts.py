@@ -57,14 +57,12 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Holding:
-    """What is known of the state of an operator, as it was saved or as a program asks for it. ``complete`` is whether a
-    state that is not among these is not asked for; a function may ask for one later than in ``open()``. ``classes`` is
-    what the classes of saved objects were, by name."""
+    """What is known of the state of an operator, as it was saved or as a program asks for it."""
 
     states: Sequence[Known]
     key: str | None = None  # type of its keys as a text, "" for undeclared; None where it has none, or nobody knows
-    complete: bool = True
-    classes: Mapping[str, ClassForm] = field(default_factory=dict[str, ClassForm])
+    complete: bool = True  # whether nothing else is asked for; a function may ask later than in ``open()``
+    classes: Mapping[str, ClassForm] = field(default_factory=dict)  # what the classes of saved objects were
 
 
 def verdicts(
@@ -89,7 +87,8 @@ def verdicts(
 
 def _of_state(was: Known, each: Known) -> Iterator[Verdict]:
     old, new = was.form, each.form
-    if each.where not in (KEYED, BROADCAST) or _same_table(old, new):
+    same_table = old.kind == new.kind == TABLE and (not new.types[0] or old.types == new.types)
+    if each.where not in (KEYED, BROADCAST) or same_table:
         yield Verdict(new.name, KEPT)
         return
     if not old.kind or not new.kind:
@@ -119,23 +118,13 @@ def _of_state(was: Known, each: Known) -> Iterator[Verdict]:
         yield Verdict(new.name, KEPT if convert is None else CONVERTED, ", ".join([*doubts, *changed]))
 
 
-def _same_table(old: StateInfo, new: StateInfo) -> bool:
-    """Whether both are what an operator keeps in a form that never changes."""
-    return old.kind == new.kind == TABLE and (not new.types[0] or old.types == new.types)
-
-
 def _descriptor(each: Known, old: StateInfo) -> StateDescriptor[Any]:
-    """A descriptor with the migrations that the program has for values of a version: of functions nothing is known but
-    that they are there."""
+    """A descriptor with the migrations of the program, of whose functions only the presence is known."""
     made: StateDescriptor[Any] = StateDescriptor(each.form.name)
     object.__setattr__(made, "field_defaults", dict.fromkeys(each.defaults))
     if each.form.version > old.version:
-        object.__setattr__(made, "migrations", (Migration(each.form.version, _same),))
+        object.__setattr__(made, "migrations", (Migration(each.form.version, lambda value: value),))
     return made
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _of_left(left: Sequence[Known], asked: Holding) -> Iterator[Verdict]:
@@ -175,7 +164,9 @@ def _of_key(before: str | None, after: str | None) -> Iterator[Verdict]:
             yield Verdict(THE_KEY, UNKNOWN, "its type is not declared: keys of another type than before begin empty")
         return
     refused = None
-    for sample in _samples(key_type_of(before), new):
+    old = _inner(key_type_of(before))
+    usual = _values(_inner(new) if is_undeclared(old) else old)
+    for sample in usual:  # if each of them is refused, so is the program
         try:
             check([sample])
         except Refusal as reason:
@@ -198,12 +189,6 @@ def key_type_of(text: str) -> TypeInformation[Any] | None:
 
 def _inner(key_type: TypeInformation[Any] | None) -> TypeInformation[Any] | None:
     return key_type.key_type if isinstance(key_type, InRow) else key_type
-
-
-def _samples(old: TypeInformation[Any] | None, new: TypeInformation[Any] | None) -> list[Any]:
-    """Some usual keys of a type; if each of them is refused, so is the program."""
-    declared = _inner(old) if not is_undeclared(_inner(old)) else _inner(new)
-    return _values(declared)
 
 
 def _values(declared: TypeInformation[Any] | None) -> list[Any]:

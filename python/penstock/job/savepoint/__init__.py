@@ -1,6 +1,6 @@
 """Savepoints: the state of a job in one folder that can be moved, looked at and begun from, also by a changed program.
 
-``format`` has the file that makes a folder a savepoint, ``checking`` what must hold of it, ``carrying`` brings state
-files from one place to another, ``taking`` writes, finds and brings in, ``asking`` does so beside a driver;
-``contents``, ``verifying`` and ``differing`` look at what is there.
+``format`` has the file that makes a folder a savepoint, ``checks`` what must hold of it, ``transfer`` carries state
+files, ``store`` writes, finds, copies and brings in, ``commands`` does so beside a driver; ``contents`` and
+``difference`` look at what is there.
 """

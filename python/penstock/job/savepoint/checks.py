@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
-from penstock.job.folder.ended import EndedFile, EndedSplits
-from penstock.job.folder.manifest import OperatorState, Pickled, SourceState, StepManifest, TaskState
+from penstock.job.folder.manifest import OperatorState, Pickled, StepManifest
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.state.files import Header
@@ -18,7 +19,6 @@ from penstock.runtime.state.files import Header
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _STATE = re.compile(r"[0-9a-f]{32}-[-.\w]{1,200}", re.ASCII)
 _ENDED = re.compile(r"ended-[0-9a-f]{32}", re.ASCII)
-_KINDS = ("savepoint", "stop", "drain")
 _MOST = 1 << 15
 """Subtasks or key groups of an operator."""
 _COUNTED = {each.name for each in fields(SubtaskMetrics)} - {"operator_id", "name", "user"}
@@ -47,61 +47,72 @@ def _fits(pattern: re.Pattern[str], value: object, what: str) -> None:
     _need(type(value) is str and pattern.fullmatch(value) is not None, what, value)
 
 
-def check_about(said: Mapping[str, Any]) -> None:
-    """What a savepoint says of itself is of the right kinds."""
-    for name in ("id", "job", "job_id"):
-        _text(said[name], f"its {name!r}")
-    _need(0 < len(said["id"]) <= 100, "its id", said["id"])
-    for name in ("created", "version", "parallelism"):
-        _whole(said[name], f"its {name!r}")
-    _need(said["kind"] in _KINDS, "its kind", said["kind"])
+def check_fields(value: Any, where: str) -> None:
+    """The fields of a dataclass, and of those in it, are of their declared types; no number is negative."""
+    for name, kind in _hints(type(value)).items():
+        _check(getattr(value, name), kind, f"{where}.{name}")
+
+
+_hints = cache(get_type_hints)
+
+
+def _check(value: Any, kind: Any, where: str) -> None:
+    origin, kinds = get_origin(kind), get_args(kind)
+    if origin is UnionType:  # something or None
+        if value is not None:
+            _check(value, kinds[0], where)
+    elif origin is tuple:
+        _need(type(value) is tuple, where, value)
+        for part in value:
+            _check(part, kinds[0], f"{where}[...]")
+    elif origin is Mapping:
+        _need(isinstance(value, Mapping), where, value)
+        for key, part in value.items():
+            _text(key, f"a key of {where}")
+            _check(part, kinds[1], f"{where}[{_short(key)}]")
+    elif is_dataclass(kind):
+        _need(type(value) is kind, where, value)
+        check_fields(value, where)
+    elif kind is int:
+        _whole(value, where)
+    else:
+        _need(kind is Any or type(value) is kind, where, value)
 
 
 def check_manifest(manifest: StepManifest) -> None:
     """All that a manifest says is of the kind that it should be. Linear in it."""
-    _whole(manifest.version, "its version")
-    _whole(manifest.time, "its time")
-    _whole(manifest.parallelism, "its parallelism")
-    for name in ("job", "job_id", "plan"):
-        _text(getattr(manifest, name), f"its {name!r}")
+    check_fields(manifest, "its state")
     _need(not manifest.outputs and not manifest.retained and not manifest.sealed, "what waits for its job", "not empty")
     for operator_id, operator in manifest.operators.items():
         _operator(operator_id, operator)
     for operator_id, source in manifest.sources.items():
         _fits(_ID, operator_id, "the ID of a source")
-        _source(operator_id, source)
-    for key, tasks in manifest.tasks.items():
-        _tasks(key, tasks)
+        for position in (each for each in source.positions.values() if type(each) is not Pickled):
+            _need(type(position) is list and len(position) == 2, f"a position of source {operator_id}", position)
+            _whole(position[0], f"the subtask of a position of source {operator_id}")
+        for file in source.ended.files:
+            _fits(_ENDED, file.name, f"the name of a file with splits of source {operator_id}")
     for operator_id, counters in manifest.counters.items():
         _counters(operator_id, counters)
-    _names(manifest)
+    seen: dict[str, StateFile] = {}
+    for file in manifest.state_files():
+        _need(seen.setdefault(file.name, file) == file, "what is said twice of a file", file.name)
 
 
 def _operator(operator_id: str, operator: OperatorState) -> None:
     where = f"of operator {operator_id}"
     _fits(_ID, operator_id, "the ID of an operator")
-    _text(operator.name, f"the name {where}")
-    _need(operator.uid is None or type(operator.uid) is str, f"the uid {where}", operator.uid)
     _whole(operator.parallelism, f"the parallelism {where}", 1, _MOST)
     _whole(operator.max_parallelism, f"the max parallelism {where}", 1, _MOST)
-    _need(
-        len(operator.subtasks) == operator.parallelism, f"the number of subtasks with files {where}", operator.subtasks
-    )
-    _need(type(operator.empty) is bool, f"whether there is state {where}", operator.empty)
+    files = operator.subtasks
+    _need(len(files) == operator.parallelism, f"the number of subtasks with files {where}", files)
     for chain in operator.subtasks:
         for file in chain:
-            _state_file(file, where)
+            _fits(_STATE, file.name, f"the name of a file {where}")
+            _fits(_ID, file.checksum, f"the checksum of a file {where}")
         kinds = [file.kind for file in chain]
         _need(kinds[:1] in ([], ["snapshot"]), f"the first file of a chain {where}", kinds[:1])
         _need(all(kind == "log" for kind in kinds[1:]), f"the kind of files {where}", kinds)
-
-
-def _state_file(file: StateFile, where: str) -> None:
-    _fits(_STATE, file.name, f"the name of a file {where}")
-    _text(file.kind, f"the kind of a file {where}")
-    _whole(file.bytes, f"the size of a file {where}")
-    _fits(_ID, file.checksum, f"the checksum of a file {where}")
-    _whole(file.keys, f"the number of keys in a file {where}")
 
 
 def check_header(header: Header, groups: int) -> None:
@@ -142,43 +153,9 @@ def _list(form: dict[str, Any], name: str) -> list[Any]:
     return found
 
 
-def _source(operator_id: str, source: SourceState) -> None:
-    where = f"of source {operator_id}"
-    _text(source.name, f"the name {where}")
-    _need(source.uid is None or type(source.uid) is str, f"the uid {where}", source.uid)
-    for position in source.positions.values():
-        if type(position) is Pickled:
-            _text(position.data, f"a position {where}")
-        else:
-            _need(type(position) is list and len(position) == 2, f"a position {where}", position)
-            _whole(position[0], f"the subtask of a position {where}")
-    _ended(source.ended, where)
-
-
-def _ended(ended: EndedSplits, where: str) -> None:
-    for split in ended.last:
-        _text(split, f"a split {where}")
-    for file in ended.files:
-        assert type(file) is EndedFile
-        _fits(_ENDED, file.name, f"the name of a file with splits {where}")
-        _whole(file.count, f"the number of splits in a file {where}")
-        _text(file.checksum, f"the checksum of a file with splits {where}")
-
-
-def _tasks(key: str, tasks: Sequence[TaskState]) -> None:
-    for task in tasks:
-        _need(type(task.finished) is bool, f"whether a task of {key!r} has ended", task.finished)
-
-
 def _counters(operator_id: str, counters: Sequence[Mapping[str, Any]]) -> None:
     for known in counters:
         numbers, user = {key: value for key, value in known.items() if key != "user"}, known.get("user", {})
         _need(not known or _ALWAYS <= numbers.keys() <= _COUNTED, f"what is counted of {operator_id}", list(numbers))
         for name, value in (*numbers.items(), *user.items()):
             _need(type(value) in (int, float), f"{name!r} of {operator_id}", value)
-
-
-def _names(manifest: StepManifest) -> None:
-    seen: dict[str, StateFile] = {}
-    for file in manifest.state_files():
-        _need(seen.setdefault(file.name, file) == file, "what is said twice of a file", file.name)

@@ -3,30 +3,25 @@ Where there is none, a savepoint is taken without it, as nobody removes anything
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 
 from penstock.errors import ConfigurationError, JobFolderError, SavepointError
 from penstock.job.folder.files import Files
-from penstock.job.folder.lease import JobFolder, Lease
-from penstock.job.folder.manifest import StepManifest
+from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.owners import Owner
 from penstock.job.folder.requests import Answer, Request, Requests
-from penstock.job.savepoint.store import check_published, new_place, write_savepoint
+from penstock.job.savepoint.store import AT, check_published, new_place, write_savepoint
 from penstock.storage.storage import is_local, real_place
 
-_AT = re.compile(r"(.+)@(\d+)")
 _LOOK = 2.0
 """Seconds between two looks whether the driver lives."""
 
 
 def create(job: str, folder: str | Path | None, *, seconds: float, reference: bool | None = None) -> str:
-    """Take a savepoint of a job that runs elsewhere, or that does not run. ``job`` is its checkpoint directory, a path
-    or URL, for its newest checkpoint; or ``JOB@VERSION``. The savepoint gets a folder of its own in ``folder``; None
-    for where the job's own savepoints go, if it runs. ``reference`` is whether it refers to the state in the checkpoint
-    directory, and has no copy of it; None for what the settings of the job say, if it runs. Returns the savepoint's
-    folder."""
+    """Take a savepoint of a job (checkpoint directory, or ``JOB@VERSION``) that runs elsewhere, or not at all.
+
+    ``reference``: it refers to the state there, without a copy; None, as the job's settings say. Returns its folder."""
     files, version = _job(job)
     place = None if folder is None else real_place(str(folder))
     driver = files.owners.living()
@@ -40,8 +35,7 @@ def create(job: str, folder: str | Path | None, *, seconds: float, reference: bo
 def stop(
     job: str, folder: str | Path | None, *, taken: bool, drain: bool, seconds: float, reference: bool | None = None
 ) -> str | None:
-    """Have a job end that runs elsewhere, after its step; returns when it has ended. Returns the savepoint's folder;
-    None without one."""
+    """Have a job that runs elsewhere end after its step, and wait for that. Returns the savepoint's folder, if any."""
     files, _ = _job(job)
     place, driver = None if folder is None else real_place(str(folder)), files.owners.living()
     if driver is None:
@@ -55,9 +49,7 @@ def stop(
     found = _place(answer) if answer is not None else None
     while _there(files, driver):
         if time.monotonic() > until:
-            raise JobFolderError(
-                f"The job was asked to stop but has not ended after {seconds:.0f} seconds: {driver[1]}."
-            )
+            raise JobFolderError(f"The job was asked to stop, and runs on after {seconds:.0f} seconds: {driver[1]}.")
         time.sleep(_pause(files))
     if taken and answer is None:  # it has ended by itself meanwhile
         return _taken(files, None, place, "stop", refers=bool(reference))
@@ -65,10 +57,9 @@ def stop(
 
 
 def _job(job: str) -> tuple[Files, int | None]:
-    """The files of a checkpoint directory, and the checkpoint that is meant."""
     files, version = Files(real_place(job)), None
     about = files.about()
-    if about is None and (match := _AT.fullmatch(job)) is not None:
+    if about is None and (match := AT.fullmatch(job)) is not None:
         files, version = Files(real_place(match[1])), int(match[2])
         about = files.about()
     if about is None:
@@ -80,7 +71,6 @@ def _job(job: str) -> tuple[Files, int | None]:
 
 
 def _asked(files: Files, driver: tuple[int, Owner], request: Request, seconds: float) -> Answer | None:
-    """The driver's answer; None if it has left without one."""
     requests = Requests(files.storage, files.owners, driver[0])
     requests.ask(request)
     now = time.monotonic()
@@ -120,28 +110,18 @@ def _place(answer: Answer) -> str:
 
 
 def _taken(files: Files, version: int | None, folder: str | None, kind: str, *, refers: bool = False) -> str:
-    """Take a savepoint without a driver."""
     if folder is None:
-        raise ConfigurationError(
-            "No job is running that knows where its savepoints go. Give a folder for the savepoint."
-        )
+        raise ConfigurationError("No running job knows where its savepoints go. Give a folder for the savepoint.")
     job = JobFolder(files.place)
-    manifest = job.newest(unpickle=False) if version is None else job.read(version, unpickle=False)
-    if manifest is None or manifest.is_nothing:
+    newest = job.newest(unpickle=False)
+    manifest = newest if version is None else job.read(version, unpickle=False)
+    if newest is None or manifest is None or manifest.is_nothing:
         raise SavepointError(f"The checkpoint directory {files.place!r} has no checkpoint yet. Run the job first.")
     check_published(files, manifest)
     place = new_place(folder, manifest.job_id)
     if not refers:
         return write_savepoint(files, manifest, place, kind).place
-    with _opened(job, manifest) as lease:
+    published = not newest.outputs or files.owners.left_published(newest.epoch)
+    with job.open(manifest.job, retained=len(newest.retained) + 2) as lease:  # all checkpoints stay
+        lease.published = published
         return write_savepoint(files, manifest, place, kind, pin=lease.pin).place
-
-
-def _opened(job: JobFolder, manifest: StepManifest) -> Lease:
-    """The folder, opened for a moment to keep a checkpoint. All checkpoints stay, and what is known of outputs."""
-    newest = job.newest(unpickle=False)
-    assert newest is not None
-    published = not newest.outputs or job.files.owners.left_published(newest.epoch)
-    lease = job.open(manifest.job, retained=len(newest.retained) + 2)
-    lease.published = published
-    return lease

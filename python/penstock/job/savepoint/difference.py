@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from penstock.common.findings import Difference
 from penstock.job.savepoint.contents import Content, OperatorContent, SourceContent, StateContent
 
+_Content = OperatorContent | SourceContent
+
 
 def differences(one: Content, other: Content) -> list[Difference]:
     """What differs from one savepoint to another. Linear in both."""
-    return [*_operators(one, other), *_sources(one, other)]
+    pairs = ("operator", one.operators, other.operators), ("source", one.sources, other.sources)
+    return [difference for what, before, after in pairs for difference in _compared(what, before, after)]
 
 
-def _operators(one: Content, other: Content) -> Iterator[Difference]:
-    before = {each.operator_id: each for each in one.operators}
-    after = {each.operator_id: each for each in other.operators}
-    for operator_id, operator in before.items():
+def _compared(what: str, one: Sequence[_Content], other: Sequence[_Content]) -> Iterator[Difference]:
+    before, after = ({each.operator_id: each for each in contents} for contents in (one, other))
+    for operator_id, old in before.items():
         if operator_id not in after:
-            yield Difference("operator", operator_id, named(operator), "removed", before=_size(operator))
-    for operator_id, operator in after.items():
-        if operator_id not in before:
-            yield Difference("operator", operator_id, named(operator), "added", after=_size(operator))
-        else:
-            yield from _operator(before[operator_id], operator)
+            yield Difference(what, operator_id, named(old), "removed", before=_size(old))
+    for operator_id, new in after.items():
+        old = before.get(operator_id)
+        if old is None:
+            yield Difference(what, operator_id, named(new), "added", after=_size(new))
+            continue
+        if isinstance(old, SourceContent) and isinstance(new, SourceContent):
+            yield from _splits(old, new)
+        for field in _FIELDS if what == "operator" else ("splits_ended", "records"):
+            was, now = getattr(old, field), getattr(new, field)
+            if was != now:
+                yield Difference(what, operator_id, named(new), field, was, now)
+        if isinstance(old, OperatorContent) and isinstance(new, OperatorContent):
+            yield from _states(old, new)
 
 
-def named(operator: OperatorContent | SourceContent) -> str:
+def named(operator: _Content) -> str:
     """The name of an operator, with its uid if it has one."""
     return operator.name if operator.uid is None else f"{operator.name} (uid {operator.uid})"
 
 
-def _size(operator: OperatorContent) -> str:
-    return f"{operator.entries:,} entries, {operator.bytes:,} bytes"
+def _size(content: _Content) -> str | None:
+    return f"{content.entries:,} entries, {content.bytes:,} bytes" if isinstance(content, OperatorContent) else None
 
 
 _FIELDS = (
     "name", "uid", "parallelism", "max_parallelism", "key", "entries", "bytes", "list_bytes", "event_timers",
     "clock_timers",
 )  # fmt: skip
-
-
-def _operator(before: OperatorContent, after: OperatorContent) -> Iterator[Difference]:
-    where = after.operator_id, named(after)
-    for field in _FIELDS:
-        old, new = getattr(before, field), getattr(after, field)
-        if old != new:
-            yield Difference("operator", *where, field, old, new)
-    yield from _states(before, after)
 
 
 def _states(before: OperatorContent, after: OperatorContent) -> Iterator[Difference]:
@@ -73,26 +74,8 @@ def kind_of(state: StateContent) -> str:
     return f"{state.kind}({types})" if any(state.types) else state.kind
 
 
-def _sources(one: Content, other: Content) -> Iterator[Difference]:
-    before = {each.operator_id: each for each in one.sources}
-    after = {each.operator_id: each for each in other.sources}
-    for operator_id, source in before.items():
-        if operator_id not in after:
-            yield Difference("source", operator_id, named(source), "removed")
-    for operator_id, source in after.items():
-        if operator_id not in before:
-            yield Difference("source", operator_id, named(source), "added")
-        else:
-            yield from _source(before[operator_id], source)
-
-
-def _source(before: SourceContent, after: SourceContent) -> Iterator[Difference]:
-    where = after.operator_id, named(after)
+def _splits(before: SourceContent, after: SourceContent) -> Iterator[Difference]:
     for split in dict.fromkeys((*before.positions, *after.positions)):
         old, new = before.positions.get(split), after.positions.get(split)
         if old != new:
-            yield Difference("source", *where, f"split {split}", old, new)
-    for field in ("splits_ended", "records"):
-        old, new = getattr(before, field), getattr(after, field)
-        if old != new:
-            yield Difference("source", *where, field, old, new)
+            yield Difference("source", after.operator_id, named(after), f"split {split}", old, new)

@@ -8,24 +8,23 @@
 Nothing in it has a path, so a savepoint can be copied or moved as a folder. Written last and created once: a folder
 without the file is no savepoint, and can be removed.
 
-One by reference has no state files, and says by which way those of the checkpoint directory are found: that is
-    format 2, so that
-no older Penstock takes it for a damaged one. All others are of format 1.
+One by reference has no state files, and says by which way those of the checkpoint directory are found: in format 2, so
+that no older Penstock takes it for a damaged one. All others are of format 1.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from penstock.errors import SavepointError
 from penstock.job.folder.manifest import StepManifest, manifest_of, plain_manifest
-from penstock.job.savepoint.checks import check_about, check_manifest
-from penstock.job.savepoint.reference import Reference, state_of
-from penstock.storage.storage import join
+from penstock.job.savepoint.checks import check_fields, check_manifest
+from penstock.storage.storage import is_local, join
 
 NAME = "savepoint.json"
 FORMAT, WHOLE = 2, 1
@@ -35,6 +34,8 @@ SAVEPOINT, STOP, DRAIN, VERSION = "savepoint", "stop", "drain", "version"
 checkpoint directory, which can be read as one."""
 
 _KIND = "penstock savepoint"
+_JOB = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_MOST = 4096
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,72 @@ class AboutSavepoint:
 
 
 @dataclass(frozen=True)
-class Savepoint:
-    """A savepoint, as far as it can be read without unpickling anything. ``manifest`` is the state, without outputs
-    that wait. Positions of a program's own classes are :class:`~penstock.job.folder.manifest.Pickled`."""
+class Reference:
+    """Where the state files are of a savepoint without its own: a checkpoint directory, by the way that leads there."""
+
+    job: str  # the id in ``job.json`` of the checkpoint directory
+    way: str  # from the savepoint's folder to it, as ``../../jobs/counts``
+
+    def place(self, savepoint: str) -> str:
+        root, parts = _parts(savepoint)
+        for step in self.way.split("/"):
+            if step == "..":
+                if not parts:
+                    raise ValueError(f"the path {self.way!r} to its state leaves its storage")
+                parts.pop()
+            else:
+                parts.append(step)
+        return root + "/".join(parts)
+
+    @classmethod
+    def between(cls, savepoint: str, folder: str, job: str) -> Reference | None:
+        """The one that leads from a savepoint to a checkpoint directory; None if they are not on the same storage."""
+        (root, here), (other, there) = _parts(savepoint), _parts(folder)
+        if root != other:
+            return None
+        same = 0
+        while same < min(len(here), len(there)) and here[same] == there[same]:
+            same += 1
+        return cls(job, "/".join([".."] * (len(here) - same) + there[same:]))
+
+    @classmethod
+    def read(cls, said: Any) -> Reference:
+        """The one that a savepoint says."""
+        found = cls(**said) if isinstance(said, Mapping) else None
+        if found is None or type(found.job) is not str or type(found.way) is not str:
+            raise ValueError("the place of its state is not a text")
+        steps = found.way.split("/")
+        ups = next((index for index, step in enumerate(steps) if step != ".."), len(steps))
+        names = steps[ups:]
+        odd = any(not name or name in (".", "..") or "\0" in name or "\\" in name for name in names)
+        if not names or odd or len(found.way) > _MOST or _JOB.fullmatch(found.job) is None:
+            raise ValueError(f"the path to its state is {found.way[:80]!r}, of the job {found.job[:40]!r}")
+        return found
+
+
+def _parts(place: str) -> tuple[str, list[str]]:
+    """What comes before all names, with the bucket of a store; and the names."""
+    if is_local(place):
+        return "/", [name for name in place.split("/") if name]
+    scheme, _, rest = place.partition("://")
+    bucket, _, path = rest.partition("/")
+    if scheme == "memory":
+        return "memory://", [name for name in rest.split("/") if name]
+    return f"{scheme}://{bucket}/", [name for name in path.split("/") if name]
+
+
+@dataclass(frozen=True)
+class StoredSavepoint:
+    """A savepoint, as far as it can be read without unpickling anything."""
 
     place: str  # its folder, a path or URL; of a checkpoint, the checkpoint directory
     about: AboutSavepoint  # what it says of itself
-    manifest: StepManifest
+    manifest: StepManifest  # the state, without outputs; positions of own classes are Pickled
     reference: Reference | None = None  # where its state files are, if it has none of its own
 
     @property
     def state(self) -> str:
-        """The folder with its state files."""
-        return state_of(self.place, self.reference)
+        return join(self.home or self.place, "state")
 
     @property
     def home(self) -> str | None:
@@ -72,12 +126,11 @@ class Savepoint:
 
 
 def bare(manifest: StepManifest) -> StepManifest:
-    """The state of a manifest, without what belongs to its checkpoint directory: outputs, other checkpoints, the
-    driver."""
+    """The state of a manifest, without what belongs to its checkpoint directory: outputs, other checkpoints."""
     return replace(manifest, outputs=(), retained=(), epoch=0, sealed=False, step=0)
 
 
-def written(savepoint: Savepoint) -> bytes:
+def written(savepoint: StoredSavepoint) -> bytes:
     """The text of a savepoint. Linear in it."""
     document: dict[str, Any] = {"about": asdict(savepoint.about), "state": plain_manifest(savepoint.manifest)}
     if savepoint.reference is not None:
@@ -91,7 +144,7 @@ def _head(body: bytes, version: int) -> bytes:
     return json.dumps(head).encode("ascii") + b"\n"
 
 
-def parsed(text: bytes, place: str) -> Savepoint:
+def parsed(text: bytes, place: str) -> StoredSavepoint:
     """The savepoint of a text. Nothing is unpickled."""
     path = join(place, NAME)
     head, _, body = text.partition(b"\n")
@@ -103,49 +156,33 @@ def parsed(text: bytes, place: str) -> Savepoint:
                 "printed when it was taken."
             )
         if type(said.get("format")) is int and said["format"] > FORMAT:
-            raise _newer(path, said["format"])
-        _check_head(said, head, body)
+            raise SavepointError(
+                f"{path!r} has format {said['format']}: a newer Penstock has written it, and this one knows formats up "
+                f"to {FORMAT}. Read it with that version or a later one."
+            )
+        if said.get("sha256") != hashlib.sha256(body).hexdigest():
+            cut = "" if body.endswith(b"}\n") else ", and its end is missing: it may have been cut off"
+            raise ValueError(f"its checksum does not match its content{cut}")
+        if type(said["format"]) is not int or head + b"\n" != _head(body, said["format"]):
+            raise ValueError("its first line is not as it was written")
         document = json.loads(body, parse_constant=_no_constant)
-        check_about(document["about"])
         about = AboutSavepoint(**document["about"])
-        manifest = manifest_of(_mapping(document["state"]), unpickle=False)
+        check_fields(about, "about")
+        if about.kind not in (SAVEPOINT, STOP, DRAIN) or not 0 < len(about.id) <= 100:
+            raise ValueError(f"it has the kind {about.kind!r} and the id {about.id[:100]!r}")
+        manifest = manifest_of(document["state"], unpickle=False)
         check_manifest(manifest)
         reference = Reference.read(document["reference"]) if said["format"] == FORMAT else None
-        state_of(place, reference)
+        savepoint = StoredSavepoint(place, about, manifest, reference)
+        savepoint.home  # noqa: B018 - a ValueError if it cannot be there
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise damaged(path, _reason(error)) from error
-    return Savepoint(place, about, manifest, reference)
-
-
-def _check_head(said: Mapping[str, Any], head: bytes, body: bytes) -> None:
-    if said.get("sha256") != hashlib.sha256(body).hexdigest():
-        cut = "" if body.endswith(b"}\n") else ", and its end is missing: it may have been cut off"
-        raise ValueError(f"its checksum does not match its content{cut}")
-    if type(said["format"]) is not int or head + b"\n" != _head(body, said["format"]):
-        raise ValueError("its first line is not as it was written")
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise damaged(path, reason) from error
+    return savepoint
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    if type(value) is not dict:
-        raise TypeError("its state is not a JSON object")
-    return value
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    return str(error) or type(error).__name__
-
-
-def _newer(path: str, found: int) -> SavepointError:
-    return SavepointError(
-        f"{path!r} has format {found}: a newer Penstock has written it, and this one knows formats up to {FORMAT}. "
-        "Read it with that version or a later one."
-    )
 
 
 def damaged(path: str, reason: str) -> SavepointError:

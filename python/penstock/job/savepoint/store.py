@@ -11,7 +11,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,16 +25,19 @@ from penstock.job.savepoint.format import (
     SAVEPOINT,
     VERSION,
     AboutSavepoint,
-    Savepoint,
+    Reference,
+    StoredSavepoint,
     bare,
     damaged,
     parsed,
     written,
 )
-from penstock.job.savepoint.reference import Reference
 from penstock.job.savepoint.transfer import carry
 from penstock.storage.storage import Entry, Storage, is_local, join, real_place
 from penstock.storage.stores import storage_of
+
+AT = re.compile(r"(.+)@(\d+)")
+"""A checkpoint of a checkpoint directory."""
 
 
 def check_published(files: Files, manifest: StepManifest) -> None:
@@ -64,9 +67,6 @@ def _waits(output: Output) -> bool:
     return storage_of(output.pending).size(output.pending) is not None
 
 
-_AT = re.compile(r"(.+)@(\d+)")
-
-
 def new_place(folder: str | Path, job_id: str) -> str:
     """A folder for a new savepoint, named as Flink names them; it is not made."""
     return join(real_place(str(folder)), f"savepoint-{job_id[:6]}-{uuid.uuid4().hex[:12]}")
@@ -79,41 +79,34 @@ def write_savepoint(
     kind: str = SAVEPOINT,
     go_on: Callable[[], None] = lambda: None,
     pin: Callable[[int, str], None] | None = None,
-) -> Savepoint:
-    """Make a savepoint of a checkpoint, which must stay there until this returns.
+) -> StoredSavepoint:
+    """Make a savepoint of a checkpoint, which must stay there meanwhile; as a whole, or this raises.
 
-    Cost: on one local file system a second name for each file, else a copy of each; by reference some requests.
-    ``pin``, for a savepoint by reference, keeps a checkpoint in the checkpoint directory for the savepoint with an id.
-    Returns the savepoint. It is there as a whole, or this raises."""
+    On one local file system a second name for each file, else a copy. ``pin``, for one by reference, keeps it."""
     target = real_place(str(place))
     about = _about(manifest, uuid.uuid4().hex, kind, time.time_ns() // 1_000_000)
-    savepoint = Savepoint(target, about, bare(manifest), None if pin is None else _reference(files, target))
+    savepoint = StoredSavepoint(target, about, bare(manifest), None if pin is None else _reference(files, target))
     storage, path = storage_of(target), join(target, NAME)
-    with _said(savepoint, files):
-        _check_free(files, target, storage)
+    if target == files.place or target.startswith(f"{files.state}/"):
+        raise SavepointError(f"{target!r} would lie inside of what it is taken of. Choose another folder.")
+    try:
+        if storage.size(path) is not None:
+            raise exists(path)
         if pin is None:
             carry((files.storage, files.state), (storage, savepoint.state), manifest.files(), go_on)
             _finish(savepoint, storage, path)
         else:
             _refer(savepoint, files, storage, path, pin)
+    except FileNotFoundError as error:
+        raise _gone(target, manifest, files, error) from error
+    except OSError as error:
+        raise SavepointError(f"{target!r} cannot be written: {error}. Give a folder with room, to write to.") from error
     return savepoint
 
 
-@contextlib.contextmanager
-def _said(savepoint: Savepoint, files: Files) -> Iterator[None]:
-    """Whatever comes of taking a savepoint is an error that says so."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise _gone(savepoint.place, savepoint.manifest, files, error) from error
-    except OSError as error:
-        raise SavepointError(
-            f"{savepoint.place!r} cannot be written: {error}. Give a folder where there is room, and where this "
-            "process may write."
-        ) from error
-
-
-def _refer(savepoint: Savepoint, files: Files, storage: Storage, path: str, pin: Callable[[int, str], None]) -> None:
+def _refer(
+    savepoint: StoredSavepoint, files: Files, storage: Storage, path: str, pin: Callable[[int, str], None]
+) -> None:
     """Have the checkpoint directory keep the state, and then the savepoint refer to it."""
     if is_local(savepoint.place):
         os.makedirs(savepoint.place, exist_ok=True)
@@ -125,8 +118,7 @@ def _refer(savepoint: Savepoint, files: Files, storage: Storage, path: str, pin:
         raise
 
 
-def _finish(savepoint: Savepoint, storage: Storage, path: str) -> None:
-    """Make a folder a savepoint, as all of its files are there."""
+def _finish(savepoint: StoredSavepoint, storage: Storage, path: str) -> None:
     check_sizes(savepoint, storage)
     if not storage.create(path, written(savepoint)):
         raise exists(path)
@@ -150,17 +142,6 @@ def _about(manifest: StepManifest, savepoint_id: str, kind: str, time: int) -> A
     return AboutSavepoint(savepoint_id, *said)
 
 
-def _check_free(files: Files, target: str, storage: Storage) -> None:
-    """There can be a savepoint."""
-    if target == files.place or target.startswith(f"{files.state}/"):
-        raise SavepointError(
-            f"The savepoint {target!r} would lie inside of what it is taken of. Give it a folder elsewhere."
-        )
-    path = join(target, NAME)
-    if storage.size(path) is not None:
-        raise exists(path)
-
-
 def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFoundError) -> SavepointError:
     return SavepointError(
         f"{target!r} could not be made: {error.filename or error!s} is missing, which checkpoint {manifest.version} of "
@@ -170,12 +151,10 @@ def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFound
 
 def exists(path: str) -> SavepointError:
     """The error for a place where there is a savepoint already."""
-    return SavepointError(
-        f"There is a savepoint already: {path!r}. Savepoints are never replaced; choose another folder."
-    )
+    return SavepointError(f"There is a savepoint already: {path!r}. It is not replaced; choose another folder.")
 
 
-def check_sizes(savepoint: Savepoint, storage: Storage) -> None:
+def check_sizes(savepoint: StoredSavepoint, storage: Storage) -> None:
     """All files are there, and as long as they should be. One listing."""
     there = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(savepoint.state)}
     wanted: Mapping[str, int | None] = {
@@ -190,14 +169,12 @@ def check_sizes(savepoint: Savepoint, storage: Storage) -> None:
             raise damaged(savepoint.place, f"the file {path!r} should have {size} bytes and has {there[name]}")
 
 
-def read_savepoint(place: str | Path) -> Savepoint:
-    """What a savepoint says. Nothing is unpickled, and its state files are not looked at. ``place`` is its folder
-    or the file ``savepoint.json`` in it, a path or URL; or a checkpoint directory, whose newest checkpoint is taken, or
-    ``JOB@VERSION``."""
+def read_savepoint(place: str | Path) -> StoredSavepoint:
+    """What a savepoint says, or (``JOB``, ``JOB@VERSION``) a checkpoint. Nothing is unpickled."""
     given = str(place)
     try:
         found = _read_folder(given)
-        if found is None and (match := _AT.fullmatch(given)) is not None:
+        if found is None and (match := AT.fullmatch(given)) is not None:
             found = _read_folder(match[1], int(match[2]))
     except SavepointError:
         raise
@@ -212,14 +189,15 @@ def read_savepoint(place: str | Path) -> Savepoint:
     return found
 
 
-def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
+def _read_folder(given: str, version: int | None = None) -> StoredSavepoint | None:
     """The savepoint, or the checkpoint of a job, that lies somewhere; None if there is neither."""
     folder = real_place(given)
     if folder.endswith(f"/{NAME}"):
         folder = folder.removesuffix(f"/{NAME}")
     storage = storage_of(folder)
-    if version is None and (text := _text(storage, join(folder, NAME))) is not None:
-        return _at_home(parsed(text, folder), storage)
+    if version is None:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            return _at_home(parsed(storage.get(join(folder, NAME)), folder), storage)
     files = Files(folder, storage)
     try:
         about = files.about()
@@ -239,10 +217,10 @@ def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
         check_manifest(state)
     except ValueError as error:
         raise damaged(files.path(manifest.version), str(error)) from error
-    return Savepoint(folder, _about(manifest, f"{about.id}-{manifest.version}", VERSION, manifest.time), state)
+    return StoredSavepoint(folder, _about(manifest, f"{about.id}-{manifest.version}", VERSION, manifest.time), state)
 
 
-def _at_home(savepoint: Savepoint, storage: Storage) -> Savepoint:
+def _at_home(savepoint: StoredSavepoint, storage: Storage) -> StoredSavepoint:
     """A savepoint by reference refers to the checkpoint directory that it was taken of. One request if it is such."""
     home = savepoint.home
     if savepoint.reference is None or home is None:
@@ -261,20 +239,12 @@ def _at_home(savepoint: Savepoint, storage: Storage) -> Savepoint:
     return savepoint
 
 
-def versions_of(savepoint: Savepoint) -> tuple[int, ...]:
+def versions_of(savepoint: StoredSavepoint) -> tuple[int, ...]:
     """The versions that the checkpoint directory has of which a savepoint is one; none for any other savepoint."""
     return JobFolder(savepoint.place).versions() if savepoint.about.kind == VERSION else ()
 
 
-def _text(storage: Storage, path: str) -> bytes | None:
-    try:
-        return storage.get(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
 def _no_savepoint(given: str) -> SavepointError:
-    """The error for a place where there is none; it says what is there instead."""
     folder = real_place(given.removesuffix(f"/{NAME}"))
     there: list[Entry] = storage_of(folder).list(folder)
     names = {entry.path.rpartition("/")[2] for entry in there}
@@ -298,12 +268,8 @@ def _no_savepoint(given: str) -> SavepointError:
     )
 
 
-def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
-    """Put the state files of a savepoint into a checkpoint directory. They count for nothing until a manifest names
-    them.
-
-    Cost: as for :func:`write_savepoint`. Returns the manifest to commit there as version 1, with all positions made;
-    its origin is the savepoint's id."""
+def bring_in(savepoint: StoredSavepoint, files: Files) -> StepManifest:
+    """Put the state files of a savepoint into a checkpoint directory. Returns the manifest to commit there."""
     storage = storage_of(savepoint.place)
     if savepoint.about.kind == VERSION:
         job = Files(savepoint.place, storage)
@@ -321,3 +287,58 @@ def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
     except FileNotFoundError as error:
         raise _gone(files.place, manifest, Files(savepoint.place, storage), error) from error
     return replace(manifest, version=1, origin=savepoint.about.id)
+
+
+def copy_savepoint(savepoint: StoredSavepoint, place: str | Path) -> StoredSavepoint:
+    """Copy a savepoint with all its files, also those that it refers to, as a whole; it keeps its id."""
+    _check_own(savepoint, "'penstock savepoint create' takes a savepoint of one")
+    target = real_place(str(place))
+    storage, path = storage_of(target), join(target, NAME)
+    copy = replace(savepoint, place=target, reference=None)
+    if storage.size(path) is not None or target in (savepoint.place, savepoint.home):
+        raise exists(path)
+    try:
+        names = savepoint.manifest.files()
+        carry((storage_of(savepoint.place), savepoint.state), (storage, copy.state), names, lambda: None)
+        _finish(copy, storage, path)
+    except OSError as error:
+        raise SavepointError(f"{savepoint.place!r} cannot be copied to {target!r}: {error}.") from error
+    return copy
+
+
+def remove_savepoint(savepoint: StoredSavepoint) -> None:
+    """Remove a savepoint, its own file first; the state of one by reference is its job's to remove."""
+    _check_own(savepoint, "its job removes them")
+    storage, home = storage_of(savepoint.place), savepoint.home
+    storage.delete([join(savepoint.place, NAME)])
+    if home is not None:
+        Files(home, storage).pins.free(savepoint.about.version, savepoint.about.id)
+    else:
+        storage.delete([join(savepoint.state, name) for name in dict.fromkeys(savepoint.manifest.files())])
+    if is_local(savepoint.place):
+        for folder in (join(savepoint.place, "state"), savepoint.place):
+            with contextlib.suppress(OSError):  # something else is in it
+                os.rmdir(folder)
+
+
+def release(version: StoredSavepoint) -> int:
+    """Have a checkpoint directory keep a checkpoint no longer for savepoints by reference. Returns for how many."""
+    if version.about.kind != VERSION:
+        raise SavepointError(f"{version.place!r} is not a checkpoint directory. Give JOB@VERSION.")
+    pins = Files(version.place).pins
+    needed = [by for _, kind, number, by in pins.there() if kind == "for" and number == version.about.version]
+    for by in needed:
+        pins.free(version.about.version, by)
+    return len(needed)
+
+
+def kept(version: StoredSavepoint) -> tuple[int, ...]:
+    """The versions that the checkpoint directory, if it is one, keeps beyond their time. One listing."""
+    if version.about.kind != VERSION:
+        return ()
+    return tuple(sorted({number for number, _ in Files(version.place).pins.pinned()}))
+
+
+def _check_own(savepoint: StoredSavepoint, instead: str) -> None:
+    if savepoint.about.kind == VERSION:
+        raise SavepointError(f"{savepoint.place!r} is a checkpoint directory, not a savepoint; {instead}.")

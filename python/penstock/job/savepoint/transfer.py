@@ -23,8 +23,7 @@ _BLOCK = 4 << 20
 def carry(
     source: tuple[Storage, str], target: tuple[Storage, str], names: Iterable[str], go_on: Callable[[], None]
 ) -> int:
-    """Have files in another folder, too; those that are there already, with their length, stay. Returns bytes that were
-    copied: 0 where files have got second names only."""
+    """Have files in another folder, too, unless they are there with their length. Returns bytes that were copied."""
     (_, folder), (storage, new) = source, target
     there = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(new)}
     wanted = list(dict.fromkeys(names))

@@ -11,7 +11,7 @@ from penstock.common.jobs.job_control import JobControl
 from penstock.errors import ConfigurationError, PenstockError
 from penstock.job.commit.folders import COMMIT, MARKER, writable
 from penstock.job.deployment import Deployment
-from penstock.job.folder.ended import EndedSplits
+from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import Output, StepManifest
 from penstock.job.folder.single import SingleCommit
@@ -27,13 +27,10 @@ _KEEP = 3600.0
 
 
 class Commits:
-    """The checkpoint directory of a run and the outputs of its sinks, a context manager around its steps.
+    """The checkpoint directory (``lease``) of a run and the outputs of its sinks, a context around its steps."""
 
-    Attributes:
-        deployment: the job, with its checkpoint directory.
-        recovered: whether :meth:`recover` has come to its end.
-    """
-
+    lease: Lease
+    found: str | None = None  # a line for the user about what was in the checkpoint directory
     recovered = False
 
     def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
@@ -43,114 +40,72 @@ class Commits:
 
     def __enter__(self) -> Commits:
         settings = self.deployment.job.settings
+        place, durable = settings.checkpoint_directory, settings.checkpoint_directory is not None
         with self._open:
-            place = settings.checkpoint_directory
-            if place is None:
+            if place is None:  # nobody resumes from it
                 temporary = TemporaryFolder("penstock-job-")
                 self._open.callback(temporary.remove)
                 place = str(temporary.path)
-            folder = JobFolder(
-                place, durable=settings.checkpoint_directory is not None
-            )  # nobody resumes one of a single run
+            folder = JobFolder(place, durable=durable)
             lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
-            self._lease: Lease = self._open.enter_context(lease)
-            self._begun = begun(self._lease, folder.files, settings)
+            self.lease = self._open.enter_context(lease)
+            line = begun(lease, folder.files, settings)
+            self.found = line or (lease.found() if durable else None)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
-            self._outputs = self._open.enter_context(self._outputs_opened())
+            newest = self.newest
+            resumed = newest is not None and not newest.is_nothing and newest.made > 0
+            outputs = Outputs(self.deployment, resumed=resumed, write_table=self._write_table, check=lease.check)
+            self._outputs = self._open.enter_context(outputs)
             self._open = self._open.pop_all()
         return self
 
-    def _outputs_opened(self) -> Outputs:
-        newest = self.newest
-        resumed = newest is not None and not newest.is_nothing and newest.made > 0
-        return Outputs(self.deployment, resumed=resumed, write_table=self._write_table, check=self._lease.check)
-
     def recover(self) -> None:
-        """Make visible what an earlier run has committed, and remove what it has left. To be called before the first
-        step. It can be repeated.
-
-        Raises:
-            FencedError: another driver has taken the checkpoint directory over.
-            JobExecutionError: a sink of the program's own could not commit.
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Before the first step, publish what an earlier run has committed, and remove what it has left."""
         newest = self.newest
         if newest is None or newest.is_nothing:
             self._outputs.recover((), 0)
         else:
-            self._outputs.recover(newest.outputs, newest.made, published=self._lease.published)
-        self._lease.published = self.recovered = True
-        self._lease.clean()  # what a dead driver has left: there may be no step any more after which it goes
+            self._outputs.recover(newest.outputs, newest.made, published=self.lease.published)
+        self.lease.published = self.recovered = True
+        self.lease.clean()  # what a dead driver has left: there may be no step any more after which it goes
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
 
     @property
     def newest(self) -> StepManifest | None:
-        """The newest checkpoint, None at the beginning."""
-        return self._lease.newest()
-
-    @property
-    def lease(self) -> Lease:
-        """The checkpoint directory as this driver has it."""
-        return self._lease
-
-    @property
-    def place(self) -> str:
-        """The checkpoint directory."""
-        return self._lease.place
+        return self.lease.newest()
 
     @property
     def state(self) -> str:
-        """Where state lies."""
-        return self._lease.state
-
-    def found(self) -> str | None:
-        """A line for the user about what was found; None in a directory for this run alone."""
-        if self._begun is not None:
-            return self._begun
-        return None if self.deployment.job.settings.checkpoint_directory is None else self._lease.found()
+        return self.lease.files.state
 
     def read_ended(self, ended: EndedSplits) -> set[str]:
-        """The splits that have been read to their end."""
-        return self._lease.read_ended(ended)
+        return read_ended(self.lease.files.storage, self.state, ended)
 
     def with_ended(self, ended: EndedSplits, more: Sequence[str]) -> EndedSplits:
-        """The same with more of them."""
-        return self._lease.with_ended(ended, more)
+        return with_ended(self.lease.files.storage, self.state, ended, more)
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
-        """What the sinks have written, which becomes visible with the step."""
         return self._outputs.put_together(reports)
 
     def commit(self, manifest: StepManifest) -> None:
-        """Write the manifest.
-
-        Raises:
-            FencedError: another driver has taken the checkpoint directory over.
-            ConfigurationError, OSError: the storage refuses.
-        """
-        self._lease.commit(manifest)
+        """Write the manifest; after a FencedError it does not count."""
+        self.lease.commit(manifest)
 
     def publish(self, manifest: StepManifest, passed: Iterable[str] = ()) -> None:
-        """Make visible what the manifest names, and remove what is not needed any more, such as the state files that
-        steps since the checkpoint before have passed on. If the storage refuses, the next run does it."""
+        """Make visible what the manifest names, and remove what is not needed any more, such as the state files
+        ``passed`` on by steps since the checkpoint before. If the storage refuses, the next run does it."""
         self._outputs.publish(manifest.outputs, manifest.version)
-        self._lease.published = True
+        self.lease.published = True
         self._kept = time.monotonic()
-        self._lease.clean(passed)
+        self.lease.clean(passed)
 
     def clear_passed_on(self) -> None:
-        """Remove what tasks have passed on from step to step until this checkpoint, which is published."""
         self._outputs.clear_passed_on()
 
     def rest(self) -> None:
-        """There is nothing to do now. Every hour sinks see to it that what they have sent is not forgotten.
-
-        Raises:
-            FencedError: another driver has taken the checkpoint directory over, which is known some seconds later.
-            ConfigurationError: a sink cannot.
-        """
+        """There is nothing to do now. Every hour sinks see to it that what they have sent is not forgotten."""
         self.check_if_lost()
         newest = self.newest
         if newest is not None and time.monotonic() > self._kept + _KEEP:
@@ -158,50 +113,32 @@ class Commits:
             self._kept = time.monotonic()
 
     def check(self) -> None:
-        """Check that this driver still has the checkpoint directory. One request.
-
-        Raises:
-            FencedError: another one has.
-            ConfigurationError, OSError: it cannot be said.
-        """
-        self._lease.check()
+        """A FencedError if another driver has the checkpoint directory. One request."""
+        self.lease.check()
 
     def check_if_lost(self) -> None:
-        """As :meth:`check`, but only if the lease has found another driver. No request otherwise. Between two
-        checkpoints nothing else would tell."""
-        if self._lease.lost:
+        """As :meth:`check`, but without a request unless the lease has found another driver."""
+        if self.lease.lost:
             self.check()
 
     def failed(self) -> None:
-        """A step was given up: remove what it has left, and resume from the newest checkpoint.
-
-        Raises:
-            FencedError: another driver has taken the checkpoint directory over, and what there is to remove is its own.
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """A step was given up: remove what it has left, and resume from the newest checkpoint."""
         self.check()
-        self._lease.failed()
+        self.lease.cleaner.failed()
         self.recover()
 
 
 class SingleRun:
-    """The counterpart of :class:`Commits` for a job that commits once, when all its tasks have ended. Nobody resumes
-    such a job, since its state is in its tasks only. Its checkpoint directory is hidden in the first of its pending
-    folders and goes with them; there is none if the job has no files to publish.
+    """The counterpart of :class:`Commits` for a job that commits once, when all its tasks have ended.
 
-    Args:
-        deployment: the job.
-        control: of the run; None if nobody can cancel it.
-        write: writes what others commit, after the last point where the job can be cancelled. If it fails, no file
-            becomes visible.
-
-    Attributes:
-        begun: whether the commit has begun.
+    Nobody resumes such a job. Its checkpoint directory is hidden in its first pending folder, if it has any. ``write``
+    writes what others commit, after the last point where ``control`` can cancel the job.
     """
 
     newest: StepManifest | None = None
     state: str | None = None
-    begun = False
+    found: str | None = None
+    begun = False  # whether the commit has begun
     _published = False
 
     def __init__(
@@ -234,17 +171,10 @@ class SingleRun:
                     self._outputs.remove_made()
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
-        """What the sinks have written, which becomes visible with the commit."""
         return self._outputs.put_together(reports)
 
     def commit(self, manifest: StepManifest) -> None:
-        """Write the manifest.
-
-        Raises:
-            JobCancelledError: the job is to be cancelled. After this it cannot be.
-            JobExecutionError: somebody has given the job up.
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Write the manifest. From here on the job cannot be cancelled."""
         self.begun = True
         if self._control is not None:
             self._control.seal()
@@ -255,12 +185,7 @@ class SingleRun:
             self._commit.commit(manifest)
 
     def publish(self, manifest: StepManifest, passed: Iterable[str] = ()) -> None:
-        """Make visible what the manifest names, then have two-phase sinks commit.
-
-        Raises:
-            ConfigurationError: a file could not be published; it waits.
-            JobExecutionError: a sink of the program's own could not commit, which nobody repeats.
-        """
+        """Make visible what the manifest names, then have two-phase sinks commit, which nobody repeats."""
         files = [output for output in manifest.outputs if output.committable is None]
         prepared = [output for output in manifest.outputs if output.committable is not None]
         try:
@@ -273,17 +198,8 @@ class SingleRun:
         self._published = True
         self._outputs.publish(prepared, 1)
 
-    def read_ended(self, ended: EndedSplits) -> set[str]:
-        """No split has ended before the job."""
-        return set()
-
     def with_ended(self, ended: EndedSplits, more: Sequence[str]) -> EndedSplits:
-        """Nobody asks for them later."""
         return ended
-
-    def found(self) -> str | None:
-        """Nothing was there."""
-        return None
 
     def check(self) -> None:
         """Nothing is lost before the commit, which says so itself."""

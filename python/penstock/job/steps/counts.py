@@ -1,14 +1,41 @@
-"""What a running job counts: totals by operator, and rates over the last seconds."""
+"""What a running job counts in its steps: totals by operator, and rates over the last seconds."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from penstock.job.deployment import Deployment
-from penstock.job.steps.events import Place
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics, added
+from penstock.metrics.running import SourceProgress, StateSize
 from penstock.runtime.config.tasks import TaskReport
+
+Place = tuple[int, int]
+"""A task: index of its JobVertex, and subtask."""
+PARTS = ("plan", "run", "state", "manifest", "publish")
+"""Of a step, in their order: deciding what is read, running the tasks, writing state and manifest, giving sink files
+their names. Where tasks write their state, ``state`` is inside ``run``."""
+
+
+@dataclass(frozen=True)
+class StepSummary:
+    """A step that is over."""
+
+    version: int  # that it has made; or the one before, if it is no checkpoint
+    started: float  # in seconds since the epoch
+    ended: float
+    parts: Mapping[str, float] = field(default_factory=dict)  # in milliseconds, by name: of :data:`PARTS`
+    busy: Mapping[Place, float] = field(default_factory=dict)  # milliseconds in which each task worked
+    counters: Mapping[Place, tuple[SubtaskMetrics, ...]] = field(default_factory=dict)  # in this step, in pre-order
+    states: Mapping[tuple[str, int], StateSize] = field(default_factory=dict)  # what has changed, by ID and subtask
+    sources: Mapping[str, SourceProgress] = field(default_factory=dict)  # what has changed, by operator ID
+    durable: bool = True  # whether its manifest stands; if not, it may have to be run again
+
+    @property
+    def milliseconds(self) -> float:
+        return (self.ended - self.started) * 1000
+
 
 SPAN = 10.0
 """Seconds that a rate looks back."""
@@ -16,8 +43,7 @@ _BUCKET = 0.5
 
 
 class Recent:
-    """Sums by key over the last ten seconds, in buckets of half a second. O(keys) memory and time per bucket, O(1) for
-    what is added."""
+    """Sums by key over the last ten seconds, in buckets of half a second. O(keys) memory and time per bucket."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -25,7 +51,6 @@ class Recent:
         self._buckets: deque[tuple[float, dict[Hashable, float]]] = deque()
 
     def add(self, amounts: Mapping[Hashable, float], over: float = 0) -> None:
-        """Take what has just happened."""
         now = self._clock()
         if self._first is None:
             self._first = now - over
@@ -67,12 +92,10 @@ class Counts:
         self._recent = Recent(clock)
 
     def sample(self, place: Place, counters: tuple[SubtaskMetrics, ...], over: float = 0) -> None:
-        """Take what a task has counted so far in this step."""
         self._recent.add(dict(_moved(counters, self._now.get(place, ()))), over)
         self._now[place] = counters
 
     def busy(self, place: Place, busy_ms: float, over: float = 0) -> None:
-        """Take how long a task has worked so far in this step."""
         self._recent.add({(BUSY, *place): busy_ms - self._busy.get(place, 0)}, over)
         self._busy[place] = busy_ms
 
@@ -105,7 +128,6 @@ class Counts:
         self.discard()
 
     def discard(self) -> None:
-        """The samples of this step do not count."""
         self._now.clear()
         self._busy.clear()
 
@@ -118,7 +140,6 @@ class Counts:
         return result
 
     def rates(self) -> dict[Hashable, float]:
-        """Per second over the last ten."""
         return self._recent.per_second()
 
 

@@ -24,12 +24,10 @@ PAUSE = 1000
 
 
 class Restarts:
-    """Counts the failures of a job, and decides on each.
+    """Counts the failures of a job, and decides on each by the restart strategy.
 
-    What is the program's fault is tried again as its restart strategy says. Where none is set, and checkpoints are
-    enabled, Flink tries for ever, a second apart. So does this, as long as there are new versions between the failures:
-    an error that comes whenever the same records are read would come for ever. ``patient`` is whether the job has
-    versions, from which it may be tried for ever."""
+    Without one, but with checkpoints, Flink tries for ever, a second apart. So does this, but only while there are new
+    versions between the failures (``patient``: it has versions): an error of one record would come for ever."""
 
     def __init__(self, settings: Settings, *, patient: bool = True) -> None:
         self._strategy = settings.restart
@@ -39,12 +37,10 @@ class Restarts:
 
     @property
     def count(self) -> int:
-        """Failures so far that were the program's fault."""
         return len(self._failures)
 
     def delay_after(self, error: Exception) -> int | None:
-        """A step has failed. Returns how long to wait before it is run again, in milliseconds; None: the job has
-        failed."""
+        """Milliseconds to wait after a failed step before it runs again; None: the job has failed."""
         if isinstance(error, StepLostError):
             self._lost += 1
             return 100 * self._lost if self._lost < LOST else None
@@ -65,7 +61,6 @@ class Restarts:
         )
 
     def stepped(self) -> None:
-        """A step has been committed."""
         self._lost = self._in_place = 0
 
 
@@ -75,16 +70,9 @@ _TOLD = {
 }
 
 
-def _end(number: int, *_: Any) -> None:
-    """End at once, with the status that a shell gives a process which a signal has ended. The first process of a
-    container has to do so itself: the kernel drops the signals that it has no handler for."""
-    os._exit(128 + number)
-
-
 @contextlib.contextmanager
 def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
-    """Within the block, in the main thread, the first interrupt or SIGTERM stops the job; a second one does what it did
-    before. A signal that is ignored stays so, and a program that handles SIGTERM itself continues doing so."""
+    """Within the block, in the main thread, the first SIGINT or SIGTERM stops the job, unless ignored."""
     before = {each: signal.getsignal(each) for each in _TOLD}
     if before[signal.SIGINT] in (signal.SIG_IGN, None):
         del before[signal.SIGINT]
@@ -100,7 +88,8 @@ def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
     def stop(number: int, *_: Any) -> None:
         put_back()
         if os.getpid() == 1 and signal.SIGTERM in before:
-            signal.signal(signal.SIGTERM, _end)
+            # of a container: the kernel drops signals for which its first process has no handler
+            signal.signal(signal.SIGTERM, lambda number, *_: os._exit(128 + number))
         control.stop()
         print(f"Stopping after the current step is committed; {_TOLD[signal.Signals(number)]}", file=sys.stderr)
 

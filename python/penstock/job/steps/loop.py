@@ -1,13 +1,10 @@
 """The loop: one step after the other, each from what the one before has led to.
 
-A step: the sources say what there is to read; all tasks run over it, and report. If it is a checkpoint
-(:mod:`.checkpoints`), the manifest of the next one is written, and what that names becomes visible. Whatever fails
-before the manifest is written has not happened: the job goes back to the checkpoint before, as often as
-:mod:`.restarts` says. Only what needs no commit, such as a printed line, leaves at the end of each step.
-
-A bounded job without a checkpoint directory is one step, or as many as its records go round: it commits once, and
-    its tasks keep
-their state to themselves.
+A step: the sources say what there is to read; all tasks run over it, and report. If it is a checkpoint, the manifest of
+the next one is written, and what that names becomes visible. Whatever fails before the manifest is written has not
+happened: the job goes back to the checkpoint before, as often as :class:`.Restarts` says. Only what needs no commit,
+such as a printed line, leaves at the end of each step. A bounded job without a checkpoint directory is one step, or as
+many as its records go round: it commits once, and its tasks keep their state to themselves.
 """
 
 from __future__ import annotations
@@ -16,14 +13,15 @@ import contextlib
 import logging
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.common.jobs.job import JobExecutionResult, JobID, JobStatus
 from penstock.common.jobs.job_control import JobControl
 from penstock.connectors.spark.frames import FrameSource
-from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError
+from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError, PenstockError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.restore.notices import describe
@@ -31,10 +29,8 @@ from penstock.job.rows import JobRows
 from penstock.job.steps.commits import Commits, SingleRun
 from penstock.job.steps.counts import job_metrics
 from penstock.job.steps.interruptions import Restarts, stopped_by_signal
-from penstock.job.steps.opened_tasks import lines_of, open_tasks, refusal, waits
 from penstock.job.steps.outputs import WriteTable
 from penstock.job.steps.progress import Progress
-from penstock.job.steps.runner import Outgrown, Runner, never
 from penstock.job.steps.savepoints import NoSavepoints, Savepoints
 from penstock.job.steps.schedule import NEVER, Checkpoints, Pace, paced
 from penstock.job.steps.source_plans import Plan, PlanFrame, SourcePlan, hold_back, now_millis, plan_of, whole_plan
@@ -42,8 +38,10 @@ from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.versions import Place, Version, summary_of
 from penstock.metrics.results import added
 from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import ONLY_STEP, Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.state.evolution import MIGRATION
 from penstock.storage.stores import configured
 
 LOG = logging.getLogger("penstock")
@@ -55,9 +53,29 @@ TICK = 200
 """Milliseconds between two steps without records, while something waits for time to pass."""
 
 
+class Runner(Protocol):
+    """Runs the tasks of a step. ``keeps_tasks``: a subtask's object stays for the next step, with its state."""
+
+    keeps_tasks: bool
+
+    def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
+        """Run the tasks. Returns the rows for the driver, and those for heads of loops."""
+        ...
+
+    def write_tables(self) -> None:
+        """Write the tables of a job that commits once: all its tasks have succeeded."""
+
+    def cancel(self) -> None:
+        """Have the step that runs end by a JobCancelledError. Any thread may call it."""
+
+    def forget(self, attempt: int) -> None:
+        """The step has failed: the next one begins with other tasks."""
+
+    def close(self) -> None: ...
+
+
 class StepLoop:
-    """A run of a job in steps. ``runner`` makes, of the job with its folder, what runs its tasks; it is closed at the
-    end. ``reports``, when all is over, say what each subtask has measured since the job began."""
+    """A run of a job in steps. ``reports``, when all is over, say what each subtask has measured since it began."""
 
     def __init__(
         self,
@@ -85,7 +103,7 @@ class StepLoop:
         self._ticks = False
         self._began = 0.0  # the last step
         self._sources: list[SourcePlan] = []
-        self._outgrown: Outgrown = never
+        self._outgrown: Callable[..., bool] | None = None
         self._grows = False  # the job is to continue with other tasks
         self._rounds = 0  # of loops, since all sources have ended
         self._started = time.perf_counter()
@@ -96,25 +114,28 @@ class StepLoop:
         self._collected, self._restarts, self._started = loop._collected, loop._restarts, loop._started
         return self
 
-    def run(self, outgrown: Outgrown = never) -> JobExecutionResult | None:
-        """Run the job until all its sources have ended, or it is stopped. ``outgrown`` knows whether it is to continue
-        with other tasks; then nothing is returned."""
+    def run(self, outgrown: Callable[..., bool] | None = None) -> JobExecutionResult | None:
+        """Run the job until its sources have ended, or it is stopped; None if it is to continue with other tasks."""
         self._outgrown = outgrown
         with contextlib.ExitStack() as opened:
             opened.enter_context(configured(self._settings.storage_options))
-            commits = self._commits_of(opened)
-            self._commits: Commits | SingleRun = opened.enter_context(commits)
-            if isinstance(commits, Commits):
-                self._savepoints = Savepoints(self._control, commits)
+            self._commits: Commits | SingleRun
+            self._savepoints: Savepoints | NoSavepoints = NoSavepoints()
+            if self._steps:  # signals and savepoints are for a job that commits more than once
+                opened.enter_context(stopped_by_signal(self._control))
+                self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
+                self._savepoints = Savepoints(self._control, self._commits)
+            else:
+                run = SingleRun(self._deployment, self._control, lambda: self._runner.write_tables())
+                self._commits = opened.enter_context(run)
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
             opened.callback(lambda: [source.close() for source in self._sources])
-            opened.enter_context(self._savepoints)
+            if isinstance(self._savepoints, Savepoints):
+                opened.enter_context(self._savepoints)
             self._begin()
-            if (found := self._commits.found()) is not None:
-                print(found, file=sys.stderr)
-            if said := describe(self._version.before, self._deployment.vertices, self._version.matching):
-                print(said, file=sys.stderr)
+            _tell(self._commits.found)
+            _tell(describe(self._version.before, self._deployment.vertices, self._version.matching))
             self._control.enter(JobStatus.RUNNING)
             while self._turn():
                 pass
@@ -128,16 +149,7 @@ class StepLoop:
         metrics = job_metrics(self._deployment, self.reports)
         return JobExecutionResult(job.name, elapsed, self._collected, metrics, JobID(job.job_id))
 
-    def _commits_of(self, opened: contextlib.ExitStack) -> Commits | SingleRun:
-        """Where the job commits; signals and savepoints are for a job that does so more than once."""
-        if not self._steps:
-            self._savepoints: Savepoints | NoSavepoints = NoSavepoints()
-            return SingleRun(self._deployment, self._control, lambda: self._runner.write_tables())
-        opened.enter_context(stopped_by_signal(self._control))
-        return Commits(self._deployment, self._write_table)
-
     def _begin(self) -> None:
-        """Resume from the newest checkpoint."""
         for source in self._sources:
             source.give_up()
         self._checkpoints.forget()
@@ -150,22 +162,17 @@ class StepLoop:
         for vertex in self._deployment.vertices:
             if vertex.inputs:
                 continue
-            if not self._steps:
+            if isinstance(self._commits, SingleRun):
                 yield whole_plan(vertex, functions[vertex.index])
                 continue
             known = manifest.sources.get(vertex.operators[0].operator_id)
             positions = {} if known is None else known.positions
-            over = () if known is None else self._commits.read_ended(known.ended)
-            function, once = functions[vertex.index], self._settings.available_now
+            over = set[str]() if known is None else self._commits.read_ended(known.ended)
+            function, settings = functions[vertex.index], self._settings
             if self._frames is not None and isinstance(function, FrameSource):
-                plan = self._frames(vertex, positions, over, once=once)
+                plan = self._frames(vertex, positions, over, once=settings.available_now)
             else:
-                asked = 0 if known is None else known.asked
-                settings = self._settings
-                leaves, pyflink = settings.ignore_unclaimed, settings.pyflink
-                plan = plan_of(
-                    vertex, function, positions, over, once=once, asked=asked, leaves=leaves, pyflink=pyflink
-                )
+                plan = plan_of(vertex, function, settings, positions, over, 0 if known is None else known.asked)
             plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
             yield plan
 
@@ -181,7 +188,7 @@ class StepLoop:
             stands = not self._checkpoints.steps
             if self._savepoints.look(self._version, stands=stands):
                 return False
-            ends = self._over() or self._grown()
+            ends = self._version.over or (self._steps and self._control.stopping) or self._grown()
             if not ends:
                 self._open()
                 ends = self._dry()
@@ -191,9 +198,8 @@ class StepLoop:
         except JobCancelledError as error:
             if not self._steps:
                 raise
-            raise JobCancelledError(
-                f"The job {self._deployment.job.name!r} was cancelled. What its steps have committed stands."
-            ) from error
+            name = self._deployment.job.name
+            raise JobCancelledError(f"The job {name!r} was cancelled. What it has committed stands.") from error
         except FencedError:
             raise
         except (JobExecutionError, ConfigurationError, OSError) as error:  # of the program, or of what it talks to
@@ -201,7 +207,6 @@ class StepLoop:
         return True
 
     def _go_on(self, ends: bool) -> None:
-        """A step, if there is anything to do; if the job ends here, in any case."""
         readings = self._planned(ends)
         if readings is None:
             self._commits.rest()
@@ -210,29 +215,33 @@ class StepLoop:
             self._step(readings, ends)
 
     def _open(self) -> None:
-        """See that all tasks can resume from the checkpoint that the job begins with, before anything is read."""
-        if not self.opened and self._version.number > 0:
+        """See that all tasks can resume from the checkpoint that the job begins with, before anything is read.
+
+        The tasks stay open for the first step, and say when their next timer by the clock is due: it may be overdue.
+        """
+        number = self._version.number
+        if not self.opened and number > 0:
             assignments = self._version.assignments(self._commits.state, {}, last=False)
-            with self._control.on_cancel(self._runner.cancel):
-                opened = open_tasks(self._runner, self._version.number, assignments, self._deployment)
-            self._timer, self._ticks = opened.timer, opened.ticks
+            opening = {place: replace(each, opens=True, rows=()) for place, each in assignments.items()}
+            with (
+                self._control.on_cancel(self._runner.cancel),
+                contextlib.closing(self._runner.step(number, opening, Stopwatch(None))) as rows,
+            ):
+                reports: list[StepReport] = list(JobRows(rows, self._deployment).reports())
+            self._timer, self._ticks = waits(reports)
             self._wakes = self._due()
-            for line in opened.lines:
-                print(line, file=sys.stderr)
+            _tell(*lines_of(self._deployment, reports))
         self.opened = True
 
     def _unwritten(self, error: OSError) -> JobExecutionError:
-        """The error for one of the storage."""
         assert isinstance(self._commits, Commits), "others show what the storage says"
-        version, place = self._version.number, self._commits.place
+        version, place = self._version.number, self._commits.lease.place
         kept = self._settings.checkpoint_directory is not None
         return JobExecutionError(
-            f"The step after checkpoint {version} cannot read or write its files, those of the checkpoint directory "
-            f"{place!r} or of an output: {error}. "
-            + ("Nothing that is committed is lost: " if kept else "")
-            + "make room, if the disk is full, or the folder writable, and run the program again"
-            + ("; it resumes from there." if kept else ".")
-            + " With a restart strategy it tries again by itself."
+            f"The step after checkpoint {version} cannot read or write files of the checkpoint directory {place!r} or "
+            f"of an output: {error}. Make room, if the disk is full, or the folder writable, and run the program again"
+            + ("; it resumes from there. " if kept else ". ")
+            + "With a restart strategy it tries again by itself."
         )
 
     def _give_up(self, error: Exception) -> None:
@@ -258,8 +267,7 @@ class StepLoop:
         self._control.pause(delay)
 
     def _again(self) -> None:
-        """Begin again from the newest checkpoint, after a failure. The first step comes at once: nobody knows which
-        timers that checkpoint has, and the step that failed may have been one for them."""
+        """Begin again from the newest checkpoint, with a step at once: it may have timers that are due."""
         self._commits.failed()
         self._begin()
         self._wakes = True
@@ -268,12 +276,9 @@ class StepLoop:
 
     def _grown(self) -> bool:
         """Whether the job ends here, to continue with other tasks. Whoever waits for a savepoint comes first."""
-        self._grows = self._outgrown(failed=self._failed) and not self._savepoints.wanted()
+        outgrown = self._outgrown is not None and self._outgrown(failed=self._failed)
+        self._grows = outgrown and not self._savepoints.wanted()
         return self._grows
-
-    def _over(self) -> bool:
-        """Whether the job has come to its end, or is to end here."""
-        return self._version.over or (self._steps and self._control.stopping)
 
     def _dry(self) -> bool:
         """Whether the job was to read what is there, and has. Timers that were overdue when it began have fired."""
@@ -283,15 +288,12 @@ class StepLoop:
         return once and all(source.over_for_good or source.dry() for source in self._sources)
 
     def _due(self) -> bool:
-        """Whether a timer by the clock is due."""
         return self._timer is not None and self._timer <= now_millis()
 
     def _since(self) -> float:
-        """Milliseconds since the last step began."""
         return (time.monotonic() - self._began) * 1000
 
     def _planned(self, ends: bool) -> Mapping[Place, Reading] | None:
-        """What sources read in the next step; None if there is no need of one."""
         millis = min(self._settings.step_target, 100)
         plans = [(source, source.plan(self._pace.records, millis)) for source in self._sources]
         if not (ends or self._wanted([planned for _, planned in plans])):
@@ -301,7 +303,6 @@ class StepLoop:
         return self._savepoints.drained(readings)
 
     def _wanted(self, plans: Sequence[Plan]) -> bool:
-        """Whether a step has anything to do."""
         due = self._wakes or self._due() or self._checkpoints.wanted
         tick = self._ticks and self._since() >= TICK
         ending = all(source.over_for_good for source in self._sources)
@@ -309,8 +310,7 @@ class StepLoop:
         return due or tick or ending or more or any(planned.busy for planned in plans)
 
     def _step(self, readings: Mapping[Place, Reading], ends: bool) -> None:
-        """Run a step, and commit it if it is a checkpoint. The first step of a job is one, so that it is known where
-        its sources began."""
+        """Run a step, and commit it if it is a checkpoint, as the first one is: it says where sources began."""
         version, self._began, self._wakes = self._version, time.monotonic(), False
         durable = self._steps and (
             ends or version.manifest.is_nothing or self._checkpoints.due or self._savepoints.hurries
@@ -333,8 +333,7 @@ class StepLoop:
             back, reports = list(found.back()), list(found.reports())
             self._check(reports, assignments)
             self._note(reports)
-            for line in lines_of(self._deployment, reports):
-                print(line, file=sys.stderr)
+            _tell(*lines_of(self._deployment, reports))
             durable = durable or all(report.finished for report in reports)  # and so all have written their state
             self._measure(reports)
             manifest = self._commit(found, reports, back, watch) if durable else self._add(found, reports, back)
@@ -357,7 +356,10 @@ class StepLoop:
     ) -> StepManifest:
         """Make durable what this step, and those since the last checkpoint, have led to."""
         with watch.part("manifest"):
-            manifest = self._next(reports, back)
+            last = [report.task for report in reports]
+            done = [*self._checkpoints.reports, *last] if self._steps else self._reported()
+            outputs = self._commits.put_together(done)
+            manifest = self._version.next(reports, back, self._sources, self._commits.with_ended, outputs=outputs)
             self._commits.commit(manifest)
         try:
             with watch.part("publish"):
@@ -383,18 +385,12 @@ class StepLoop:
         return manifest
 
     def _hand_over(self, collected: Mapping[str, list[Any]]) -> None:
-        """Give what was collected to who waits for it."""
         for sink, records in collected.items():
             taker = self._control.takers.get(sink)
             if taker is not None:
                 taker.put(records)
             else:
                 self._collected.setdefault(sink, []).extend(records)
-
-    def _next(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        last = [report.task for report in reports]
-        outputs = self._commits.put_together([*self._checkpoints.reports, *last] if self._steps else self._reported())
-        return self._version.next(reports, back, self._sources, self._commits.with_ended, outputs=outputs)
 
     def _measure(self, reports: Sequence[StepReport]) -> None:
         """Add up what the tasks of a job that commits once have measured: all of it, which manifests do not keep."""
@@ -433,7 +429,6 @@ class StepLoop:
             )
 
     def _reported(self) -> list[TaskReport]:
-        """What the tasks of a job that commits once have done, in order of vertex and subtask."""
         return [report for _, report in sorted(self._measured.items())]
 
     def _report(self) -> None:
@@ -446,3 +441,43 @@ class StepLoop:
             for vertex in self._deployment.vertices
             for i in range(vertex.parallelism)
         )
+
+
+def _tell(*lines: str | None) -> None:
+    for line in filter(None, lines):
+        print(line, file=sys.stderr)
+
+
+def waits(reports: Sequence[StepReport]) -> tuple[int | None, bool]:
+    """When the earliest timer by the clock is due, None for none; and whether something waits for time to pass."""
+    timer = min((report.timer for report in reports if report.timer is not None), default=None)
+    return timer, any(report.ticks for report in reports)
+
+
+def refusal(error: Exception, version: int, deployment: Deployment) -> PenstockError | None:
+    """What ends a job for good, as state that does not fit the program comes in every step; None: another error."""
+    cause = error.__cause__
+    if not isinstance(error, JobExecutionError) or not isinstance(cause, PenstockError):
+        return None
+    if cause.flink_class != MIGRATION:
+        return None
+    uid, name = f"uid {error.uid!r}" if error.uid else "no uid", deployment.job.name
+    return type(cause)(
+        f"The job {name!r} cannot resume from checkpoint {version}, in operator {error.operator!r} (OperatorID "
+        f"{error.operator_id}, {uid}): {cause}",
+        flink_class=MIGRATION,
+    )
+
+
+def lines_of(deployment: Deployment, reports: Sequence[StepReport]) -> list[str]:
+    """By operator, what has become of its state in all subtasks together."""
+    found: dict[str, Counter[str]] = {}
+    for report in reports:
+        for operator_id, notes in report.notes.items():
+            found.setdefault(operator_id, Counter()).update(notes)
+    lines: list[str] = []
+    for operator in (each for vertex in deployment.vertices for each in vertex.operators):
+        for note, count in found.get(operator.operator_id, {}).items():
+            uid = f" (uid {operator.uid})" if operator.uid else ""
+            lines.append(f"  {operator.name}{uid}: {note}{f', {count} values' if count else ''}")
+    return ["State that has changed:", *lines] if lines else []

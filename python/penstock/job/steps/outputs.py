@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 from penstock.connectors.spark.frames import FrameSink
 from penstock.connectors.two_phase import TwoPhaseOutput
-from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.errors import ConfigurationError, JobExecutionError, PenstockError, UnsupportedError
 from penstock.job.commit.checks import check_files, check_target, exists_already, not_visible
 from penstock.job.commit.folders import Marker, earlier, empty, make, missing_above, remove
-from penstock.job.commit.prepared import commit_prepared, roll_back
 from penstock.job.commit.publication import by_target, publish_files, put_whole, send, waiting_size
 from penstock.job.folder.manifest import Output
-from penstock.runtime.config.tasks import Committable, JobConfig, PendingFile, TaskReport
+from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
 from penstock.runtime.io.pending_paths import prepared_place, waiting_place
 from penstock.runtime.io.sinks import PublishedSink
 from penstock.storage.storage import is_local, join, sync_folder
@@ -46,23 +46,14 @@ WriteTable = Callable[["Table", Sequence[str], int, str], None]
 
 @dataclass
 class _Place:
-    """A target of one or more sinks.
+    """A target of one or more sinks."""
 
-    Attributes:
-        sink: one of them.
-        target: path or URL.
-        folder: where its files wait.
-        parallelism: of the sink.
-        begun: whether an earlier step has made it, if it is a text file or a folder of them.
-        sent: bytes that have been sent before, if its files are sent.
-    """
-
-    sink: PublishedSink
-    target: str
-    folder: str
+    sink: PublishedSink  # one of them
+    target: str  # path or URL
+    folder: str  # where its files wait
     parallelism: int
-    begun: bool = False
-    sent: int = 0
+    begun: bool = False  # whether an earlier step has made it, if it is text
+    sent: int = 0  # bytes that were sent before, if its files are sent
 
     @property
     def text(self) -> bool:
@@ -70,33 +61,14 @@ class _Place:
         return not self.sink.adds
 
     def check(self) -> None:
-        """The target is free, or may be replaced, or takes files."""
         check_target(self.target, overwrite=self.sink.overwrite, adds=self.sink.adds)
 
 
 class Outputs:
-    """The outputs of one run, a context manager around its steps. A job without a checkpoint directory has one step::
+    """The outputs of one run, a context manager around its steps.
 
-        with Outputs(deployment, resumed=newest is not None) as outputs:
-            outputs.recover(newest.outputs, newest.version)     # if there is a newest manifest
-            …
-            committed = outputs.put_together(reports)           # into the manifest of the version
-            …
-            outputs.publish(committed, version)                 # before the next manifest
-
-    Args:
-        deployment: the job.
-        resumed: whether an earlier run with this checkpoint directory has committed a step; then targets may be there.
-        write_table: writes a table's rows of a step, which wait in files, as the version of an owner; None where there
-            is no Spark.
-        check: raises FencedError if another driver has taken the checkpoint directory over.
-
-    Attributes:
-        folders: the pending folders.
-
-    Raises:
-        UnsupportedError: text that grows is written to a store.
-    """
+    ``resumed``: an earlier run has committed a step, so targets may exist. ``check`` raises a FencedError if another
+    driver has the checkpoint directory."""
 
     def __init__(
         self,
@@ -116,8 +88,8 @@ class Outputs:
         self._tables, self._write_table = deployment.tables, write_table
         self._check = check
         self._guard = None if self._once else check  # what sinks call before they shut others out
-        self._passes_on = any(end.sink.passes_on for end in ends)
-        prepares = not self._once and (self._committers or self._passes_on)
+        self._passes_on = not self._once and any(end.sink.passes_on for end in ends)
+        prepares = self._passes_on or (self._committers and not self._once)
         self.folders = [*self._places, *([prepared_place(self._job)] if prepares else [])]
         self._resumed = resumed
         self._absent: dict[str, Output] = {}  # by target: how far sinks have sent that the program no longer has
@@ -128,9 +100,8 @@ class Outputs:
         target = end.sink.place()
         if not (self._once or end.sink.adds or is_local(target)):
             raise UnsupportedError(
-                f"The sink {end.name!r} writes text to {target!r}, and the program runs in steps: its files would "
-                "grow, and those of a store cannot. Use sink_to(FileSink.for_row_format(…)), which adds files in each "
-                "step, or write to a local or mounted folder."
+                f"The sink {end.name!r} writes text to {target!r}, and the program runs in steps: files of a store "
+                "cannot grow. Use sink_to(FileSink.for_row_format(…)), which adds files, or write to a mounted folder."
             )
         return _Place(end.sink, target, waiting_place(target, self._job, adds=end.sink.adds), end.parallelism)
 
@@ -154,11 +125,7 @@ class Outputs:
             self.remove_made()
 
     def remove(self) -> bool:
-        """Remove the pending folders. Returns whether all of them are gone.
-
-        Raises:
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Remove the pending folders. Returns whether all of them are gone."""
         gone = [remove(folder) for folder in reversed(self.folders)]
         return all(gone)
 
@@ -169,30 +136,21 @@ class Outputs:
                 os.rmdir(folder)
 
     def recover(self, outputs: Sequence[Output], version: int, *, published: bool = False) -> None:
-        """Publish the outputs of the newest manifest, as far as they have not been; then remove what earlier runs with
-        this checkpoint directory have left. It can be repeated. Without a manifest the version is 0. If all are known
-        to be published, sinks that the program no longer has are not missed.
-
-        Raises:
-            ConfigurationError: an output cannot be published; the message says what to do.
-            FencedError: another driver has taken the checkpoint directory over.
-            OSError: the storage refuses.
-        """
-        self.publish([output for output in outputs if not (published and self._is_gone(output))], version)
+        """Publish the newest manifest's outputs, then remove what earlier runs have left. It can be repeated."""
+        gone = {end.target for end in outputs if end.committable is not None} - self._committers.keys()
+        self.publish([output for output in outputs if not (published and output.target in gone)], version)
         for place in self._places.values():
             place.begun = place.begun or (version > 0 and os.path.exists(place.target))
         self.clean()
         for end in self._committers.values():
             if isinstance(end.sink, TwoPhaseOutput):
-                roll_back(end.sink, version, self._job.folder_id or "")
+                end.sink.sink.owner = self._job.folder_id or ""
+                recover = getattr(end.sink.sink, "recover", None)
+                if callable(recover):  # what was prepared for later versions will not be committed
+                    recover(version)
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
-        """What goes into the manifest of a step, by the reports of those attempts of its subtasks that count.
-
-        Raises:
-            ConfigurationError: a file is not there, as when the driver does not share the executors' file system; or
-                something stands in a target's place.
-        """
+        """What goes into the manifest of a step, by the reports of those attempts that count."""
         by_folder: dict[str, list[PendingFile]] = {}
         for file in (file for report in reports for file in report.files):
             by_folder.setdefault(file.pending.rpartition("/")[0], []).append(file)
@@ -223,7 +181,6 @@ class Outputs:
             raise not_visible(file.pending)
 
     def _of(self, place: _Place, files: list[PendingFile]) -> list[Output]:
-        """The outputs of a target."""
         if place.text:
             if not is_local(place.target):
                 place.check()
@@ -239,14 +196,7 @@ class Outputs:
         return [Output(file.pending, file.final, overwrite=False) for file in files]
 
     def publish(self, outputs: Sequence[Output], version: int) -> None:
-        """Make visible what the manifest of a version says. It can be repeated, at any time before the next manifest is
-        written, which must not happen before this has come to its end.
-
-        Raises:
-            ConfigurationError: an output cannot be published, or the program no longer has the sink that does it; what
-                is not published waits.
-            OSError: the storage refuses.
-        """
+        """Make visible what the manifest of a version says, before the next one is written. It can be repeated."""
         publish_files(outputs)
         self._send(outputs, version)
         prepared = [output for output in outputs if output.committable is not None]
@@ -259,7 +209,6 @@ class Outputs:
         self._in_doubt = False
 
     def _send(self, outputs: Sequence[Output], version: int) -> None:
-        """Have sinks send what their files hold."""
         sent = [output for output in outputs if output.sent and output.committable is None]
         places = {place.target: place for place in self._places.values()}
         for target, files in by_target(sent).items():
@@ -272,28 +221,21 @@ class Outputs:
                     "that sends them. Run it once with that sink, which sends them first."
                 )
             else:
-                self._absent[target] = _sent(files)
+                total = (files[0].at or 0) + sum(file.size or 0 for file in files)
+                self._absent[target] = replace(files[0], pending="", at=total, size=0)
 
     def _commit_prepared(self, operator_id: str, outputs: Sequence[Output], version: int) -> None:
-        """Have a sink commit what its subtasks have prepared."""
         if not self._once:
             version = outputs[0].at or version  # a later manifest may name it again
-        if operator_id not in self._committers and self._job.settings.ignore_unclaimed:
+        end = self._committers.get(operator_id)
+        if end is None:
             self._leave(operator_id, outputs, version)
-            return
-        end, prepared = self._committer(operator_id), list(map(_committable, outputs))
-        if isinstance(end.sink, FrameSink):
+        elif isinstance(end.sink, FrameSink):
             self._write(self._tables[end.sink.number], [output.pending for output in outputs], version)
         else:
-            commit_prepared(end.sink, end.name, prepared, version, self._job.folder_id or "")
+            _commit(end.sink, end.name, outputs, version, self._job.folder_id or "")
 
     def keep(self, version: int) -> None:
-        """Have sinks that send keep what says how much they have sent, which would be forgotten if nothing is sent for
-        days. To be called now and then while no step is run, with the newest version.
-
-        Raises:
-            ConfigurationError: a sink cannot.
-        """
         for place in self._places.values():
             if place.sink.sends:
                 place.sink.send([], self._owner, version, place.sent, self._guard)
@@ -307,7 +249,13 @@ class Outputs:
         storage.delete(files)
 
     def _leave(self, operator_id: str, outputs: Sequence[Output], version: int) -> None:
-        """What a sink has prepared that the program no longer has, and may leave behind."""
+        """Leave behind, if that is allowed, what a sink has prepared that the program no longer has."""
+        if not self._job.settings.ignore_unclaimed:
+            raise ConfigurationError(
+                f"A sink with the operator ID {operator_id} has prepared records, and the program no longer has this "
+                "sink. Run it once with that sink (uid() keeps its ID), which commits them first. To leave them "
+                "behind, set execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state)."
+            )
         LOG.warning(
             "What the sink with the operator ID %s has prepared for version %d is left behind: it is committed only if "
             "the earlier run has come to that.",
@@ -317,39 +265,13 @@ class Outputs:
         for path in (output.pending for output in outputs if output.pending):
             storage_of(path).delete([path])
 
-    def _is_gone(self, output: Output) -> bool:
-        """Whether the program no longer has the sink that prepared it."""
-        return output.committable is not None and output.target not in self._committers
-
-    def _committer(self, operator_id: str) -> End:
-        try:
-            return self._committers[operator_id]
-        except KeyError:
-            raise ConfigurationError(
-                f"A sink with the operator ID {operator_id} has prepared records, and the program no longer has this "
-                "sink. Run it once with that sink, which commits them first; uid() keeps the ID of a sink when the "
-                "program changes. To leave behind what it may not have committed, set "
-                "execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state)."
-            ) from None
-
     def clear_passed_on(self) -> None:
-        """Remove what tasks have written for those of the steps after them, right behind :meth:`publish` of a
-        checkpoint: that has all of it. A listing, if there is a sink that does so.
-
-        Raises:
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Remove what tasks have written for the next steps, right behind :meth:`publish` of a checkpoint."""
         if self._passes_on:
             empty(prepared_place(self._job))
 
     def clean(self) -> None:
-        """Remove what earlier runs, and attempts of this one that do not count, have left. Only while no task of this
-        run works, and not between a manifest and the end of :meth:`publish`. A listing for each target.
-
-        Raises:
-            FencedError: another driver has the checkpoint directory, and what was found may be its own.
-            ConfigurationError, OSError: the storage refuses.
-        """
+        """Remove what earlier runs and failed attempts have left, while no task works and all is published."""
         found = [folder for own in self.folders for folder in earlier(own)]
         self._check()  # after the listing: a successor that comes later has folders that were not in it
         for folder in found:
@@ -369,15 +291,8 @@ def _check_shape(place: _Place) -> None:
         )
 
 
-def _sent(own: Sequence[Output]) -> Output:
-    """How far a sink has sent, all in all."""
-    total = (own[0].at or 0) + sum(output.size or 0 for output in own)
-    return replace(own[0], pending="", at=total, size=0)
-
-
 def _first(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
-    """A text output that no step has made: whole, by one rename, with a file for each subtask; what else a subtask has
-    is put behind that."""
+    """A text output that no step has made: whole, by one rename; what else a subtask has is put behind that."""
     place.check()
     single = place.parallelism == 1
     names: dict[str, PendingFile] = {}
@@ -390,8 +305,7 @@ def _first(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
 
 
 def _grown(files: Sequence[PendingFile], sizes: dict[str, int]) -> list[Output]:
-    """Text files that get more lines. How long they are, if it is not given, is what their file system says: all that
-    was before has been published."""
+    """Text files that get more lines, behind what is there (``sizes``, or what the file system says)."""
     outputs: list[Output] = []
     for file in files:
         at = sizes.get(file.final, waiting_size(file.final))
@@ -413,6 +327,30 @@ def _to_send(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
     return outputs
 
 
-def _committable(output: Output) -> Committable:
-    data = base64.b64decode(output.committable or "")
-    return Committable(output.target, 0, data, kept=bool(output.pending))
+def _commit(output: TwoPhaseOutput, name: str, prepared: Sequence[Output], version: int, owner: str) -> None:
+    """Have a sink commit what its subtasks have prepared for a version whose manifest stands. It can be repeated: then
+    the sink is asked again, unless what it prepared waited in files, which go when it has committed."""
+    files = [part.pending for part in prepared if part.pending]
+    storage = storage_of(files[0]) if files else None
+    try:
+        data = [
+            storage.get(part.pending) if storage and part.pending else base64.b64decode(part.committable or "")
+            for part in prepared
+        ]
+    except FileNotFoundError:  # they go after the commit, all of them
+        data = []
+    if data:
+        output.sink.owner = owner
+        committables = list(map(decode_value, data))
+        try:
+            output.sink.commit(committables, version)
+        except PenstockError:
+            raise
+        except Exception as error:
+            raise JobExecutionError(
+                f"The sink {name!r} ({type(output.sink).__name__}) could not commit version {version}: "
+                f"{type(error).__name__}: {error}. The version counts: with a checkpoint directory, run the program "
+                "again; commit() is called again with the same, and has to skip what it has done already."
+            ) from error
+    if storage is not None:
+        storage.delete(files)

@@ -1,14 +1,4 @@
-"""Progress: what is known of a job while it runs. Whoever runs the job tells, anybody asks::
-
-    progress = Progress(deployment, control, pipeline.job_graph)
-    progress.planned(version=1, tasks=12)
-    progress.execution(vertex, subtask, attempt, "RUNNING")
-    progress.sample(vertex, subtask, counters, busy_ms)      # now and then, if it is known
-    progress.step(StepSummary(…))                            # or progress.discarded(error), and the step again
-    progress.ended()                                         # or progress.ended(error)
-
-A bounded job is the one step from version 0 to version 1.
-"""
+"""Progress: what is known of a job while it runs. Whoever runs the job tells, anybody asks."""
 
 from __future__ import annotations
 
@@ -20,11 +10,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from penstock.common.jobs.job_control import JobControl
-from penstock.common.jobs.job_executions import JobExecutions
+from penstock.common.jobs.job_executions import JobExecutions, VertexExecutions
 from penstock.job.deployment import Deployment
-from penstock.job.steps.attempts import Attempts
-from penstock.job.steps.counts import BUSY, READ, WRITTEN, Counts
-from penstock.job.steps.events import PARTS, Place, StepSummary
+from penstock.job.steps.counts import BUSY, PARTS, READ, WRITTEN, Counts, Place, StepSummary
 from penstock.metrics.results import OperatorMetrics, SubtaskMetrics
 from penstock.metrics.running import (
     RunningMetrics,
@@ -38,7 +26,7 @@ from penstock.metrics.running import (
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 
 if TYPE_CHECKING:
-    from penstock.plan import JobGraph
+    from penstock.plan import Execution, ExecutionGraph, Executions, JobGraph
     from penstock.plan.types import ExecutionState
 
 _REMEMBERED = 100
@@ -48,9 +36,7 @@ _LONG = 1
 
 
 class Progress:
-    """All that is seen of one run of a job. Any thread may tell and ask; telling costs O(operators of the tasks told
-    of), asking O(operators times subtasks). ``endless``: the job continues after a step, so a task that has ended
-    a step runs on."""
+    """All that is seen of one run of a job. Any thread may tell and ask. ``endless``: tasks run on after a step."""
 
     def __init__(
         self,
@@ -82,19 +68,16 @@ class Progress:
 
     @property
     def job_id(self) -> str:
-        """Of the run, 32 hex digits."""
         return self._control.job_id.text
 
     # --- telling ---
 
     def planned(self, version: int, tasks: int) -> None:
-        """A step begins."""
         with self._lock:
             self._started = self._clock()
 
     def execution(self, vertex: int, subtask: int, attempt: int, state: ExecutionState) -> None:
-        """A task has come into a state, or is seen in it. ``state`` is in Flink's words. In an endless job a task that
-        is FINISHED has ended the step, and runs on."""
+        """A task is seen in one of Flink's states; in an endless job a FINISHED one has ended the step only."""
         self._attempts.seen(vertex, subtask, attempt, "RUNNING" if self._endless and state == "FINISHED" else state)
 
     def sample(
@@ -124,18 +107,15 @@ class Progress:
             self._working = self._deployment.vertices[vertex].task_name(subtask), self._clock()
 
     def waiting(self, what: str) -> None:
-        """The job waits for something, from now on. ``what`` is a noun, with what is known of it; "" for nothing any
-        more."""
+        """The job waits for something, a noun; "" for nothing any more."""
         with self._lock:
             self._waits_for = what
 
     def busy(self, vertex: int, subtask: int, busy_ms: float) -> None:
-        """For how long a task has worked so far in the step that runs, where nobody sees its counters."""
         with self._lock:
             self._counts.busy((vertex, subtask), busy_ms, self._clock() - self._started)
 
     def step(self, summary: StepSummary) -> None:
-        """A step is over. O(operators times subtasks)."""
         with self._lock:
             self._version = summary.version
             self._since = 0 if summary.durable else self._since + 1
@@ -147,8 +127,7 @@ class Progress:
             self._counts.step(summary.counters, summary.busy, seconds, durable=summary.durable)
 
     def discarded(self, error: BaseException | None = None) -> None:
-        """A step has failed, and all tasks run again from the newest checkpoint. O(subtasks). ``error`` is the reason;
-        if it names the task that failed, that is FAILED and the others are CANCELED."""
+        """A step has failed (``error`` may name the task), and all tasks run again. O(subtasks)."""
         with self._lock:
             self._failed += 1
             self._since = 0
@@ -156,8 +135,7 @@ class Progress:
         self._attempts.again(self._failed_task(error))
 
     def ended(self, error: BaseException | None = None) -> None:
-        """The job has ended, and with it all its tasks. O(subtasks). ``error`` is why it has failed or was
-        cancelled; None if it has finished."""
+        """The job has ended, and with it all its tasks; by an error, unless it has finished. O(subtasks)."""
         with self._lock:
             self._stopped = self._clock()
         self._attempts.finish("FINISHED" if error is None else "CANCELED", self._failed_task(error))
@@ -172,11 +150,9 @@ class Progress:
     # --- asking ---
 
     def executions(self) -> JobExecutions:
-        """The execution graph with its attempts, as they are now."""
         return self._attempts.now()
 
     def metrics(self) -> RunningMetrics:
-        """Operators, chains, steps, as they are now."""
         with self._lock:
             chains, rates = self._counts.chains(), self._counts.rates()
             now = int(time.time() * 1000)
@@ -248,3 +224,109 @@ class Progress:
         named = {name for _, parts in self._times for name in parts}
         parts = {name: median(each.get(name, 0) for _, each in self._times) for name in PARTS if name in named}
         return StepTimes(median(lengths), lengths[(len(lengths) * 99 - 1) // 100], parts, self._last)
+
+
+_WAY: tuple[ExecutionState, ...] = ("CREATED", "SCHEDULED", "DEPLOYING", "RUNNING", "FINISHED")
+ENDED = frozenset(("FINISHED", "CANCELED", "FAILED"))
+"""States that an execution does not leave."""
+
+
+class Attempts:
+    """The attempts of all subtasks. Any thread may tell and ask."""
+
+    def __init__(self, graph: Callable[[], ExecutionGraph]) -> None:
+        self._make = graph
+        self._lock = threading.Lock()
+        self._graph: ExecutionGraph | None = None
+        self._live: Executions
+        self._index: dict[int, int] = {}  # of the execution vertex, by job vertex
+        self._sizes: dict[int, int] = {}
+        self._base: dict[tuple[int, int], int] = {}  # attempts before this run of the tasks
+
+    def _executions(self) -> Executions:
+        if self._graph is None:
+            graph = self._make()
+            self._index = {vertex.job_vertex: vertex.index for vertex in graph.vertices}
+            self._sizes = {vertex.job_vertex: vertex.parallelism for vertex in graph.vertices}
+            self._live = graph.executions()
+            self._graph = graph
+        return self._live
+
+    def seen(self, vertex: int, subtask: int, attempt: int, state: ExecutionState) -> None:
+        """A task was seen. What is older than what is known already changes nothing."""
+        with self._lock:
+            live = self._executions()
+            at = self._index[vertex]
+            number = attempt + self._base.get((vertex, subtask), 0)
+            current = live.current(at, subtask)
+            if number < current.attempt:
+                return
+            while current.attempt < number:
+                _end(live, at, subtask, "FAILED")
+                current = live.reset(at, subtask)
+            _lead(live, at, subtask, state)
+
+    def again(self, failed: tuple[int, int] | None) -> None:
+        """All tasks run again: the one that failed is FAILED, the others are CANCELED, as when Flink restarts."""
+        with self._lock:
+            live = self._executions()
+            for vertex, size in self._sizes.items():
+                for subtask in range(size):
+                    at, place = self._index[vertex], (vertex, subtask)
+                    _end(live, at, subtask, "FAILED" if place == failed else "CANCELED")
+                    self._base[place] = live.reset(at, subtask).attempt
+
+    def finish(self, state: ExecutionState, failed: tuple[int, int] | None = None) -> None:
+        """The job has ended: so have all executions. O(subtasks)."""
+        with self._lock:
+            live = self._executions()
+            for vertex, size in self._sizes.items():
+                for subtask in range(size):
+                    _lead(live, self._index[vertex], subtask, "FAILED" if failed == (vertex, subtask) else state)
+
+    def now(self) -> JobExecutions:
+        with self._lock:
+            live = self._executions()
+            assert self._graph is not None
+            return JobExecutions(
+                self._graph,
+                tuple(
+                    VertexExecutions(
+                        vertex.job_vertex,
+                        vertex.name,
+                        tuple(live.current(vertex.index, subtask) for subtask in range(vertex.parallelism)),
+                        tuple(tuple(live.prior(vertex.index, subtask)) for subtask in range(vertex.parallelism)),
+                    )
+                    for vertex in self._graph.vertices
+                ),
+            )
+
+    def current(self, vertex: int, subtask: int) -> Execution:
+        with self._lock:
+            live = self._executions()
+            return live.current(self._index[vertex], subtask)
+
+
+def _lead(live: Executions, at: int, subtask: int, state: ExecutionState) -> None:
+    """Lead an execution to a state by Flink's way, if it leads there."""
+    if state not in _WAY:
+        _end(live, at, subtask, state)
+        return
+    current = live.current(at, subtask).state
+    if current in _WAY:
+        for following in _WAY[_WAY.index(current) + 1 : _WAY.index(state) + 1]:
+            live.transition(at, subtask, following)
+
+
+def _end(live: Executions, at: int, subtask: int, state: ExecutionState) -> None:
+    """End an execution that has not ended; CANCELING is led there too, and a cancelled one does not fail."""
+    current = live.current(at, subtask).state
+    if current in ENDED:
+        return
+    cancelled = state in ("CANCELING", "CANCELED")
+    if cancelled and current in ("DEPLOYING", "RUNNING"):
+        live.transition(at, subtask, "CANCELING")
+        current = "CANCELING"
+    if state == "CANCELING":
+        return
+    live.transition(at, subtask, "CANCELED" if cancelled or current == "CANCELING" else state)

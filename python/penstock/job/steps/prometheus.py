@@ -52,7 +52,6 @@ class _Endpoint:
         return []
 
     def collect(self) -> Iterator[Any]:
-        """All numbers of all jobs, by name; called when somebody scrapes."""
         families: dict[str, Any] = {}
         for progress in tuple(self.jobs):
             for name, what, labels, value in samples(progress.job_id, progress.metrics()):
@@ -63,7 +62,6 @@ class _Endpoint:
 
 
 def _served(client: Any, registry: Any, address: str, ports: tuple[int, int]) -> tuple[int, Callable[[], None]]:
-    """The first free port, answered, and what ends that."""
     first, last = ports
     for port in range(first, last + 1):
         try:
@@ -91,8 +89,7 @@ def _close(server: Any, thread: threading.Thread) -> None:
 
 @contextlib.contextmanager
 def exposed(progress: Progress, ports: tuple[int, int], address: str = "127.0.0.1") -> Generator[int, None, None]:
-    """Within the block a job is among those that Prometheus finds here. Jobs of one process with the same setting share
-    a port. Gives the port. ``ports`` are the first and the last that may be taken; 0 for any."""
+    """Within the block Prometheus finds a job at a port of a range, 0 for any, that jobs with one setting share."""
     place = address, ports
     with _lock:
         endpoint = _endpoints.get(place)

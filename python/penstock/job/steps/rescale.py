@@ -23,8 +23,7 @@ LOOK = 10.0
 
 
 class Scaling:
-    """The parallelism of a run, as its executor offers it. ``deploy`` makes the job with so many subtasks, from its
-    newest checkpoint; it is told how often it did so before."""
+    """The parallelism of a run, as its executor offers it; ``deploy`` is also told how often it did so before."""
 
     def __init__(self, deploy: Callable[[int, int], Deployment]) -> None:
         self._deploy = deploy
@@ -36,13 +35,11 @@ class Scaling:
         self._looked = time.monotonic()
 
     def begin(self, offer: Callable[[], int]) -> Deployment:
-        """The job with as many subtasks as are offered now."""
         self._offer = offer
         return self._at(self._offer())
 
     def outgrown(self, *, failed: bool = False) -> bool:
-        """Whether the job should continue at another parallelism: asked between two steps, and when it restarts after
-        a failure. Every few seconds it asks the executor."""
+        """Whether the job should continue at another parallelism. Every few seconds it asks the executor."""
         now = time.monotonic()
         if now < self._looked + LOOK and not failed:
             return False

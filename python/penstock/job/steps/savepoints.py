@@ -28,8 +28,7 @@ LOG = logging.getLogger("penstock")
 
 
 class Savepoints:
-    """What is asked of a job that runs in steps, a context manager around them. The program asks through
-    ``control``, others by files in the checkpoint directory."""
+    """What is asked of a job that runs in steps: by the program through ``control``, by others through files."""
 
     def __init__(self, control: JobControl, commits: Commits) -> None:
         self._control, self._commits, lease = control, commits, commits.lease
@@ -59,13 +58,14 @@ class Savepoints:
         return self.draining or bool(self._waiting)
 
     def look(self, version: Version, *, stands: bool = True) -> bool:
-        """Between two steps: do what is asked for. ``stands`` is whether it is written, and its outputs are published;
-        if not, what is asked for waits. Returns whether the job is to end now."""
+        """Between two steps, do what is asked for, if the last one ``stands``. Returns whether the job ends now."""
         self._poll()
         self._waiting += self._control.asked()
         for wish in self._waiting:
             if wish.kind == "drain":
-                self._drain(wish, version)
+                if not self.draining:
+                    self.draining, self._finished = True, frozenset(version.finished)
+                self._drained.append(wish)
             elif not wish.taken:
                 self._control.stop()
                 self._control.taken(wish, "")
@@ -86,7 +86,6 @@ class Savepoints:
         return self.hurries
 
     def _poll(self, *, at_once: bool = False) -> None:
-        """Look whether another process asks; now and then only."""
         now = time.monotonic()
         if now < self._looked + self._requests.seconds and not at_once:
             return
@@ -110,19 +109,12 @@ class Savepoints:
         wish.place.add_done_callback(answer)
         return wish
 
-    def _drain(self, wish: SavepointWish, version: Version) -> None:
-        if not self.draining:
-            self.draining, self._finished = True, frozenset(version.finished)
-        self._drained.append(wish)
-
     def drained(self, readings: Mapping[Place, Reading]) -> Mapping[Place, Reading]:
-        """What sources read in the next step, to their end if the job is drained."""
         if not self.draining:
             return readings
         return {place: replace(reading, drain=True) for place, reading in readings.items()}
 
     def _begin(self, wish: SavepointWish) -> None:
-        """Take a savepoint beside the next steps."""
         lease = self._commits.lease
         try:
             newest = lease.newest()
@@ -191,30 +183,20 @@ class Savepoints:
 
 
 class NoSavepoints:
-    """What is asked of a job that commits once, which has no checkpoints to save: whoever waits hears so at its end."""
+    """For a job that commits once, which has no checkpoints to save: whoever waits hears so at its end."""
 
     draining = hurries = False
 
-    def __enter__(self) -> NoSavepoints:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
     def look(self, version: Version, *, stands: bool = True) -> bool:
-        """The job continues."""
         return False
 
     def wanted(self) -> bool:
-        """Nobody is answered before the job has ended."""
         return False
 
     def drained(self, readings: Mapping[Place, Reading]) -> Mapping[Place, Reading]:
-        """Sources read on."""
         return readings
 
-    def ended(self, version: Version) -> None:
-        """There is no checkpoint."""
+    def ended(self, version: Version) -> None: ...
 
 
 def resumable(manifest: StepManifest, deployment: Deployment, finished: frozenset[Place]) -> StepManifest:

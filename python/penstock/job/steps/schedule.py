@@ -19,8 +19,7 @@ _FIRST, _LEAST, _MOST = 5_000, 100, 5_000_000
 
 
 class Pace:
-    """Records per subtask of a source and step. ``behind`` is whether the last step has read all that it might, so that
-    there is probably more."""
+    """Records per subtask of a source and step. ``behind``: the last step has read all that it might."""
 
     behind = False
 
@@ -29,7 +28,6 @@ class Pace:
         self.records: int = fixed or _FIRST
 
     def took(self, most: int, millis: float) -> None:
-        """A step is over."""
         self.behind = most >= self.records
         if self._fixed or not most:
             return
@@ -41,9 +39,8 @@ class Pace:
 def paced(deployment: Deployment) -> Settings:
     """The settings of a program, with the checkpoint interval that it is run with.
 
-    Every commit ends the files of sinks that add files, one for each subtask and bucket. A program that says no
-    interval commits each step otherwise, which may be every few milliseconds: thousands of files, hardly any larger
-    than a record. So it has an interval of its own. In Flink such a program would commit no file at all."""
+    Every commit ends the files of sinks that add files. A program without an interval would commit each step, which may
+    make thousands of tiny files; so it has an interval of its own."""
     settings = deployment.job.settings
     adds = any(isinstance(end.sink, PublishedSink) and end.sink.adds and not end.sink.sends for end in deployment.ends)
     if settings.checkpoint_interval is not None:
@@ -54,8 +51,7 @@ def paced(deployment: Deployment) -> Settings:
 
 
 class Checkpoints:
-    """The interval of a job, and what has been made since its last checkpoint. ``reports`` are those of their tasks
-    that have output which waits for a commit."""
+    """The interval of a job, and what has been made since its last checkpoint."""
 
     def __init__(self, interval: int | None) -> None:
         self._interval = interval
@@ -71,7 +67,6 @@ class Checkpoints:
 
     @property
     def due(self) -> bool:
-        """Whether the interval has passed."""
         return self._interval is None or (time.monotonic() - self._last) * 1000 >= self._interval
 
     @property
@@ -80,7 +75,6 @@ class Checkpoints:
         return self.steps > 0 and self.due
 
     def add(self, manifest: StepManifest, reports: Sequence[TaskReport], collected: Mapping[str, list[Any]]) -> None:
-        """A step is over that is no checkpoint."""
         self.steps += 1
         self.reports += [report for report in reports if report.files or report.committables]
         self.files.update(file.name for file in manifest.state_files())

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
@@ -34,9 +35,7 @@ class Plan:
 
 
 class SourcePlan:
-    """What a source has read, and what it is to read. ``asked`` is the parallelism with which the source was asked for
-    splits at first; 0: that of its task. ``positions`` are, by split, the subtask that reads it and where it continues.
-    ``just_over`` are those of them that no manifest has, as they ended since the last checkpoint."""
+    """What a source has read, and is to read. ``asked``: the parallelism it was first asked for splits with."""
 
     def __init__(self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], asked: int = 0) -> None:
         self.vertex = vertex
@@ -48,12 +47,10 @@ class SourcePlan:
 
     @property
     def over_for_good(self) -> bool:
-        """Whether all its subtasks have ended."""
         return len(self.finished) == self.vertex.parallelism
 
     @property
     def operator(self) -> OperatorConfig:
-        """The source."""
         return self.vertex.operators[0]
 
     def plan(self, records: int, millis: int | None) -> Plan:
@@ -74,7 +71,6 @@ class SourcePlan:
         checkpoint is forgotten with this object."""
 
     def committed(self) -> None:
-        """What has been read is in a manifest."""
         self.just_over = []
 
     def dry(self) -> bool:
@@ -84,8 +80,7 @@ class SourcePlan:
     def give_up(self) -> None:
         """A step has failed, and another plan takes the place of this one."""
 
-    def close(self) -> None:
-        """The job has ended."""
+    def close(self) -> None: ...
 
 
 class PlanFrame(Protocol):
@@ -99,8 +94,7 @@ class PlanFrame(Protocol):
 
 
 class OwnPlan(SourcePlan):
-    """A source without splits: a function that pushes, or a bounded one, which is cut into as many parts as it had
-    subtasks at first. Where there are others, they share the parts."""
+    """A source without splits: a function that pushes, or a bounded one cut into as many parts as it was ``asked``."""
 
     def __init__(
         self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], asked: int = 0, *, pushes: bool
@@ -109,7 +103,6 @@ class OwnPlan(SourcePlan):
         self.pushes = pushes
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`. The subtask says itself when it has ended."""
         readings = (
             Reading(self._splits(subtask), records, millis, last=True, parts=self.asked)
             for subtask in range(self.vertex.parallelism)
@@ -126,7 +119,6 @@ class OwnPlan(SourcePlan):
         return self.positions.get(f"{OWN}-{part}", (part, None))[1]
 
     def rounds(self, subtask: int) -> int:
-        """How many rounds a function has ended."""
         at = self._at(subtask)
         return at[1] if self.pushes and at else 0
 
@@ -135,9 +127,7 @@ class OwnPlan(SourcePlan):
 
 
 class SplitPlan(SourcePlan):
-    """A source of splits. ``leaves`` is whether splits that were read in part, and are gone, are left
-    behind with a warning. ``pyflink`` is whether the program was written for PyFlink; then a warning tells where time
-    continues otherwise there."""
+    """A source of splits. ``leaves``: splits that are gone are left with a warning, though read in part."""
 
     def __init__(
         self,
@@ -145,16 +135,13 @@ class SplitPlan(SourcePlan):
         positions: Mapping[str, Any],
         over: Iterable[str],
         source: Source[Any],
-        once: bool,
+        settings: Settings,
         asked: int = 0,
-        *,
-        leaves: bool = False,
-        pyflink: bool = False,
     ) -> None:
         super().__init__(vertex, positions, over, asked)
         self.source = source
-        self._once, self._leaves = once, leaves
-        self._warns_of_idle = pyflink and source.together
+        self._once, self._leaves = settings.available_now, settings.ignore_unclaimed
+        self._warns_of_idle = settings.pyflink and source.together
         self._all: Sequence[Split] | None = None  # of a source that is asked once
         self._cut: set[str] = set()  # splits that continue behind what the step reads of them
         self._asked(lambda: source.resume(self._at() if positions else None), "resume")
@@ -163,7 +150,6 @@ class SplitPlan(SourcePlan):
         self._stuck: dict[str, tuple[Any, Any]] = {}  # splits of which nothing could be read: from where, up to where
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`. O(splits with something to read)."""
         if self.over_for_good:
             return Plan(tuple(Reading((), records) for _ in range(self.vertex.parallelism)), busy=False)
         ended = self._asked(self.source.ended, "ended")  # asked before, too: more may come between two questions
@@ -171,7 +157,10 @@ class SplitPlan(SourcePlan):
         last = ended and self._asked(self.source.ended, "ended")
         own = self._dealt(pending)
         self._ends = {split.id: split.end for splits in own for split in splits}
-        self._remember(pending)
+        for split in pending:  # a source must not forget where they begin, though a step may not come to them
+            if split.id not in self.positions and self.source.remembers(split):
+                nobody = self.vertex.parallelism
+                self.positions[split.id] = self._given.pop(split.id, nobody), split.start
         last = last and sum(map(len, own)) == len(pending)
         owners = {self._whose(name) for name in (*self.positions, *self._given)}
         together = self.source.together
@@ -187,7 +176,6 @@ class SplitPlan(SourcePlan):
         return {name: at for name, (_, at) in self.positions.items()}
 
     def _warn_of_idle(self, reading: int) -> None:
-        """Warn, once, of subtasks that read nothing."""
         self._warns_of_idle = False
         LOG.warning(
             "Source %r has %d subtasks, and partitions for %d of them. The others count as idle here, so event time "
@@ -231,8 +219,7 @@ class SplitPlan(SourcePlan):
         return self._readable([each for each in begun if each.end is None or each.start != each.end])
 
     def _readable(self, splits: Sequence[Split]) -> Sequence[Split]:
-        """Without those of which nothing could be read, as long as they have the same end: the job would read them
-        again and again, and one that ends with what there is would not end."""
+        """Without splits of which nothing could be read as long as they have the same end."""
         if not self._stuck:
             return splits
         return [each for each in splits if each.end is None or self._stuck.get(each.id) != (each.start, each.end)]
@@ -257,13 +244,6 @@ class SplitPlan(SourcePlan):
             self._given[split.id] = subtask
         return own
 
-    def _remember(self, splits: Sequence[Split]) -> None:
-        """Note where splits begin whose source must not forget them, though a step may not come to them."""
-        for split in splits:
-            if split.id not in self.positions and self.source.remembers(split):
-                nobody = self.vertex.parallelism
-                self.positions[split.id] = self._given.pop(split.id, nobody), split.start
-
     def _whose(self, split: str) -> int | None:
         at = self.positions.get(split)
         subtask = self._given.get(split) if at is None else at[0]
@@ -287,7 +267,6 @@ class SplitPlan(SourcePlan):
         return Reading(cut, records, last=last and not goes_on, idle=idle)
 
     def _asked(self, ask: Any, what: str) -> Any:
-        """What the source answers."""
         try:
             return ask()
         except PenstockError:
@@ -308,7 +287,6 @@ class SplitPlan(SourcePlan):
             self._given.pop(name, None)
 
     def _warn_of_stuck(self, name: str, position: Any) -> None:
-        """Warn of a split of which nothing could be read, and remember it."""
         end = self._ends.get(name)
         if end is None or position == end:
             return
@@ -338,20 +316,11 @@ class SplitPlan(SourcePlan):
 
 
 def plan_of(
-    vertex: VertexConfig,
-    function: Any,
-    positions: Mapping[str, Any],
-    over: Iterable[str],
-    *,
-    once: bool,
-    asked: int = 0,
-    leaves: bool = False,
-    pyflink: bool = False,
+    vertex: VertexConfig, function: Any, settings: Settings, positions: Mapping[str, Any], over: set[str], asked: int
 ) -> SourcePlan:
     """The plan of a source."""
     if isinstance(function, SplitSource):
-        source = function.source
-        return SplitPlan(vertex, positions, over, source, once, asked, leaves=leaves, pyflink=pyflink)
+        return SplitPlan(vertex, positions, over, function.source, settings, asked)
     return OwnPlan(vertex, positions, over, asked, pushes=not isinstance(function, BatchSource))
 
 
@@ -363,7 +332,6 @@ class WholePlan(SourcePlan):
         self._function = function
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`."""
         readings = (everything(self._function, subtask) for subtask in range(self.vertex.parallelism))
         return Plan(tuple(readings), busy=not self.over_for_good)
 
@@ -372,7 +340,6 @@ class WholeTurns(OwnPlan):
     """A function that pushes, in a job that commits once: a step lasts until it ends a round, or itself."""
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`."""
         return super().plan(1 << 62, None)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Generator, Iterable, Mapping
 
-from penstock.job.steps.events import Place, StepSummary
+from penstock.job.steps.counts import Place, StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics.running import SourceProgress, StateSize
 from penstock.runtime.config.tasks import TaskReport
@@ -20,14 +20,7 @@ them."""
 
 
 class Stopwatch:
-    """Measures one step of a job, whose tasks run in this thread or elsewhere::
-
-        watch = Stopwatch(progress)
-        with watch.part("run"):
-            …
-        progress.step(watch.summary(1, reports))
-
-    ``progress`` is told of the tasks that run in this thread; None: nobody is."""
+    """Measures one step of a job, whose tasks run in this thread, and tells ``progress``, or elsewhere."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -44,8 +37,6 @@ class Stopwatch:
 
     @contextlib.contextmanager
     def part(self, name: str) -> Generator[None, None, None]:
-        """Within the block the step is in this part, one of :data:`~penstock.job.steps.events.PARTS`. Several blocks of
-        one part add up."""
         started = time.perf_counter()
         try:
             yield
@@ -53,7 +44,6 @@ class Stopwatch:
             self._parts[name] = self._parts.get(name, 0) + (time.perf_counter() - started) * 1000
 
     def begin(self, vertex: int, subtask: int, task: Task) -> None:
-        """A task begins to work in this thread, or continues."""
         self._place, self._task, self._since = (vertex, subtask), task, time.perf_counter()
         self._paused = self._since
         if self._progress is not None:
@@ -72,7 +62,6 @@ class Stopwatch:
         return long
 
     def beat(self) -> None:
-        """A moment between two rows of the task that works: now and then what it has counted is told."""
         if time.perf_counter() - self._looked >= _BEAT:
             self._look()
 
@@ -84,7 +73,6 @@ class Stopwatch:
                 self._progress.sample(*self._place, self._task.counters(), worked)
 
     def end(self, *, done: bool) -> None:
-        """The task that works has no more to do."""
         self._look() if done else self.beat()
         worked = (time.perf_counter() - self._since) * 1000
         self._busy[self._place] = self._busy.get(self._place, 0) + worked
@@ -103,8 +91,7 @@ class Stopwatch:
         states: Mapping[tuple[str, int], StateSize] | None = None,
         sources: Mapping[str, SourceProgress] | None = None,
     ) -> StepSummary:
-        """The step, which ends now. ``busy`` are the milliseconds in which each task worked, where they did not work in
-        this thread."""
+        """The step, which ends now. ``busy``: milliseconds of each task, if they worked elsewhere."""
         counters = {(report.vertex, report.subtask): report.counters for report in reports}
         ended = self._began + time.perf_counter() - self._started
         worked = self._busy if busy is None else busy

@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from penstock.job.deployment import Deployment
+from penstock.errors import PenstockError
+from penstock.job.deployment import Deployment, deploy
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
 from penstock.job.restore.adapted_manifest import adapt
+from penstock.job.restore.carried import for_beginning
 from penstock.job.restore.matches import Matching
-from penstock.job.steps.events import StepSummary
+from penstock.job.restore.taking_over import fit_to_state
+from penstock.job.savepoint.format import StoredSavepoint
+from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.source_plans import SourcePlan, now_millis
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.metrics.results import CounterValue, SubtaskMetrics, added
@@ -24,6 +29,9 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.config.steps import Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import VertexConfig
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
 
 Place = tuple[int, int]
 """A vertex, by index, and a subtask."""
@@ -50,8 +58,7 @@ def key_of(vertex: VertexConfig) -> str:
 
 
 class Version:
-    """A version of a job as its next step needs it. ``matching`` is which operator has taken which state of another
-    plan; None if it is of the same."""
+    """A version of a job as its next step needs it. ``matching``: who has taken which state of another plan, if so."""
 
     def __init__(self, deployment: Deployment, manifest: StepManifest | None) -> None:
         self._deployment = deployment
@@ -83,12 +90,10 @@ class Version:
 
     @property
     def number(self) -> int:
-        """Of the checkpoint."""
         return self.manifest.version
 
     @property
     def over(self) -> bool:
-        """Whether all tasks have ended."""
         return len(self.finished) == len(self._tasks)
 
     @property
@@ -98,7 +103,6 @@ class Version:
 
     @property
     def places(self) -> list[Place]:
-        """The tasks that have not ended."""
         return [place for place in self._tasks if place not in self.finished]
 
     def totals(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
@@ -122,7 +126,6 @@ class Version:
         saves: bool = True,
         commits: bool = True,
     ) -> dict[Place, Assignment]:
-        """What each task that has not ended is given."""
         result: dict[Place, Assignment] = {}
         for vertex in self._deployment.vertices:
             states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
@@ -146,17 +149,18 @@ class Version:
         with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits],
         **also: Any,
     ) -> StepManifest:
-        """The manifest that a checkpoint leads to."""
         states = {plan.operator.operator_id: self._source(plan, with_ended) for plan in sources}
         return self._after(reports, back, self.number + 1, sources=states, **also)
 
     def between(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        """What a step leads to that is no checkpoint: never written, it is of the same version as before. What sources
-        have read is known by their plans until the next checkpoint."""
+        """What a step leads to that is no checkpoint: never written, of the same version as before."""
         return self._after(reports, back, self.number, sources=self.manifest.sources)
 
     def _after(self, reports: Sequence[StepReport], back: Sequence[Row], number: int, **also: Any) -> StepManifest:
-        by_place, returned = {(each.task.vertex, each.task.subtask): each for each in reports}, _by_slot(back)
+        by_place = {(each.task.vertex, each.task.subtask): each for each in reports}
+        returned: defaultdict[int, list[Row]] = defaultdict(list)  # by slot, in the order in which they are read
+        for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
+            returned[row.slot].append(row)
         tasks, totals = {}, {}
         for vertex in self._deployment.vertices:
             head = vertex.level == 0 and bool(vertex.inputs)
@@ -226,7 +230,6 @@ def _encoded(total: SubtaskMetrics) -> dict[str, Any]:
 
 
 def _folded(totals: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The sum of the totals of subtasks."""
     total: SubtaskMetrics | None = None
     for known in totals:
         one = _decoded("", "", known)
@@ -263,9 +266,19 @@ def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
     return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
 
 
-def _by_slot(back: Sequence[Row]) -> dict[int, list[Row]]:
-    """The rows for the heads of loops, in the order in which they are read."""
-    returned: dict[int, list[Row]] = {}
-    for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
-        returned.setdefault(row.slot, []).append(row)
-    return returned
+def ended_operators(pipeline: Pipeline, savepoint: StoredSavepoint) -> frozenset[str]:
+    """The IDs of operators that a program which resumes from a savepoint leaves, as all their tasks have ended."""
+    manifest = for_beginning(savepoint)
+    over = {key for key, tasks in manifest.tasks.items() if tasks and all(task.finished for task in tasks)}
+    if not over:
+        return frozenset()
+    settings = replace(pipeline.settings, savepoint=savepoint.place)  # what resumes from one runs in steps
+    try:
+        program = fit_to_state(replace(pipeline, settings=settings), manifest, allow=settings.ignore_unclaimed)
+        deployment = deploy(program, loops=True, resumed=True)
+    except PenstockError:  # the run is refused, and others say so
+        return frozenset()
+    if digest_of(deployment) != manifest.plan:
+        return frozenset()
+    left = (each for vertex in deployment.vertices if key_of(vertex) in over for each in vertex.operators)
+    return frozenset(each.operator_id for each in left)
