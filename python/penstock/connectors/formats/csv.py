@@ -24,7 +24,7 @@ from penstock.connectors.formats.csv_lines import CsvTokenizer, quoter
 from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder
 from penstock.connectors.formats.csv_values import reader, writer
 from penstock.connectors.formats.fields import columns_of, of_kind, rows_of
-from penstock.connectors.java_texts import Unfit
+from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
 from penstock.runtime.io.file_source import opened

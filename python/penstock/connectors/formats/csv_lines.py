@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from penstock.connectors.java_texts import Unfit
+from penstock.connectors.parts import Unfit
 
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 _LONGEST_BARE = 24
