@@ -27,16 +27,13 @@ from penstock.runtime.buffers.codec import copier, copy_record, decode_value, du
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.io.sinks import SinkWriter
 
-_BATCH, _MOST_RECORDS = 1_000, 50_000
-"""Most records gathered in one bucket, and in all buckets."""
-_MOST_BYTES = 64 << 20
-"""Most bytes that the writers of a subtask buffer."""
+_BATCH, _MOST_RECORDS = 1_000, 50_000  # most records gathered in one bucket, and in all buckets
+_MOST_BYTES = 64 << 20  # most bytes that the writers of a subtask buffer
 
 
 @dataclass(frozen=True, eq=False)
 class BulkOutput(FileOutput):
-    """Adds files of a bulk format to the folders below a base, as :class:`FileOutput` does. ``encoder`` creates their
-    writers."""
+    """Adds files of a bulk format to the folders below a base; ``encoder`` creates their writers."""
 
     encoder: BulkWriterFactory[Any]  # type: ignore[assignment]
 
@@ -102,8 +99,6 @@ class _Part:
 
 
 class _BulkFileWriter(FileWriter):
-    """The part files of one subtask."""
-
     def __init__(self, sink: BulkOutput, context: OperatorContext) -> None:
         super().__init__(sink, context)
         self._factory = sink.encoder
@@ -146,7 +141,6 @@ class _BulkFileWriter(FileWriter):
             self._hand_over(part, bucket)
 
     def _hand_over(self, part: _Part, bucket: Bucket) -> None:
-        """Give the writer the records that the bucket has gathered."""
         records, part.records = part.records, []
         self._gathered -= len(records)
         self._written_by(bucket, part.writer.add_all, records)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from penstock.connectors.kafka import client
-from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.pool import Pool
+from penstock.connectors.kafka.client import Pool
 from penstock.connectors.kafka.records import Row
 from penstock.errors import ConfigurationError
 
@@ -28,15 +27,11 @@ def produce(producer: Any, rows: Sequence[Row]) -> None:
             except BufferError:
                 producer.poll(_TICK)
             except module.KafkaException as error:
-                raise _undelivered(topic, key, client.reason(error)) from error
+                raise undelivered(topic, key, client.reason(error)) from error
 
 
-def undelivered(error: Any, message: Any, properties: Mapping[str, str]) -> ConfigurationError:
+def undelivered(topic: str, key: bytes | None, why: str) -> ConfigurationError:
     """The error for a record that Kafka did not accept."""
-    return _undelivered(message.topic(), message.key(), f"{error.str()}, at {names.servers(properties)!r}")
-
-
-def _undelivered(topic: str, key: bytes | None, why: str) -> ConfigurationError:
     with_key = "without a key" if key is None else f"with the key {key[:100]!r}"
     return ConfigurationError(
         f"Kafka did not accept a record {with_key} for the topic {topic!r}: {why}. Check that the topic exists, can be "
@@ -53,7 +48,7 @@ class PooledProducer:
         more: dict[str, Any] = {"on_delivery": self._delivered, "delivery_report_only_error": True}
         if not properties.keys() & _DELIVERY:
             more["delivery_timeout_ms"] = 120_000  # as Java's
-        self.producer: Any = client.create("Producer", properties, "producer", more)
+        self.producer: Any = client.create("producer", properties, more)
 
     def _delivered(self, error: Any, message: Any) -> None:
         if error is not None:

@@ -27,7 +27,7 @@ from urllib.parse import quote
 
 from penstock.connectors.kafka import client
 from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.pool import Pool, close
+from penstock.connectors.kafka.client import Pool, close
 from penstock.connectors.kafka.transactions import TIMEOUT, Transactions, Waiting, timeout_of, transactional
 from penstock.errors import ConfigurationError, ShutOutError
 
@@ -37,8 +37,7 @@ to end the conflict of two programs with one prefix."""
 
 
 class Sender:
-    """Sends the files of a job's checkpoints in order, on the driver. Each call fails once another sender has taken
-    over."""
+    """Sends the files of a job's checkpoints in order, on the driver; fails once another sender has taken over."""
 
     check: Callable[[], None] | None = None
 
@@ -51,8 +50,8 @@ class Sender:
         self._times_shut_out = 0
 
     def send(self, files: Sequence[str], version: int = 1, before: int = 0) -> int:
-        """Send the records of a checkpoint's files exactly once; records already sent are skipped. Can be repeated.
-        Checkpoints come in order, also those without files."""
+        """Send the records of a checkpoint's files exactly once. Checkpoints come in order, also those without
+        files."""
         if self._refused is not None:
             raise self._refused
         if not all(map(os.path.exists, files)):
@@ -103,7 +102,6 @@ class Sender:
             self.check()
 
     def close(self) -> None:
-        """Close the clients."""
         transactions, self._transactions = self._transactions, None
         if transactions is not None:
             close(transactions)
@@ -129,8 +127,7 @@ def begin(prefix: str) -> None:
 
 
 def check(properties: Mapping[str, str], prefix: str) -> None:
-    """Check that brokers let a sink begin transactions. It uses a separate id, so that it does not fence off a run that
-    works."""
+    """Check that brokers let a sink begin transactions, by an id of its own, which fences off no run that works."""
     producer, seconds = transactional(properties, prefix, _CHECK), names.seconds(properties, "producer")
     try:
         client.with_retries(producer.init_transactions, seconds)

@@ -18,10 +18,8 @@ from penstock.errors import ConfigurationError
 Row = tuple[str, int, int, bytes | None, bytes | None, Sequence[tuple[str, bytes | None]] | None]
 """Topic, partition or −1, timestamp or 0, key, value, headers."""
 
-RECORDS = 1_000
-"""Most records in a block."""
-BYTES = 1 << 18
-"""Bytes of values that make a block full."""
+RECORDS = 1_000  # most records in a block
+BYTES = 1 << 18  # bytes of values that make a block full
 _HEAD = struct.Struct("<4sII")
 _MAGIC = b"pkr2"
 _MARSHAL = 4

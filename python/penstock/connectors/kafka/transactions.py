@@ -15,8 +15,7 @@ from penstock.connectors.kafka.records import Row, read_blocks
 from penstock.errors import ConfigurationError, ShutOutError
 
 TIMEOUT = "transaction.timeout.ms"
-LOST = "penstock.marker.lost"
-"""The property that says what to assume if the marker is gone."""
+LOST = "penstock.marker.lost"  # the property that says what to assume if the marker is gone
 _TIMEOUT = 60_000
 _REFRESH = 86_400.0
 """Seconds after which the marker is written again though nothing was sent: brokers drop offsets after a week."""
@@ -74,27 +73,21 @@ class Transactions:
         self._producer: Any = transactional(properties, prefix)
         self._login = {key: value for key, value in properties.items() if key.startswith(_LOGIN)}
         more = {"group_id": group, "isolation_level": "read_committed"}
-        self._consumer: Any = client.create("Consumer", self._login, "consumer", more)
+        self._consumer: Any = client.create("consumer", self._login, more)
         self._topic = ""
         self._done: int | None = None
         self._written = time.monotonic() - _REFRESH  # its age is unknown
 
     def begin(self) -> None:
-        """Take over the transactional id, and read the marker."""
         self._call(lambda seconds: self._producer.init_transactions(seconds), "take over the transactional id")
         self._done = self._marker()
 
     def close(self) -> None:
-        """Close the clients.
-
-        A producer ends with its last reference. While it lives it retries a call that timed out, and may take the
-        transactional id back from its successor.
-        """
+        """Close the clients. Until its last reference ends, a producer may take the transactional id back."""
         self._consumer.close()
         self._producer = None
 
     def run(self, waiting: Waiting) -> None:
-        """Send the records of a checkpoint that have not been sent."""
         end = waiting.before + waiting.size
         done = self._known(waiting)
         if not waiting.before <= done <= end:
@@ -115,20 +108,18 @@ class Transactions:
                 raise ConfigurationError(
                     f"Kafka at {names.servers(self._properties)!r} has lost the offset of the group {self._group!r}, "
                     f"which records how much of version {waiting.version} has been sent: it was removed, or expired "
-                    "while the program did not run ('offsets.retention.minutes' of the brokers). Check whether the "
-                    f"records are in their topics, and set the property {LOST!r} of the sink to 'sent' or 'unsent' for "
-                    "one run."
+                    "('offsets.retention.minutes' of the brokers). Check whether the records are in their topics, and "
+                    f"set the property {LOST!r} of the sink to 'sent' or 'unsent' for one run."
                 )
             self._done = waiting.before + (waiting.size if waiting.before and lost == "sent" else 0)
         return self._done
 
     def _out_of_turn(self, waiting: Waiting, done: int) -> ConfigurationError:
-        further = done > waiting.before
-        why = "another run of the job is ahead" if further else "an earlier version was not sent"
+        why = "another run of the job is ahead" if done > waiting.before else "an earlier version was not sent"
         return ConfigurationError(
             f"The records of version {waiting.version} for Kafka are the bytes {waiting.before} to "
-            f"{waiting.before + waiting.size} of the job, but {done} have been sent: {why}. Nothing is sent. "
-            "Start the program again: it resumes from the newest checkpoint in its checkpoint directory."
+            f"{waiting.before + waiting.size} of the job, but {done} have been sent: {why}. Nothing is sent. Start the "
+            "program again: it resumes from the newest checkpoint in its checkpoint directory."
         )
 
     def _marker(self) -> int | None:
@@ -166,8 +157,7 @@ class Transactions:
         return more
 
     def _write_marker(self, position: int | None) -> None:
-        """Put the marker into the transaction. If a broker goes away meanwhile, Kafka's client may search forever for
-        another that knows the group, whatever its timeout."""
+        """Put the marker into the transaction; if a broker goes away, the client may ignore its timeout."""
         marker = client.kafka().TopicPartition(self._topic, 0, position)  # any topic will do
         sent, what = ([marker], self._consumer.consumer_group_metadata()), "write the marker"
 
@@ -179,7 +169,6 @@ class Transactions:
         self._call(write, what)
 
     def _call(self, call: Callable[[float], Any], what: str) -> Any:
-        """Call Kafka's client, with retries."""
         try:
             return client.with_retries(call, self._waiting)
         except client.kafka().KafkaException as error:
@@ -194,9 +183,8 @@ class Transactions:
                     "records are kept; run the program again, which sends them first."
                 )
             return ShutOutError(
-                f"Another process has taken over the transactional id {self._prefix + '-0'!r}, and this one stops "
-                "sending: a driver that has resumed this job, or another program with the same transactional id "
-                "prefix. Run only one of them."
+                f"Another process has taken over the transactional id {self._prefix + '-0'!r}, and this one stops: a "
+                "driver that has resumed this job, or a program with the same prefix. Run only one of them."
             )
         return ConfigurationError(
             f"Kafka at {names.servers(self._properties)!r} did not {what}: {client.reason(error)}. The records are "

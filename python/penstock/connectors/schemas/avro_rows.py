@@ -31,17 +31,7 @@ __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 
 
 class _AvroRows:
-    """What both schemas have.
-
-    Args:
-        record_class: the name of a class in Java, which is refused.
-        avro_schema_string: the schema of a record, in JSON.
-
-    Raises:
-        ConfigurationError: fastavro is not installed.
-        InvalidProgramError: it is not a schema of a record, or none was given.
-        UnsupportedError: a class was given.
-    """
+    """What both schemas have."""
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
         call = type(self).__name__
@@ -79,6 +69,11 @@ class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
     Args:
         record_class: the name of a class in Java, which is refused.
         avro_schema_string: the schema of the record, in JSON.
+
+    Raises:
+        ConfigurationError: fastavro is not installed.
+        InvalidProgramError: it is not a schema of a record, or none was given.
+        UnsupportedError: a class was given.
     """
 
     @cached_property
@@ -86,41 +81,27 @@ class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
         return self._form.converter(_scalar_in, _record_in)
 
     def deserialize(self, message: bytes, /) -> Row:
-        """The row of a record. O(the message).
-
-        Raises:
-            SerializationError: it is not a record of the schema.
-        """
+        """The row of a record; SerializationError if it is not one of the schema. O(the message)."""
         try:
             return self._convert(fastavro().schemaless_reader(io.BytesIO(message), self._parsed, None))
         except Exception as failure:
             unreadable(self, message, failure, "Correct the schema: Avro's messages say nothing of theirs.")
 
     def get_produced_type(self) -> TypeInformation[Any]:
-        """The type of the rows."""
         return self._form.type_info
 
 
 class AvroRowSerializationSchema(_AvroRows, SerializationSchema[Any]):
     """Rows as records of Avro, without a header (Flink: ``AvroRowSerializationSchema``). Dicts are taken by name,
     tuples and lists by position. A decimal is written with the digits of the schema; Flink writes another number if it
-    has fewer.
-
-    Args:
-        record_class: the name of a class in Java, which is refused.
-        avro_schema_string: the schema of the record, in JSON.
-    """
+    has fewer. Arguments as for :class:`AvroRowDeserializationSchema`."""
 
     @cached_property
     def _convert(self) -> Convert:
         return self._form.converter(_scalar_out, _record_out)
 
     def serialize(self, element: Any, /) -> bytes:
-        """The record of a row. O(the row).
-
-        Raises:
-            SerializationError: it does not fit the schema.
-        """
+        """The record of a row; SerializationError if it does not fit the schema. O(the row)."""
         buffer = io.BytesIO()
         try:
             fastavro().schemaless_writer(buffer, self._parsed, self._convert(element))
@@ -152,11 +133,7 @@ _PLAIN: dict[str, TypeInformation[Any]] = {
 
 
 class _AvroForm:
-    """A parsed schema, with the types behind its names.
-
-    Raises:
-        ValueError: it contains itself, which no type can express.
-    """
+    """A parsed schema, with the types behind its names; ValueError if it contains itself, which no type can express."""
 
     def __init__(self, schema: Any) -> None:
         self.named: dict[str, Any] = {}

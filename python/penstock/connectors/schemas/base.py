@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from penstock.common import checks
 from penstock.common.row import Row, in_order, names_of
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.connectors.parts import Unfit
 from penstock.errors import SerializationError
@@ -49,9 +50,8 @@ def row_type(type_info: Any, call: str) -> RowTypeInfo:
 
 def no_converter(type_info: TypeInformation[Any] | None, field: str, format_name: str, instead: str) -> NoReturn:
     """Refuse a type that a format has no form for."""
-    checks.illegal_argument(
-        f"The field {field!r} has the type {type_info!r}, which has no form in {format_name}. {instead}"
-    )
+    what = f"The field {field!r} has the type {type_info!r}"
+    checks.illegal_argument(f"{what}, which has no form in {format_name}. {instead}")
 
 
 def fields_of(record: Any, names: tuple[str, ...]) -> Sequence[Any]:
@@ -98,3 +98,46 @@ class TypedRows:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name[0] != "_"}
+
+
+class RowReader(TypedRows, DeserializationSchema[Row | None]):
+    """Base of the schemas that read rows."""
+
+    ignore_parse_errors: bool
+    advice: str
+
+    def read_row(self, message: bytes) -> Row | None:
+        """The row of a message; raises ValueError or RecursionError if it is none."""
+        raise NotImplementedError
+
+    def deserialize(self, message: bytes, /) -> Row | None:
+        """The row of a message; what follows it is not looked at. None for one that cannot be read if parse errors
+        are ignored, and for ``null`` in JSON. O(the message).
+
+        Raises:
+            SerializationError: it cannot be read, or a field does not fit its type.
+        """
+        try:
+            return self.read_row(message)
+        except (ValueError, RecursionError) as failure:
+            if self.ignore_parse_errors:
+                return None
+            unreadable(self, message, failure, self.advice)
+
+    def get_produced_type(self) -> TypeInformation[Any]:
+        return self.type_info
+
+
+class RowWriter(TypedRows, SerializationSchema[Any]):
+    """Base of the schemas that write rows."""
+
+    def write_row(self, record: Any) -> str:
+        """The text of a row; raises ValueError or RecursionError if it does not fit."""
+        raise NotImplementedError
+
+    def serialize(self, element: Any, /) -> bytes:
+        """The text of a row, in UTF-8; SerializationError if the row does not fit its type. O(the row)."""
+        try:
+            return self.write_row(element).encode()
+        except (ValueError, RecursionError) as failure:
+            unwritable(self, element, failure)

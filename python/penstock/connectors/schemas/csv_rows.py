@@ -1,5 +1,5 @@
-"""The schemas for rows in CSV, with PyFlink's names and builders (``pyflink.datastream.formats.csv``). Rows have columns
-of scalars, and of arrays or rows of scalars; nothing is nested deeper.
+"""The schemas for rows in CSV, with PyFlink's names and builders (``pyflink.datastream.formats.csv``): of scalars, and
+of arrays and rows of scalars; nothing is nested deeper.
 
 Sources of the semantics: Flink 2.3 ``CsvRowDeserializationSchema`` and ``CsvRowSerializationSchema``.
 """
@@ -15,7 +15,6 @@ from typing import Any, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.row import Row
-from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
     BasicType,
@@ -31,15 +30,11 @@ from penstock.common.typesystem.conversions import Convert
 from penstock.connectors import java_texts
 from penstock.connectors.formats.csv_lines import CsvForm, CsvTokenizer, quoter
 from penstock.connectors.parts import Unfit, fields, of_type
-from penstock.connectors.schemas.base import TypedRows, fields_of, no_converter, row_type, unreadable, unwritable
+from penstock.connectors.schemas.base import RowReader, RowWriter, fields_of, no_converter, row_type
 from penstock.runtime.io.text import file_text
 
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
 
-_READING = (
-    "Correct what writes the lines or the type, or call set_ignore_parse_errors(True) on the builder: then what cannot "
-    "be read is None."
-)
 _ENDS = ("\n", "\r", "\r\n", "")
 
 B = TypeVar("B", bound="_Builder")
@@ -81,14 +76,13 @@ class _Builder:
         return self._with(escape=checks.character(c, self._call("set_escape_character"), "escape character"))
 
 
-class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
-    """Rows out of lines of CSV (Flink: ``CsvRowDeserializationSchema``). Made by its ``Builder``.
+class CsvRowDeserializationSchema(RowReader):
+    """Rows out of lines of CSV (Flink: ``CsvRowDeserializationSchema``). Made by its ``Builder``."""
 
-    Args:
-        type_info: the rows, a field per column.
-        form: how lines look.
-        ignore_parse_errors: whether what cannot be read is None: a field, or the whole row.
-    """
+    advice = (
+        "Correct what writes the lines or the type, or call set_ignore_parse_errors(True) on the builder: then what "
+        "cannot be read is None."
+    )
 
     def __init__(self, type_info: RowTypeInfo, form: CsvForm, ignore_parse_errors: bool) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -99,32 +93,11 @@ class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
     def _read(self) -> Convert:
         return _row_reader(self.type_info, self.form, self.ignore_parse_errors)
 
-    def deserialize(self, message: bytes, /) -> Row | None:
-        """The row of a line; what follows the line is not looked at. O(the message).
-
-        Returns:
-            None for a message without a line, if parse errors are ignored.
-
-        Raises:
-            SerializationError: it is not a line of CSV, or a field does not fit its type.
-        """
-        try:
-            return self._read(message.decode())
-        except ValueError as failure:
-            if self.ignore_parse_errors:
-                return None
-            unreadable(self, message, failure, _READING)
-
-    def get_produced_type(self) -> TypeInformation[Any]:
-        """The type of the rows."""
-        return self.type_info
+    def read_row(self, message: bytes) -> Row | None:
+        return self._read(message.decode())
 
     class Builder(_Builder):
-        """Settings of a :class:`CsvRowDeserializationSchema`. Methods change it and return it.
-
-        Args:
-            type_info: such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``.
-        """
+        """Settings of a :class:`CsvRowDeserializationSchema` for rows of a type. Methods change it and return it."""
 
         owner = "CsvRowDeserializationSchema"
 
@@ -154,13 +127,9 @@ class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
             return CsvRowDeserializationSchema(self._type_info, self._form, self._ignore_parse_errors)
 
 
-class CsvRowSerializationSchema(TypedRows, SerializationSchema[Any]):
-    """Rows as lines of CSV (Flink: ``CsvRowSerializationSchema``). Made by its ``Builder``.
-
-    Args:
-        type_info: the rows; dicts are taken by name, tuples and lists by position.
-        form: how lines look.
-    """
+class CsvRowSerializationSchema(RowWriter):
+    """Rows as lines of CSV (Flink: ``CsvRowSerializationSchema``), dicts by name, tuples and lists by position. Made by
+    its ``Builder``."""
 
     def __init__(self, type_info: RowTypeInfo, form: CsvForm) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -170,23 +139,11 @@ class CsvRowSerializationSchema(TypedRows, SerializationSchema[Any]):
     def _write(self) -> Convert:
         return _row_writer(self.type_info, self.form)
 
-    def serialize(self, element: Any, /) -> bytes:
-        """The line of a row with its end, in UTF-8. O(the row).
-
-        Raises:
-            SerializationError: the record does not fit the type.
-        """
-        try:
-            return self._write(element).encode()
-        except ValueError as failure:
-            unwritable(self, element, failure)
+    def write_row(self, record: Any) -> str:
+        return self._write(record)
 
     class Builder(_Builder):
-        """Settings of a :class:`CsvRowSerializationSchema`. Methods change it and return it.
-
-        Args:
-            type_info: such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``.
-        """
+        """Settings of a :class:`CsvRowSerializationSchema` for rows of a type. Methods change it and return it."""
 
         owner = "CsvRowSerializationSchema"
 
@@ -248,8 +205,7 @@ def _scalars(types: Sequence[TypeInformation[Any]], way: int) -> list[Convert]:
 
 
 def _row_reader(type_info: RowTypeInfo, form: CsvForm, lenient: bool) -> Convert:
-    """The reader of a row in the first line of a message. If ``lenient``, a field that is missing or does not fit is
-    None, otherwise an error."""
+    """The reader of a row in the first line of a message. If ``lenient``, fields that do not fit are None."""
     names = type_info.field_names
     convert = fields(names, [_column_reader(field, form, lenient) for field in type_info.field_types])
     tokenizer = CsvTokenizer(form)

@@ -19,49 +19,26 @@ from typing import Any, NoReturn
 
 from penstock.common import checks
 from penstock.common.row import Row
-from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.common.typeinfo import (
-    BasicType,
-    BasicTypeInfo,
-    MapTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    SqlTimeType,
-    TypeInformation,
-    Types,
-)
+from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, SqlTimeType, TypeInformation, Types
 from penstock.common.typesystem.conversions import Convert
 from penstock.common.typesystem.kinds import by_kind, types_in
 from penstock.connectors import java_texts
 from penstock.connectors.java_texts import READERS, WRITERS
 from penstock.connectors.parts import Unfit, elements, entries, fields, of_type
-from penstock.connectors.schemas.base import (
-    TypedRows,
-    first_fields_of,
-    no_converter,
-    row_type,
-    unreadable,
-    unwritable,
-)
+from penstock.connectors.schemas.base import RowReader, RowWriter, first_fields_of, no_converter, row_type
 from penstock.connectors.schemas.json_types import type_of_schema
 from penstock.runtime.io.text import java_double
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
-_READING = (
-    "Correct what writes the messages or the type, or call ignore_parse_errors() on the builder: then what cannot be "
-    "read is None."
-)
 
+class JsonRowDeserializationSchema(RowReader):
+    """Rows out of JSON objects (Flink: ``JsonRowDeserializationSchema``). Made by :meth:`builder`."""
 
-class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
-    """Rows out of JSON objects (Flink: ``JsonRowDeserializationSchema``). Made by :meth:`builder`.
-
-    Args:
-        type_info: the rows; a field is found by its name.
-        fail_on_missing_field: whether a field that is not there is an error; else it is None.
-        ignore_parse_errors: whether what cannot be read is None: a field, or the whole row if the message is not JSON.
-    """
+    advice = (
+        "Correct what writes the messages or the type, or call ignore_parse_errors() on the builder: then what cannot "
+        "be read is None."
+    )
 
     def __init__(self, type_info: RowTypeInfo, fail_on_missing_field: bool, ignore_parse_errors: bool) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -90,25 +67,8 @@ class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None])
     def _read(self) -> Convert:
         return _reader(self.type_info, "", self.fail_on_missing_field, self.ignore_parse_errors)
 
-    def deserialize(self, message: bytes, /) -> Row | None:
-        """The row of a JSON object; what follows the object is not looked at. O(the message).
-
-        Returns:
-            None for ``null``, and for anything but a JSON object if parse errors are ignored.
-
-        Raises:
-            SerializationError: it is not a JSON object, or a field does not fit its type.
-        """
-        try:
-            return self._read(self._parse(message))
-        except (ValueError, RecursionError) as failure:
-            if self.ignore_parse_errors:
-                return None
-            unreadable(self, message, failure, _READING)
-
-    def get_produced_type(self) -> TypeInformation[Any]:
-        """The type of the rows."""
-        return self.type_info
+    def read_row(self, message: bytes) -> Row | None:
+        return self._read(self._parse(message))
 
     class Builder:
         """Settings of a :class:`JsonRowDeserializationSchema`. Methods change it and return it."""
@@ -144,11 +104,7 @@ class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None])
             return self
 
         def build(self) -> JsonRowDeserializationSchema:
-            """The schema.
-
-            Raises:
-                InvalidProgramError: there is no type, or both ways with errors were asked for.
-            """
+            """The schema; InvalidProgramError if there is no type, or both ways with errors were asked for."""
             if self._type_info is None:
                 checks.refuse("JsonRowDeserializationSchema has no type yet. Call type_info(…) before build().")
             if self._fail_on_missing_field and self._ignore_parse_errors:
@@ -159,12 +115,9 @@ class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None])
             return JsonRowDeserializationSchema(self._type_info, self._fail_on_missing_field, self._ignore_parse_errors)
 
 
-class JsonRowSerializationSchema(TypedRows, SerializationSchema[Any]):
-    """Rows as JSON objects (Flink: ``JsonRowSerializationSchema``). Made by :meth:`builder`.
-
-    Args:
-        type_info: the rows; dicts are taken by name, tuples and lists by position.
-    """
+class JsonRowSerializationSchema(RowWriter):
+    """Rows as JSON objects (Flink: ``JsonRowSerializationSchema``), dicts by name, tuples and lists by position. Made
+    by :meth:`builder`."""
 
     def __init__(self, type_info: RowTypeInfo) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -179,16 +132,8 @@ class JsonRowSerializationSchema(TypedRows, SerializationSchema[Any]):
     def _write(self) -> Convert:
         return _writer(self.type_info, "")
 
-    def serialize(self, element: Any, /) -> bytes:
-        """The JSON object of a row, in UTF-8. O(the row).
-
-        Raises:
-            SerializationError: the record does not fit the type.
-        """
-        try:
-            return self._write(element).encode()
-        except (ValueError, RecursionError) as failure:
-            unwritable(self, element, failure)
+    def write_row(self, record: Any) -> str:
+        return self._write(record)
 
     class Builder:
         """Settings of a :class:`JsonRowSerializationSchema`. Methods change it and return it."""
@@ -202,11 +147,7 @@ class JsonRowSerializationSchema(TypedRows, SerializationSchema[Any]):
             return self
 
         def build(self) -> JsonRowSerializationSchema:
-            """The schema.
-
-            Raises:
-                InvalidProgramError: there is no type.
-            """
+            """The schema; InvalidProgramError if there is no type."""
             if self._type_info is None:
                 checks.refuse("JsonRowSerializationSchema has no type yet. Call with_type_info(…) before build().")
             return JsonRowSerializationSchema(self._type_info)
@@ -240,8 +181,8 @@ def _no_constant(text: str) -> NoReturn:
 
 
 def _reader(type_info: TypeInformation[Any], field: str, strict: bool, lenient: bool) -> Convert:
-    """The conversion of a parsed node into a value of a type. ``strict`` refuses missing fields, which are None
-    otherwise; ``lenient`` makes None of a value that does not fit."""
+    """The conversion of a parsed node: ``strict`` refuses missing fields, ``lenient`` makes None of values that do not
+    fit."""
     convert = _value_reader(type_info, field, strict, lenient)
 
     def nullable(node: Any) -> Any:
@@ -276,7 +217,7 @@ def _list_reader(type_info: Any, *options: Any) -> Convert:
     return elements(_reader(type_info.element_type, *options), "JSON array")
 
 
-def _primitive_array_reader(type_info: PrimitiveArrayTypeInfo[Any], field: str, *_: bool) -> Convert:
+def _primitive_array_reader(type_info: Any, field: str, *_: bool) -> Convert:
     """Bytes are base64, and None of other nodes, as in Jackson; null is 0 in an array of other primitives."""
     element = type_info.element_type
     if not isinstance(element, BasicTypeInfo) or element.basic_type not in _BASIC:
@@ -287,7 +228,7 @@ def _primitive_array_reader(type_info: PrimitiveArrayTypeInfo[Any], field: str, 
     return elements(lambda node: zero if node is None else convert(node), "JSON array")
 
 
-def _map_reader(type_info: MapTypeInfo[Any, Any], *options: Any) -> Convert:
+def _map_reader(type_info: Any, *options: Any) -> Convert:
     read = entries(_reader(type_info.key_type, *options), _reader(type_info.value_type, *options))
     return lambda node: read(node if type(node) is dict else {})
 
@@ -395,7 +336,7 @@ def _list_writer(type_info: Any, field: str) -> Convert:
     return lambda values: "[" + ",".join(texts(values)) + "]"
 
 
-def _map_writer(type_info: MapTypeInfo[Any, Any], field: str) -> Convert:
+def _map_writer(type_info: Any, field: str) -> Convert:
     key, value = _writer(type_info.key_type, field), _writer(type_info.value_type, field)
 
     def quoted_key(name: Any) -> str:
