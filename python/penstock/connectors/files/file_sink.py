@@ -1,31 +1,41 @@
 """Writes files into buckets: part files under pending names, rolled when they are large.
 
 Each subtask buffers the data of a part and appends it to the part's file now and then. So a sink can have any number of
-buckets with only one file open.
+buckets with only one file open. Records of bulk formats are gathered per bucket, and handed to its writer in batches. All
+writers flush when together they buffer many bytes, or all buckets many records. So memory is bounded for any number of
+buckets, except for what a format must keep until the file ends.
 
-Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``DefaultRollingPolicy`` (Flink 1.20).
+Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``BulkPartWriter``, ``DefaultRollingPolicy`` (Flink 1.20).
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import shutil
 import tempfile
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+from decimal import Decimal
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar, cast
 
+from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
 from penstock.common.callables import shown
+from penstock.common.row import Row, names_of
 from penstock.common.serialization import Encoder, SimpleStringEncoder
+from penstock.common.time import Instant
+from penstock.common.typesystem.conversions import same
 from penstock.connectors.files.buckets import BucketAssigner, BucketContext
 from penstock.connectors.files.packs import Packs
-from penstock.errors import InvalidProgramError
+from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.runtime.buffers.buffer_size import room
+from penstock.runtime.buffers.codec import copier, copy_record, decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_name, waiting_place
@@ -361,3 +371,158 @@ def _can_be_made(path: PurePosixPath) -> bool:
     except UnicodeEncodeError:  # half a surrogate pair
         return False
     return "\0" not in str(path) and max(names, default=0) <= _LONGEST_NAME and whole <= _LONGEST_PATH
+
+
+_BATCH, _MOST_RECORDS = 1_000, 50_000  # most records gathered in one bucket, and in all buckets
+_MOST_BYTES = 64 << 20  # most bytes that the writers of a subtask buffer
+
+
+@dataclass(frozen=True, eq=False)
+class BulkOutput(FileOutput):
+    """Adds files of a bulk format to the folders below a base; ``encoder`` creates their writers."""
+
+    encoder: BulkWriterFactory[Any]  # type: ignore[assignment]
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        return _BulkFileWriter(self, context)
+
+
+_ATOMS = frozenset({str, int, float, bool, bytes, type(None), date, time, datetime, Decimal, Instant})
+"""Immutable classes."""
+
+
+def _kept(record: Any) -> Any:
+    """The record, copied unless it is immutable."""
+    if type(record) is Row and _ATOMS.issuperset(map(type, record)):
+        return Row.of_values(tuple(record), names_of(record), record.get_row_kind())
+    return copy_record(record)
+
+
+class _Stream(io.RawIOBase):
+    """The end of a bucket's file that is still in memory. The bucket replaces its stream at each save."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._bucket.stream.write(data)
+
+    def tell(self) -> int:
+        return self._bucket.written + self._bucket.stream.tell()
+
+
+class _Passing(BulkWriter[Any]):
+    """Passes the records of a bucket on, in a step that is not a checkpoint."""
+
+    def __init__(self, bucket: Bucket, packs: Packs) -> None:
+        self._bucket, self._packs = bucket, packs
+
+    def add_element(self, element: Any, /) -> None:
+        self.add_all([element])
+
+    def add_all(self, elements: Sequence[Any], /) -> None:
+        self._packs.add((self._bucket.path, self._bucket.counter, dumps(elements)))
+
+    def flush(self) -> None:
+        """Nothing is buffered."""
+
+    def finish(self) -> None:
+        """The file ends with a checkpoint."""
+
+
+class _Part:
+    """A bucket's gathered records and its writer."""
+
+    __slots__ = ("records", "waiting", "writer")
+
+    def __init__(self, writer: BulkWriter[Any]) -> None:
+        self.records: list[Any] = []
+        self.writer = writer
+        self.waiting = 0
+
+
+class _BulkFileWriter(FileWriter):
+    def __init__(self, sink: BulkOutput, context: OperatorContext) -> None:
+        super().__init__(sink, context)
+        self._factory = sink.encoder
+        self._open_parts: dict[str, _Part] = {}  # by path of the bucket
+        self._gathered = self._kept = 0
+        self._keep = same if copier(context.config.input_type) is None else _kept
+
+    def write(self, value: Any) -> None:  # type: ignore[override]
+        bucket = self.bucket_of(value)
+        part = self._open_parts.get(bucket.path) or self._begin(bucket)
+        part.records.append(self._keep(value))
+        self._gathered += 1
+        if len(part.records) >= _BATCH:
+            self._hand_over(part, bucket)
+        elif self._gathered >= _MOST_RECORDS:
+            self._hand_over_all()
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        for value in values:
+            self.write(value)
+        self.room = _BATCH
+
+    def _begin(self, bucket: Bucket) -> _Part:
+        writer: BulkWriter[Any] = (
+            _Passing(bucket, self._packs)
+            if self._passes_on
+            else self._factory.create(cast("IO[bytes]", _Stream(bucket)))
+        )
+        part = self._open_parts[bucket.path] = _Part(writer)
+        return part
+
+    def _add(self, bucket: Bucket, data: bytes) -> None:
+        part = self._open_parts.get(bucket.path) or self._begin(bucket)
+        self._written_by(bucket, part.writer.add_all, decode_value(data))
+        self._count(part)
+
+    def _pass_on(self, bucket: Bucket) -> None:
+        part = self._open_parts.pop(bucket.path)
+        if part.records:
+            self._hand_over(part, bucket)
+
+    def _hand_over(self, part: _Part, bucket: Bucket) -> None:
+        records, part.records = part.records, []
+        self._gathered -= len(records)
+        self._written_by(bucket, part.writer.add_all, records)
+        self._count(part)
+
+    def _hand_over_all(self) -> None:
+        for bucket in self.all_buckets():
+            part = self._open_parts[bucket.path]
+            if part.records:
+                self._hand_over(part, bucket)
+
+    def _count(self, part: _Part) -> None:
+        """Count the bytes that the writer buffers; if all buffer too much, flush them."""
+        self._kept += part.writer.waiting - part.waiting
+        part.waiting = part.writer.waiting
+        if self._kept < _MOST_BYTES:
+            return
+        for bucket in self.all_buckets():
+            part = self._open_parts[bucket.path]
+            self._written_by(bucket, part.writer.flush)
+            part.waiting = part.writer.waiting
+        self._kept = sum(part.waiting for part in self._open_parts.values())
+
+    def _written_by(self, bucket: Bucket, write: Any, *arguments: Any) -> None:
+        before = bucket.stream.tell()
+        try:
+            write(*arguments)
+        except FileFormatError as error:
+            message = f"{bucket.names.final}: {error}"
+            raise FileFormatError(message, flink_class=error.flink_class) from error.__cause__
+        self.saved_if_much(bucket.stream.tell() - before)
+
+    def _finish_all(self) -> None:
+        self._hand_over_all()
+        for bucket in self.all_buckets():
+            part = self._open_parts.pop(bucket.path)
+            self._written_by(bucket, part.writer.finish)
+        self._kept = 0
+        super()._finish_all()

@@ -16,11 +16,9 @@ from urllib.parse import quote
 
 from penstock.connectors.kafka import client, records
 from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.producer import PooledProducer, produce, take_producer, undelivered
-from penstock.connectors.kafka.publisher import SENDERS, Sender, begin, check
-from penstock.connectors.kafka.records import Row
+from penstock.connectors.kafka.records import PooledProducer, Row, produce, take_producer, undelivered
 from penstock.connectors.kafka.serializer import RecordSerializer
-from penstock.connectors.kafka.transactions import transactional
+from penstock.connectors.kafka.transactions import SENDERS, Sender, begin, check, transactional
 from penstock.errors import ConfigurationError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile

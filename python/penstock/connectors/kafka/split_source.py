@@ -266,7 +266,7 @@ def reset(
         raise ConfigurationError(
             f"Reading of {len(lost)} Kafka partition{'s' * (len(lost) > 1)} cannot continue: {causes}. State where, "
             "for one run: set_starting_offsets(KafkaOffsetsInitializer.offsets({}, KafkaOffsetResetStrategy.EARLIEST)) "
-            "reads from the first record, LATEST only new ones. Or give the source another uid(), to begin anew.",
+            "reads from the first record, LATEST only new ones. Or give the source another uid(), to begin again.",
             flink_class=OUT_OF_RANGE,
         )
     client.LOGGER.warning("%s. Reading continues by the reset strategy %s.", causes, starting.reset.name)
