@@ -38,15 +38,15 @@ MOVED = {
 
 PICKLED = {
     "penstock.runtime.kafka": "penstock.connectors.kafka",
-    "penstock.runtime.io.bulk_sink": "penstock.connectors.files.bulk_sink",
+    "penstock.runtime.io.bulk_sink": "penstock.connectors.files.file_sink",
     "penstock.runtime.io.file_sink": "penstock.connectors.files.file_sink",
     "penstock.runtime.io.frames": "penstock.connectors.spark.frames",
     "penstock.runtime.io.jdbc": "penstock.connectors.jdbc.sink",
     "penstock.runtime.io.packs": "penstock.connectors.files.packs",
-    "penstock.runtime.io.part_files": "penstock.connectors.files.part_files",
+    "penstock.runtime.io.part_files": "penstock.connectors.files.file_sink",
     "penstock.runtime.io.two_phase": "penstock.connectors.two_phase",
-    "penstock.runtime.kafka.publishing": "penstock.connectors.kafka.publisher",
-    "penstock.runtime.kafka.ranges": "penstock.connectors.kafka.ranges",
+    "penstock.runtime.kafka.publishing": "penstock.connectors.kafka.transactions",
+    "penstock.runtime.kafka.ranges": "penstock.connectors.kafka.split_source",
     "penstock.runtime.kafka.records": "penstock.connectors.kafka.records",
     "penstock.runtime.kafka.sink": "penstock.connectors.kafka.sink",
 }

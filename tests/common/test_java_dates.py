@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from penstock.connectors.files.java_dates import formatter, zone
+from penstock.connectors.files.buckets import formatter, zone
 from penstock.errors import InvalidProgramError, UnsupportedError
 
 PARIS = zone("Europe/Paris", "test")

@@ -13,7 +13,7 @@ import pytest
 
 from penstock.common import Row, Types
 from penstock.common.time import Instant
-from penstock.connectors.jdbc.databases import Database, placeholders, statement
+from penstock.connectors.jdbc.sink import Database, placeholders, statement
 from penstock.datastream.connectors import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, PenstockError
 from tests.running import environment

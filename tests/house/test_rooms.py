@@ -29,6 +29,7 @@ ROOMS = {
     "connectors": [
         "cached_source",
         "two_phase",
+        "parts",
         "java_texts",
         "socket_source",
         "formats",

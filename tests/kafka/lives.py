@@ -14,7 +14,7 @@ LOADED = (
     "penstock.datastream.connectors",
     "penstock.job.steps.loop",
     "penstock.local",
-    "penstock.connectors.kafka.publisher",
+    "penstock.connectors.kafka.transactions",
     "tests.kafka.counting",
     "tests.kafka.dying",
 )

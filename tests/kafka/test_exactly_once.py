@@ -76,7 +76,7 @@ def test_a_broker_that_is_gone_after_the_commit_keeps_the_records_waiting(broker
         raise ConfigurationError("No Kafka broker has answered")
 
     with monkeypatch.context() as patch:
-        patch.setattr("penstock.connectors.kafka.publisher.Sender.send", refused)
+        patch.setattr("penstock.connectors.kafka.transactions.Sender.send", refused)
         with pytest.raises(ConfigurationError, match="job has succeeded, but not all"):
             write(broker, topic, tmp_path, 0)
     write(broker, topic, tmp_path, 100)

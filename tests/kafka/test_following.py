@@ -10,7 +10,7 @@ import time
 import pytest
 
 from penstock.common.serialization import SimpleStringSchema
-from penstock.connectors.kafka.consumers import READERS
+from penstock.connectors.kafka.reader import READERS
 from penstock.datastream.connectors import FlinkKafkaConsumer, KafkaOffsetsInitializer, KafkaSource
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.splits import Split

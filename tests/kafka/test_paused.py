@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock.connectors.kafka import publisher
+from penstock.connectors.kafka import transactions
 from penstock.connectors.kafka.client import StuckError
-from penstock.connectors.kafka.publisher import Sender
+from penstock.connectors.kafka.transactions import Sender
 from penstock.errors import FencedError, ShutOutError
 
 TAKES_OVER = ["looks", "takes over", "looks"]
@@ -51,7 +51,7 @@ def sending(tmp_path, monkeypatch):
             if events.count("looks") > replaced_after:
                 raise FencedError("another driver has the folder")
 
-        monkeypatch.setattr(publisher, "Transactions", Clients(events, list(failures)))
+        monkeypatch.setattr(transactions, "Transactions", Clients(events, list(failures)))
         sender = Sender({}, "prefix", "job")
         sender.check = check if has_folder else None
         return SimpleNamespace(send=lambda: sender.send([str(file)], 1, 0), events=events)

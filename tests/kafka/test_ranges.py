@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.common.serialization import SimpleStringSchema
-from penstock.connectors.kafka import ranges, split_source
+from penstock.connectors.kafka import split_source
 from penstock.datastream.connectors import (
     FlinkKafkaConsumer,
     KafkaOffsetResetStrategy,
@@ -57,7 +57,6 @@ class Log:
 def log(monkeypatch):
     made = Log()
     monkeypatch.setattr(split_source, "open_cluster", made.open_cluster)
-    monkeypatch.setattr(ranges, "open_cluster", made.open_cluster)
     return made
 
 
@@ -93,7 +92,7 @@ def test_a_position_that_is_not_there_any_more_is_an_error(log, name, first, las
     made = resumed(source(UNSTATED[name]), positions)
     with pytest.raises(ConfigurationError, match=rf"{said}.*set_starting_offsets.*uid\(\)") as refused:
         made.pending(1, positions)
-    assert refused.value.flink_class == ranges.OUT_OF_RANGE
+    assert refused.value.flink_class == split_source.OUT_OF_RANGE
     assert ("t-1" in str(refused.value)) is (first > 0)
 
 

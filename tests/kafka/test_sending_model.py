@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from penstock.connectors.kafka import client, publisher, transactions
-from penstock.connectors.kafka.publisher import Sender
+from penstock.connectors.kafka import client, transactions
 from penstock.connectors.kafka.records import packed
+from penstock.connectors.kafka.transactions import Sender
 from penstock.errors import FencedError
 
 VERSIONS = 2
@@ -229,6 +229,6 @@ def test_who_is_shut_out_again_and_again_ends(exploring) -> None:
 
 
 def test_one_that_does_not_take_the_id_back_is_found_out(exploring, monkeypatch) -> None:
-    monkeypatch.setattr(publisher, "_MOST_SHUT_OUT", 0)
+    monkeypatch.setattr(transactions, "_MOST_SHUT_OUT", 0)
     with pytest.raises(Violation, match="which has the folder, has ended: ShutOutError"):
         exploring(2)

@@ -13,8 +13,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from penstock.common.serialization import SimpleStringSchema
-from penstock.connectors.kafka import producer, records, transactions
-from penstock.connectors.kafka.publisher import Sender
+from penstock.connectors.kafka import records, transactions
+from penstock.connectors.kafka.transactions import Sender
 from penstock.datastream.connectors import DeliveryGuarantee, KafkaRecordSerializationSchema
 from penstock.errors import ConfigurationError, FencedError, ShutOutError
 from penstock.runtime.config.tasks import JobConfig
@@ -355,20 +355,20 @@ def test_a_task_that_produces_keeps_its_producer_and_waits_at_the_end_of_each_st
     topic = broker.made(2)
     schema = texts(topic).set_key_serialization_schema(SimpleStringSchema())
     output = broker.sink_of(schema).set_property("linger.ms", "2000").build().runtime()
-    producer.PRODUCERS.clear()
+    records.PRODUCERS.clear()
     clients = set()
     for step in range(3):
         writer = output.writer(context(tmp_path))  # on Spark each step makes a new one
         writer.open()
         writer.write_all([f"{step}-{n}" for n in range(5)])
         writer.finish()
-        clients.update(id(each) for _, each in producer.PRODUCERS._waiting)
+        clients.update(id(each) for _, each in records.PRODUCERS._waiting)
         assert len(broker.values(topic)) == 5 * (step + 1)
     assert len(clients) == 1
     writer.open()
     writer.write("never")
     writer.discard()
-    assert len(producer.PRODUCERS) == 0
+    assert len(records.PRODUCERS) == 0
     assert "never" not in broker.values(topic)
 
 

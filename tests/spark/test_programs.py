@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from penstock.common import Types
-from penstock.connectors.files.file_monitor import FileMonitor, TextPieces
+from penstock.connectors.files.watched_folders import FileMonitor, TextPieces
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.runtime.io.sinks import TextSink

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.common import Duration
 from penstock.connectors.files import watched_folders
-from penstock.connectors.files.file_monitor import FolderMonitor, TextPieces
+from penstock.connectors.files.watched_folders import FolderMonitor, TextPieces
 from penstock.datastream.connectors import (
     DataGeneratorSource,
     FileEnumeratorProvider,

@@ -7,28 +7,21 @@ from typing import Any
 
 from penstock.common.contexts import Context, RuntimeContext, SourceContext
 
-Parts = list[list[tuple["int | None", Any]]]
-"""(timestamp, record) pairs by subtask, in order."""
+Parts = list[list[tuple["int | None", Any]]]  # (timestamp, record) pairs by subtask, in order
 
 
 class Noting:
     """Makes (subtask, timestamp, record) of each record."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """In a subtask."""
         self._subtask = runtime_context.get_index_of_this_subtask()
 
     def process_element(self, value: Any, ctx: Context) -> Iterator[tuple[int, int | None, Any]]:
-        """A record with its place."""
         yield self._subtask, ctx.timestamp(), value
 
 
 class CachedSource:
-    """Emits in each subtask what was noted in the one of that number.
-
-    Args:
-        parts: as many as it has subtasks.
-    """
+    """Emits in each subtask what was noted in the one of that number."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -38,7 +31,6 @@ class CachedSource:
         self._parts = [self._parts[runtime_context.get_index_of_this_subtask()]]
 
     def run(self, ctx: SourceContext[Any]) -> None:
-        """All records with their timestamps."""
         collect = ctx.collect_with_timestamp
         for timestamp, value in self._parts[0]:
             collect(value, timestamp)

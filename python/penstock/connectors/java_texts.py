@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from penstock.common.typeinfo import BasicType
 from penstock.common.typesystem.conversions import Convert
+from penstock.connectors.parts import Unfit, of_type
 from penstock.runtime.buffers.conversions import float32
 from penstock.runtime.io.text import java_double, java_float
 
@@ -30,29 +30,6 @@ _UTC_TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{0,9}))?Z")
 _SQL_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _SQL_TIME = re.compile(r"(\d+):(\d+):(\d+)")
 _SQL_MOMENT = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}) (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?")
-
-
-class Unfit(ValueError):
-    """A value that does not fit its type. ``why`` continues a sentence that begins with the value; its field's path is
-    added on the way out."""
-
-    def __init__(self, value: object, why: str) -> None:
-        super().__init__(value, why)
-        self.value, self.why = value, why
-        self.path: list[str] = []
-
-    def __str__(self) -> str:
-        return f"it {self.why}"
-
-    def inside(self, part: str) -> Unfit:
-        """The same, one level further out: ``.name`` or ``[2]``."""
-        self.path.append(part)
-        return self
-
-    @property
-    def place(self) -> str:
-        """The field, such as ``items[2].name``."""
-        return "".join(reversed(self.path)).removeprefix(".")
 
 
 def trimmed(text: str) -> str:
@@ -123,40 +100,45 @@ def truth(text: str) -> bool:
 
 def iso_date(text: str) -> date:
     """``2026-11-22``."""
-    found = _ISO_DATE.fullmatch(text)
-    return _date(found, text) if found else _no(text, "date such as 2026-11-22")
+    match = _ISO_DATE.fullmatch(text) or _no(text, "date such as 2026-11-22")
+    try:
+        return date(*map(int, match.groups()))
+    except ValueError:
+        _no(text, "day of the calendar")
 
 
 def utc_time(text: str) -> time:
     """``12:34:56Z``, whole seconds."""
-    found = _UTC_TIME.fullmatch(text)
-    if not found or int(found[4] or 0):
+    match = _UTC_TIME.fullmatch(text)
+    if not match or int(match[4] or 0):
         _no(text, "time of whole seconds in UTC such as 12:34:56Z")
-    return _time(_midnight(found), "", text)
+    return _time(match, text)
 
 
 def utc_moment(text: str) -> datetime:
     """``2026-11-22T12:34:56.789Z``."""
-    found = _UTC_TIME.fullmatch(text[11:])
-    if not found or text[10] != "T":
+    match = _UTC_TIME.fullmatch(text[11:])
+    if not match or text[10] != "T":
         _no(text, "timestamp in UTC such as 2026-11-22T12:34:56.789Z")
-    moment = datetime.combine(iso_date(text[:10]), _time(_midnight(found), found[4] or "", text))
-    return moment + timedelta(days=found[1] == "24")
+    moment = datetime.combine(iso_date(text[:10]), _time(match, text))
+    return moment + timedelta(days=match[1] == "24")
 
 
-def _midnight(found: re.Match[str]) -> tuple[str, ...]:
-    """The parts of a time; 24:00:00 is midnight."""
-    parts = found.group(1, 2, 3)
-    return ("0", "0", "0") if parts == ("24", "00", "00") and not int(found[4] or 0) else parts
+def _time(match: re.Match[str], text: str) -> time:
+    """The time of a match; 24:00:00 is midnight."""
+    hour, minute, second, fraction = match.groups("")
+    if (hour, minute, second) == ("24", "00", "00") and not int(fraction or 0):
+        hour = "0"
+    try:
+        return time(int(hour), int(minute), int(second), _micros(fraction))
+    except ValueError:
+        _no(text, "time of day")
 
 
 def sql_date(text: str) -> date:
-    """``Date.valueOf``: zeros at the front may be missing. A day that its month does not have, up to 31, runs over into
-    the next."""
-    found = _SQL_DATE.fullmatch(text)
-    if not found:
-        _no(text, "date such as 2026-11-22")
-    year, month, day = map(int, found.groups())
+    """``Date.valueOf``: zeros at the front may be missing; a day up to 31 that its month does not have runs over."""
+    match = _SQL_DATE.fullmatch(text) or _no(text, "date such as 2026-11-22")
+    year, month, day = map(int, match.groups())
     if not 1 <= day <= 31:
         _no(text, "day of the calendar")
     try:
@@ -167,53 +149,21 @@ def sql_date(text: str) -> date:
 
 def sql_time(text: str) -> time:
     """``Time.valueOf``: zeros at the front may be missing, and what is too large runs over."""
-    found = _SQL_TIME.fullmatch(text)
-    if not found:
-        _no(text, "time such as 12:34:56")
-    hour, minute, second = map(int, found.groups())
+    match = _SQL_TIME.fullmatch(text) or _no(text, "time such as 12:34:56")
+    hour, minute, second = map(int, match.groups())
     return (datetime.min + timedelta(seconds=(hour * 3600 + minute * 60 + second) % 86400)).time()
 
 
 def sql_moment(text: str) -> datetime:
     """``Timestamp.valueOf``: ``2026-11-22 12:34:56.789``; what is too large runs over."""
-    found = _SQL_MOMENT.fullmatch(trimmed(text))
-    if not found:
-        _no(text, "timestamp such as 2026-11-22 12:34:56.789")
-    hour, minute, second = map(int, found.group(2, 3, 4))
-    spent = timedelta(hours=hour, minutes=minute, seconds=second, microseconds=int(_micros(found[5] or "")))
-    return datetime.combine(sql_date(found[1]), time()) + spent
+    match = _SQL_MOMENT.fullmatch(trimmed(text)) or _no(text, "timestamp such as 2026-11-22 12:34:56.789")
+    hour, minute, second = map(int, match.group(2, 3, 4))
+    spent = timedelta(hours=hour, minutes=minute, seconds=second, microseconds=_micros(match[5] or ""))
+    return datetime.combine(sql_date(match[1]), time()) + spent
 
 
-def _micros(fraction: str) -> str:
-    return fraction.ljust(6, "0")[:6] or "0"
-
-
-def _date(found: re.Match[str], text: str) -> date:
-    try:
-        return date(int(found[1]), int(found[2]), int(found[3]))
-    except ValueError:
-        _no(text, "day of the calendar")
-
-
-def _time(parts: tuple[str, ...], fraction: str, text: str) -> time:
-    try:
-        return time(int(parts[0]), int(parts[1]), int(parts[2]), int(_micros(fraction)))
-    except ValueError:
-        _no(text, "time of day")
-
-
-def of_type(*kinds: type, what: str) -> Callable[[Convert], Convert]:
-    """Limits a writer to values of some classes."""
-
-    def decorate(write: Convert) -> Convert:
-        def checked(value: Any) -> Any:
-            if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-                raise Unfit(value, f"is not a {what}")
-            return write(value)
-
-        return checked
-
-    return decorate
+def _micros(fraction: str) -> int:
+    return int(fraction.ljust(6, "0")[:6])
 
 
 def _whole(bits: int) -> Convert:

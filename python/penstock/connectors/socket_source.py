@@ -22,8 +22,7 @@ from penstock.errors import ConfigurationError
 from penstock.runtime.io.splits import Records, Source, Split
 
 MOST_TEXTS = 100_000
-MOST_LETTERS = 64 << 20
-"""Limit of what the driver buffers; above it the sender waits. A single line may be longer."""
+MOST_LETTERS = 64 << 20  # limit of what the driver buffers; above it the sender waits. A single line may be longer.
 RETRY_SECONDS = 0.5
 _CONNECT_SECONDS = 20
 _ID = "socket"
@@ -38,17 +37,13 @@ class SocketSplit(Split):
 
 class SocketSource(Source[str]):
     """Texts between delimiters, in one subtask; positions count them. For lines, a carriage return before the delimiter
-    is dropped. ``max_retry`` is how often it connects in all when the other side closes: −1 for ever, 0 or 1 for
-    once."""
+    is dropped. ``max_retry`` is how often it connects in all: −1 for ever, 0 or 1 for once."""
 
     bounded = False
     produced_type: TypeInformation[object] | None = Types.STRING()
 
     def __init__(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> None:
-        self.host = host
-        self.port = port
-        self.delimiter = delimiter
-        self.max_retry = max_retry
+        self.host, self.port, self.delimiter, self.max_retry = host, port, delimiter, max_retry
         self._feed: _Feed | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -61,7 +56,6 @@ class SocketSource(Source[str]):
         return self.pending(parallelism, {})
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
-        """The lines received and not read."""
         start: int = positions.get(_ID, 0)
         if self._feed is None or start < self._feed.first:  # the feed is another job's
             self.close()
@@ -71,7 +65,6 @@ class SocketSource(Source[str]):
         return [SocketSplit(_ID, start, start + len(texts), len(texts), texts=texts)] if texts else []
 
     def ended(self) -> bool:
-        """Whether the other side has closed."""
         return self._feed is not None and self._feed.ended
 
     def limited(self, split: Split, records: int) -> Split:
@@ -119,7 +112,6 @@ class _Feed:
             return tuple(self._texts)
 
     def close(self) -> None:
-        """Stop reading."""
         with self._room:
             self._over = True
             self._room.notify()
@@ -146,18 +138,15 @@ class _Feed:
         """Read until the other side closes. Returns the text after the last delimiter."""
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         while not self._over:
-            data = self._received()
+            try:
+                data = self._socket.recv(1 << 16)
+            except ConnectionError:
+                data = b""
             *texts, rest = (rest + decode(data, not data)).split(self._delimiter)
             self._add([text.removesuffix("\r") for text in texts] if self._delimiter == "\n" else texts)
             if not data:
                 break
         return rest
-
-    def _received(self) -> bytes:
-        try:
-            return self._socket.recv(1 << 16)
-        except ConnectionError:
-            return b""
 
     def _add(self, texts: list[str]) -> None:
         with self._room:

@@ -13,7 +13,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
@@ -24,23 +24,17 @@ from penstock.runtime.usercode.functions import lifecycle
 from penstock.storage.storage import is_local, join, naming
 from penstock.storage.stores import storage_of
 
-_INLINE_BYTES = 32 << 10
-"""What a report and a manifest take."""
+_INLINE_BYTES = 32 << 10  # what a report and a manifest take
 
 
 @dataclass(frozen=True, eq=False)
 class TwoPhaseOutput(BuiltinSink):
     """A sink with ``write(value)``, ``prepare(version)``, ``commit(committables, version)``; where it has them also
-    ``open(context)``, ``abort()`` and ``close()``.
+    ``open(context)``, ``abort()`` and ``close()``."""
 
-    Attributes:
-        sink: the user's object, of which each subtask has a copy.
-    """
-
-    sink: Any
+    sink: Any  # the user's object, of which each subtask has a copy
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Calls it."""
         return _Preparing(self.sink, context)
 
 
@@ -65,31 +59,17 @@ class _Preparing(SinkWriter):
             self.end_step()
 
     def end_step(self) -> None:
-        committable = self._sink.prepare(self._context.version)
+        committable, context = self._sink.prepare(self._context.version), self._context
         if committable is None:
             return
         data = dumps(committable)
-        kept = len(data) > _INLINE_BYTES and self._context.job.folder is not None
-        self._context.committables.append(
-            Committable(
-                self._context.config.operator_id,
-                self._context.subtask,
-                self._keep(data) if kept else data,
-                kept,
-                self._context.version,
-            )
-        )
-
-    def _keep(self, data: bytes) -> bytes:
-        """Write what is large to a file; where that is."""
-        context = self._context
-        path = join(prepared_place(context.job), attempt_name(context.config.operator_id, context.subtask))
-        with naming(path), storage_of(path).writing(path) as file:
+        if len(data) <= _INLINE_BYTES or context.job.folder is None:
+            _report(context, data, kept=False)
+            return
+        path, file = prepared_file(context)
+        with file, naming(path):
             file.write(data)
-            if is_local(path):
-                file.flush()
-                os.fsync(file.fileno())
-        return path.encode()
+            keep_prepared(context, path, file)
 
     def finish(self) -> None:
         self.end_step()
@@ -104,3 +84,24 @@ class _Preparing(SinkWriter):
         method = lifecycle(self._sink, name)
         if method is not None:
             method(*arguments)
+
+
+def prepared_file(context: OperatorContext) -> tuple[str, IO[bytes]]:
+    """A new file in the checkpoint directory, and its path, which no other attempt has."""
+    path = join(prepared_place(context.job), attempt_name(context.config.operator_id, context.subtask))
+    return path, storage_of(path).writing(path)
+
+
+def keep_prepared(context: OperatorContext, path: str, file: IO[bytes]) -> None:
+    """Close a prepared file, durably, and name it in the report of the task."""
+    with naming(path):
+        if is_local(path):
+            file.flush()
+            os.fsync(file.fileno())
+        file.close()
+    _report(context, path.encode(), kept=True)
+
+
+def _report(context: OperatorContext, data: bytes, *, kept: bool) -> None:
+    config = context.config
+    context.committables.append(Committable(config.operator_id, context.subtask, data, kept, context.version))

@@ -126,8 +126,7 @@ class Storage(ABC):
 
     @abstractmethod
     def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
-        """The files in a folder, in order of path; none if there is no such folder. ``deep`` lists those in
-        folders below, too; otherwise such a folder is an entry, of the size -1."""
+        """The files in a folder by path, or those below it; a folder is an entry of the size -1."""
 
     @abstractmethod
     def delete(self, paths: Iterable[str]) -> None:
@@ -152,23 +151,19 @@ class Storage(ABC):
 
 
 class LocalStorage(Storage):
-    """Files of this machine, and what is mounted. ``durable`` is whether what is created outlives a power cut; the end
-    of the process it outlives anyway. It takes some milliseconds each time."""
+    """Files of this machine, and what is mounted. If ``durable``, what is created outlives a power cut."""
 
     def __init__(self, *, durable: bool = True) -> None:
         self._durable = durable
 
     def read(self, path: str) -> IO[bytes]:
-        """See :class:`Storage`."""
         return open(path, "rb")
 
     def writing(self, path: str) -> IO[bytes]:
-        """See :class:`Storage`."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return open(path, "wb")
 
     def create(self, path: str, data: bytes) -> bool:
-        """See :class:`Storage`."""
         temporary = Path(f"{path}.{uuid.uuid4().hex}.tmp")
         try:
             with naming(path), open(temporary, "wb") as file:
@@ -184,7 +179,6 @@ class LocalStorage(Storage):
         return created
 
     def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
-        """See :class:`Storage`."""
         if os.path.isfile(folder):
             return [Entry(folder, os.path.getsize(folder))]
         found: list[Entry] = []
@@ -198,12 +192,11 @@ class LocalStorage(Storage):
         return sorted(found)
 
     def delete(self, paths: Iterable[str]) -> None:
-        """See :class:`Storage`."""
         for path in paths:
             Path(path).unlink(missing_ok=True)
 
     def settle(self, paths: Iterable[str]) -> None:
-        """See :class:`Storage`. Several at a time, as the disk can take them together."""
+        """Several at a time, as the disk can take them together."""
         files = list(paths) if self._durable else []
         if len(files) < _TOGETHER:
             for path in files:
@@ -215,8 +208,7 @@ class LocalStorage(Storage):
             sync_folder(folder)
 
 
-_TOGETHER = 4
-"""Files that are written out at a time."""
+_TOGETHER = 4  # files that are written out at a time
 
 
 def _sync(path: str) -> None:

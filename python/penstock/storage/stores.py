@@ -11,7 +11,6 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any
 
@@ -19,8 +18,7 @@ from penstock.common.extras import lacking
 from penstock.errors import ConfigurationError
 from penstock.storage.storage import SCHEMES, Dated, Entry, LocalStorage, Storage, is_local, join
 
-PART_BYTES = 16 << 20
-"""What waits in memory of a file that is written, until it is sent: S3 takes ten thousand parts."""
+PART_BYTES = 16 << 20  # what waits in memory of a file that is written, until it is sent: S3 takes ten thousand parts
 _READ_AHEAD = 4 << 20
 _TIMES = ("LastModified", "last_modified", "mtime", "updated", "created")
 
@@ -47,18 +45,15 @@ def options_now() -> Mapping[str, Mapping[str, Any]]:
     return _OPTIONS.last if _OPTIONS.own is None else _OPTIONS.own
 
 
-@dataclass
-class configured:
-    """A context manager: :func:`configure` within its block."""
-
-    options: Mapping[str, Mapping[str, Any]]
-
-    def __enter__(self) -> None:
-        self._before = _OPTIONS.own, _Options.last
-        configure(self.options)
-
-    def __exit__(self, *_: object) -> None:
-        _OPTIONS.own, _Options.last = self._before
+@contextlib.contextmanager
+def configured(options: Mapping[str, Mapping[str, Any]]) -> Iterator[None]:
+    """:func:`configure` within its block."""
+    before = _OPTIONS.own, _Options.last
+    configure(options)
+    try:
+        yield
+    finally:
+        _OPTIONS.own, _Options.last = before
 
 
 def storage_of(path: str) -> Storage:
@@ -71,9 +66,10 @@ class Store(Storage):
 
     def __init__(self, path: str) -> None:
         scheme = path.partition("://")[0]
-        given = options_now()
-        own = (options for name, options in given.items() if SCHEMES[name][0] == scheme)
-        options = {key: value for each in own for key, value in each.items()}
+        options: dict[str, Any] = {}
+        for name, own in options_now().items():
+            if SCHEMES[name][0] == scheme:
+                options.update(own)
         try:
             from fsspec.core import url_to_fs
 
@@ -93,12 +89,11 @@ class Store(Storage):
         return self._root + place.strip("/")[self._cut :]
 
     def read(self, path: str) -> IO[bytes]:
-        """See :class:`Storage`. What is read in order is fetched some MiB at a time."""
+        """What is read in order is fetched some MiB at a time."""
         with _reaching(path):
             return self._fs.open(self._place(path), "rb", block_size=_READ_AHEAD, cache_type="readahead")
 
     def writing(self, path: str) -> IO[bytes]:
-        """See :class:`Storage`."""
         with _reaching(path):
             place = self._place(path)
             if self.has_folders:
@@ -106,7 +101,7 @@ class Store(Storage):
             return self._fs.open(place, "wb", block_size=PART_BYTES)
 
     def create(self, path: str, data: bytes) -> bool:
-        """See :class:`Storage`. A conditional request, or on HDFS a rename, which fails if there is such a file."""
+        """By a conditional request, or on HDFS a rename, which fails if there is such a file."""
         with _reaching(path):
             try:
                 if self._scheme == "hdfs":
@@ -132,7 +127,7 @@ class Store(Storage):
         return True
 
     def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
-        """See :class:`Storage`. A request per thousand files."""
+        """A request per thousand files."""
         return [Entry(path, size) for path, size, _ in self.dated(folder, deep=deep)]
 
     def dated(self, folder: str, *, deep: bool = False) -> list[Dated]:
@@ -155,13 +150,11 @@ class Store(Storage):
             return sorted(self._path(place) for place in self._fs.glob(self._place(pattern)))
 
     def delete(self, paths: Iterable[str]) -> None:
-        """See :class:`Storage`."""
         for path in paths:
             with _reaching(path), contextlib.suppress(FileNotFoundError):
                 self._fs.rm_file(self._place(path))
 
     def size(self, path: str) -> int | None:
-        """See :class:`Storage`."""
         found = self.file(path)
         return None if found is None else found.size
 
@@ -176,42 +169,36 @@ class Store(Storage):
         return Dated(path, int(found["size"]), _modified(found)) if found["type"] == "file" else None
 
     def give(self, files: Sequence[tuple[str, str]]) -> None:
-        """Give files that wait their last names: copied by the store itself, several at a time; renamed on HDFS. What
-        has such a name is replaced."""
+        """Give files their last names: copied by the store itself, renamed on HDFS. What is there is replaced."""
+        if self._scheme != "hdfs":
+            self._copy(files)
+            return
+        with _reaching(files[0][1]):
+            for old, new in (map(self._place, pair) for pair in files):
+                self._fs.makedirs(self._fs._parent(new), exist_ok=True)
+                with contextlib.suppress(FileNotFoundError):  # a rename does not replace
+                    self._fs.rm_file(new)
+                self._fs.mv(old, new)
+
+    def _copy(self, files: Sequence[tuple[str, str]]) -> None:
         old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
         with _reaching(files[0][1]):
-            if not self.has_folders:
-                self._copy(old, new)
+            if self._scheme != "memory":
+                self._fs.copy(old, new)
+                if self._scheme == "abfs":
+                    _wait_for_azure(self._fs, new)
                 return
-            for each, last in zip(old, new, strict=True):
-                self._fs.makedirs(self._fs._parent(last), exist_ok=True)
-                if self._scheme == "memory":
-                    self._fs.cp_file(each, last)
-                    continue
-                with contextlib.suppress(FileNotFoundError):  # a rename does not replace
-                    self._fs.rm_file(last)
-                self._fs.mv(each, last)
-
-    def _copy(self, old: list[str], new: list[str]) -> None:
-        self._fs.copy(old, new)
-        if self._scheme == "abfs":
-            _wait_for_azure(self._fs, new)
+            for source, target in zip(old, new, strict=True):
+                self._fs.makedirs(self._fs._parent(target), exist_ok=True)
+                self._fs.cp_file(source, target)
 
     def copied(self, files: Sequence[tuple[str, str]]) -> bool:
-        """Have the store itself copy files, several at a time, within it. What has such a name is replaced. Returns
-        whether it did: HDFS copies nothing, and no store copies from another one."""
+        """Copy files within the store, and replace what is there. Returns whether it did: HDFS copies nothing."""
         scheme = files[0][0].partition("://")[0]
         roots = {path.split("/")[2] for path in files[0]}  # of Azure, container and account
         if scheme != self._scheme or scheme == "hdfs" or (scheme == "abfs" and len(roots) > 1):
             return False
-        old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
-        with _reaching(files[0][1]):
-            if scheme != "memory":
-                self._copy(old, new)
-                return True
-            for each, last in zip(old, new, strict=True):
-                self._fs.makedirs(self._fs._parent(last), exist_ok=True)
-                self._fs.cp_file(each, last)
+        self._copy(files)
         return True
 
     def remove_folder(self, path: str) -> None:
@@ -221,7 +208,6 @@ class Store(Storage):
                 self._fs.rmdir(self._place(path))
 
     def modified(self, path: str) -> datetime:
-        """When a file was written, by the store's own clock."""
         with _reaching(path):
             self._fs.invalidate_cache()
             found = self._fs.modified(self._place(path))
@@ -248,7 +234,7 @@ def _modified(found: Mapping[str, Any]) -> int:
 
 
 def _root(path: str, place: str) -> tuple[str, int]:
-    """What fsspec leaves out in front of a path, such as the scheme and a host; how much of a place is in there, as the
+    """What fsspec leaves out in front of a path, such as scheme and host, and how much of a place is in there, as the
     container of ``abfs://container@account/folder``."""
     end = place
     while end and not path.endswith(f"/{end}"):
@@ -294,7 +280,6 @@ def _reaching(path: str) -> Iterator[None]:
 
 def _unreachable(path: str, error: Exception) -> ConfigurationError:
     return ConfigurationError(
-        f"{path!r} cannot be reached: {type(error).__name__}: {error}. Check the name, and how this machine is known "
-        "to the store: variables such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, on executors too, or the setting "
-        "penstock.storage.options."
+        f"{path!r} cannot be reached: {type(error).__name__}: {error}. Check the name, and the login to the store: "
+        "variables such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, on executors too, or penstock.storage.options."
     )

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from penstock.connectors.files.file_monitor import FileMonitor, TextPieces
+from penstock.connectors.files.watched_folders import FileMonitor, TextPieces
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
 from penstock.local import LocalExecutor
 from penstock.runtime.io import file_source

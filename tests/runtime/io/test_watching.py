@@ -10,8 +10,7 @@ import pytest
 
 from penstock.common import Duration
 from penstock.connectors.files import watched_folders
-from penstock.connectors.files.file_monitor import FolderMonitor, TextPieces
-from penstock.connectors.files.watched_folders import Limits, Watch, named
+from penstock.connectors.files.watched_folders import FolderMonitor, Limits, TextPieces, Watch, named
 from penstock.datastream.connectors import FileEnumeratorProvider, FileSource, StreamFormat
 from penstock.errors import ConfigurationError, FileFormatError, InvalidProgramError
 from penstock.runtime.io import file_source
@@ -230,9 +229,9 @@ def test_a_file_that_is_modified_before_it_has_been_read_is_read_once(tmp_path, 
 
 
 def test_a_large_file_is_read_in_several_steps(tmp_path, clock, monkeypatch):
-    for module in ("penstock.connectors.files.file_monitor", "penstock.runtime.io.file_source"):
+    for module in ("penstock.connectors.files.watched_folders", "penstock.runtime.io.file_source"):
         monkeypatch.setattr(f"{module}.SPLIT_BYTES", 1_000)
-    monkeypatch.setattr("penstock.connectors.files.file_monitor.MOST_BYTES", 3_000)
+    monkeypatch.setattr("penstock.connectors.files.watched_folders.MOST_BYTES", 3_000)
     texts = [f"line {number}" for number in range(1_000)]
     (tmp_path / "a").write_text("".join(f"{text}\n" for text in texts))
     source = monitor(tmp_path).source

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from penstock.connectors.files.file_monitor import FileMonitor, TextPieces
+from penstock.connectors.files.watched_folders import FileMonitor, TextPieces
 from penstock.job.deployment import deploy
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.steps import ONLY_STEP

@@ -1,46 +1,57 @@
 """Writes files into buckets: part files under pending names, rolled when they are large.
 
 Each subtask buffers the data of a part and appends it to the part's file now and then. So a sink can have any number of
-buckets with only one file open.
+buckets with only one file open. Records of bulk formats are gathered per bucket, and handed to its writer in batches. All
+writers flush when together they buffer many bytes, or all buckets many records. So memory is bounded for any number of
+buckets, except for what a format must keep until the file ends.
 
-Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``DefaultRollingPolicy`` (Flink 1.20).
+Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``BulkPartWriter``, ``DefaultRollingPolicy`` (Flink 1.20).
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import io
 import os
+import shutil
+import tempfile
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+from decimal import Decimal
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar, cast
 
+from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
 from penstock.common.callables import shown
+from penstock.common.row import Row, names_of
 from penstock.common.serialization import Encoder, SimpleStringEncoder
+from penstock.common.time import Instant
+from penstock.common.typesystem.conversions import same
 from penstock.connectors.files.buckets import BucketAssigner, BucketContext
 from penstock.connectors.files.packs import Packs
-from penstock.connectors.files.part_files import part_files
-from penstock.errors import InvalidProgramError
+from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.runtime.buffers.buffer_size import room
+from penstock.runtime.buffers.codec import copier, copy_record, decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending_paths import attempt_name, waiting_place
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
 from penstock.runtime.io.text import file_text
-from penstock.storage.storage import join, naming, real_place
+from penstock.storage.storage import is_local, join, naming, real_place
+from penstock.storage.stores import abandoned, storage_of
 
-_WAITING_BYTES = 4 << 20
-"""Bytes that all parts of a subtask buffer before they are written."""
-_LONGEST_NAME, _LONGEST_PATH = 255, 2048
-"""Bytes of a folder's name, and of a bucket's path."""
+_WAITING_BYTES = 4 << 20  # bytes that all parts of a subtask buffer before they are written
+_LONGEST_NAME, _LONGEST_PATH = 255, 2048  # bytes of a folder's name, and of a bucket's path
 
 
 @dataclass(frozen=True, eq=False)
 class FileOutput(PublishedSink):
     """Adds files to the folders below a base: ``BASE/BUCKET/PREFIX-UID-SUBTASK-COUNTER``, then a suffix. The UID
-    differs for each job, sink and bucket. The counter begins at 0 in each bucket, and in later steps after all counters
-    that the subtask has used."""
+    differs for each job, sink and bucket; a counter is used once."""
 
     base: str
     encoder: Encoder[Any]
@@ -54,7 +65,6 @@ class FileOutput(PublishedSink):
     passes_on: ClassVar[bool] = True
 
     def place(self) -> str:
-        """The base; see :class:`PublishedSink`."""
         return real_place(self.base)
 
     def prepare(self, parallelism: int) -> FileOutput:
@@ -97,9 +107,62 @@ class _Context(BucketContext):
         return self._writer.timestamp
 
 
+class PartFiles:
+    """Parts on a local or mounted file system."""
+
+    durable = True
+
+    def local(self, pending: str) -> str:
+        """The local file of a part."""
+        return pending
+
+    def finish(self, pending: str) -> None:
+        """Bring a finished part to its pending path."""
+
+    def discard(self, pending: str) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(pending)
+
+    def close(self) -> None:
+        """Remove all local files."""
+
+
+class _UploadedPartFiles(PartFiles):
+    """Parts for an object store, in a temporary folder."""
+
+    durable = False
+
+    def __init__(self) -> None:
+        self._folder: str | None = None
+
+    def local(self, pending: str) -> str:
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="penstock-parts-")
+        return os.path.join(self._folder, hashlib.sha1(pending.encode()).hexdigest())
+
+    def finish(self, pending: str) -> None:
+        out = storage_of(pending).writing(pending)
+        try:
+            with open(self.local(pending), "rb") as part:
+                shutil.copyfileobj(part, out, 1 << 20)
+        except BaseException:
+            abandoned(out)
+            raise
+        out.close()
+        os.unlink(self.local(pending))
+
+    def discard(self, pending: str) -> None:
+        with contextlib.suppress(Exception):
+            storage_of(pending).delete([pending])
+
+    def close(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
 class FileWriter(SinkWriter):
-    """The part files of one subtask. Between two checkpoints they grow if this object also runs the next step.
-    Otherwise their data is passed on in packs, which the step of the checkpoint writes."""
+    """The part files of one subtask. Between checkpoints they grow, or their data is passed on in packs."""
 
     timed = True
 
@@ -109,7 +172,7 @@ class FileWriter(SinkWriter):
         self._buckets: dict[str, Bucket] = {}  # by bucket id
         self._by_path: dict[str, Bucket] = {}
         self._finished: list[PendingFile] = []
-        self._parts = part_files(sink.base)
+        self._parts = PartFiles() if is_local(sink.base) else _UploadedPartFiles()
         self._folder = waiting_place(sink.base, context.job, adds=True)
         self._first = 0  # counter of a bucket's first part
         self._packs = Packs(context)
@@ -145,38 +208,32 @@ class FileWriter(SinkWriter):
         return aged
 
     def bucket_of(self, value: Any) -> Bucket:
-        """The bucket of a record."""
         bucket_id = self._sink.assigner.get_bucket_id(value, self._context)
         bucket = isinstance(bucket_id, str) and self._buckets.get(bucket_id)
         return bucket or self._bucket(bucket_id)
 
     def all_buckets(self) -> list[Bucket]:
-        """The buckets that have had records."""
         return list(self._by_path.values())
 
     def saved_if_much(self, more: int) -> None:
         """Write buffered data to the files, if there is much."""
         self._bytes += more
-        if self._bytes - self._saved >= _WAITING_BYTES:
-            self._save_all()
+        if self._bytes - self._saved < _WAITING_BYTES:
+            return
+        save = self._pass_on if self._passes_on else self._save
+        for bucket in self._by_path.values():
+            if bucket.stream.tell():
+                save(bucket)
 
     def _bucket(self, bucket_id: Any) -> Bucket:
-        """The bucket of a new id."""
         path = _checked(bucket_id)
-        if not self._by_path:
-            self._begin_step()
-        bucket = self._buckets[bucket_id] = self._by_path.get(path) or self._begin_bucket(path)
-        return bucket
-
-    def _begin_step(self) -> None:
-        """Called at the first record."""
-        self._passes_on = self._task.saves and not self._task.commits
-        if not self._passes_on:
-            self._take_packs()
-
-    def _begin_bucket(self, path: str) -> Bucket:
-        bucket = self._passed_on.pop(path, None) or Bucket(path, self._names(path, self._first), self._first)
-        self._by_path[path] = bucket
+        if not self._by_path:  # the first record of the step
+            self._passes_on = self._task.saves and not self._task.commits
+            if not self._passes_on:
+                self._take_packs()
+        bucket = self._by_path.get(path) or self._passed_on.pop(path, None)
+        bucket = bucket or Bucket(path, self._names(path, self._first), self._first)
+        self._by_path[path] = self._buckets[bucket_id] = bucket
         return bucket
 
     def _take_packs(self) -> None:
@@ -196,12 +253,10 @@ class FileWriter(SinkWriter):
         self._passed_on.clear()
 
     def _add(self, bucket: Bucket, data: bytes) -> None:
-        """Add a pack's data to a part."""
         bucket.stream.write(data)
         self.saved_if_much(len(data))
 
     def _pass_on(self, bucket: Bucket) -> None:
-        """Put a bucket's buffered data into the pack."""
         data, bucket.stream = bucket.stream.getvalue(), BytesIO()
         self._packs.add((bucket.path, bucket.counter, data))
         bucket.written += len(data)
@@ -222,14 +277,7 @@ class FileWriter(SinkWriter):
         bucket.names = self._names(bucket.path, bucket.counter)
         bucket.written = 0
 
-    def _save_all(self) -> None:
-        save = self._pass_on if self._passes_on else self._save
-        for bucket in self._by_path.values():
-            if bucket.stream.tell():
-                save(bucket)
-
     def _save(self, bucket: Bucket, *, sync: bool = False) -> None:
-        """Write buffered data to the part's file."""
         data, bucket.stream = bucket.stream.getvalue(), BytesIO()
         path = self._parts.local(bucket.names.pending)
         with naming(path), open(path, "ab") as file:
@@ -274,7 +322,6 @@ class FileWriter(SinkWriter):
         self._by_path.clear()
 
     def _finish_all(self) -> None:
-        """Finish the parts of all buckets."""
         for bucket in self._by_path.values():
             self._finish(bucket)
 
@@ -302,23 +349,19 @@ class FileWriter(SinkWriter):
 
 def _checked(bucket: Any) -> str:
     """The normalized path of a bucket, so that each has one spelling: ``a/b`` for ``a//./b/``."""
-    if not isinstance(bucket, str):
-        raise InvalidProgramError(
-            f"get_bucket_id() of the bucket assigner has returned {shown(bucket)}, which is not a text. Return the "
-            "path of a folder, relative to the base path of the sink."
+    path = PurePosixPath(bucket) if isinstance(bucket, str) else None
+    if path is None:
+        why = "which is not a text. Return the path of a folder, relative to the base path of the sink."
+    elif path.is_absolute() or ".." in path.parts:
+        why = "which is not below the base path of the sink. Return the path of a folder, relative to the base path."
+    elif not _can_be_made(path):
+        why = (
+            "and no folder can have that name: it is too long, or has characters that file systems refuse. Return a "
+            "short and plain text."
         )
-    path = PurePosixPath(bucket)
-    if path.is_absolute() or ".." in path.parts:
-        raise InvalidProgramError(
-            f"get_bucket_id() of the bucket assigner has returned {bucket!r}, which is not below the base path of the "
-            "sink. Return the path of a folder, relative to the base path."
-        )
-    if not _can_be_made(path):
-        raise InvalidProgramError(
-            f"get_bucket_id() of the bucket assigner has returned {shown(bucket)}, and no folder can have that name: "
-            "it is too long, or has characters that file systems refuse. Return a short and plain text."
-        )
-    return str(path)
+    else:
+        return str(path)
+    raise InvalidProgramError(f"get_bucket_id() of the bucket assigner has returned {shown(bucket)}, {why}")
 
 
 def _can_be_made(path: PurePosixPath) -> bool:
@@ -328,3 +371,158 @@ def _can_be_made(path: PurePosixPath) -> bool:
     except UnicodeEncodeError:  # half a surrogate pair
         return False
     return "\0" not in str(path) and max(names, default=0) <= _LONGEST_NAME and whole <= _LONGEST_PATH
+
+
+_BATCH, _MOST_RECORDS = 1_000, 50_000  # most records gathered in one bucket, and in all buckets
+_MOST_BYTES = 64 << 20  # most bytes that the writers of a subtask buffer
+
+
+@dataclass(frozen=True, eq=False)
+class BulkOutput(FileOutput):
+    """Adds files of a bulk format to the folders below a base; ``encoder`` creates their writers."""
+
+    encoder: BulkWriterFactory[Any]  # type: ignore[assignment]
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        return _BulkFileWriter(self, context)
+
+
+_ATOMS = frozenset({str, int, float, bool, bytes, type(None), date, time, datetime, Decimal, Instant})
+"""Immutable classes."""
+
+
+def _kept(record: Any) -> Any:
+    """The record, copied unless it is immutable."""
+    if type(record) is Row and _ATOMS.issuperset(map(type, record)):
+        return Row.of_values(tuple(record), names_of(record), record.get_row_kind())
+    return copy_record(record)
+
+
+class _Stream(io.RawIOBase):
+    """The end of a bucket's file that is still in memory. The bucket replaces its stream at each save."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._bucket.stream.write(data)
+
+    def tell(self) -> int:
+        return self._bucket.written + self._bucket.stream.tell()
+
+
+class _Passing(BulkWriter[Any]):
+    """Passes the records of a bucket on, in a step that is not a checkpoint."""
+
+    def __init__(self, bucket: Bucket, packs: Packs) -> None:
+        self._bucket, self._packs = bucket, packs
+
+    def add_element(self, element: Any, /) -> None:
+        self.add_all([element])
+
+    def add_all(self, elements: Sequence[Any], /) -> None:
+        self._packs.add((self._bucket.path, self._bucket.counter, dumps(elements)))
+
+    def flush(self) -> None:
+        """Nothing is buffered."""
+
+    def finish(self) -> None:
+        """The file ends with a checkpoint."""
+
+
+class _Part:
+    """A bucket's gathered records and its writer."""
+
+    __slots__ = ("records", "waiting", "writer")
+
+    def __init__(self, writer: BulkWriter[Any]) -> None:
+        self.records: list[Any] = []
+        self.writer = writer
+        self.waiting = 0
+
+
+class _BulkFileWriter(FileWriter):
+    def __init__(self, sink: BulkOutput, context: OperatorContext) -> None:
+        super().__init__(sink, context)
+        self._factory = sink.encoder
+        self._open_parts: dict[str, _Part] = {}  # by path of the bucket
+        self._gathered = self._kept = 0
+        self._keep = same if copier(context.config.input_type) is None else _kept
+
+    def write(self, value: Any) -> None:  # type: ignore[override]
+        bucket = self.bucket_of(value)
+        part = self._open_parts.get(bucket.path) or self._begin(bucket)
+        part.records.append(self._keep(value))
+        self._gathered += 1
+        if len(part.records) >= _BATCH:
+            self._hand_over(part, bucket)
+        elif self._gathered >= _MOST_RECORDS:
+            self._hand_over_all()
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        for value in values:
+            self.write(value)
+        self.room = _BATCH
+
+    def _begin(self, bucket: Bucket) -> _Part:
+        writer: BulkWriter[Any] = (
+            _Passing(bucket, self._packs)
+            if self._passes_on
+            else self._factory.create(cast("IO[bytes]", _Stream(bucket)))
+        )
+        part = self._open_parts[bucket.path] = _Part(writer)
+        return part
+
+    def _add(self, bucket: Bucket, data: bytes) -> None:
+        part = self._open_parts.get(bucket.path) or self._begin(bucket)
+        self._written_by(bucket, part.writer.add_all, decode_value(data))
+        self._count(part)
+
+    def _pass_on(self, bucket: Bucket) -> None:
+        part = self._open_parts.pop(bucket.path)
+        if part.records:
+            self._hand_over(part, bucket)
+
+    def _hand_over(self, part: _Part, bucket: Bucket) -> None:
+        records, part.records = part.records, []
+        self._gathered -= len(records)
+        self._written_by(bucket, part.writer.add_all, records)
+        self._count(part)
+
+    def _hand_over_all(self) -> None:
+        for bucket in self.all_buckets():
+            part = self._open_parts[bucket.path]
+            if part.records:
+                self._hand_over(part, bucket)
+
+    def _count(self, part: _Part) -> None:
+        """Count the bytes that the writer buffers; if all buffer too much, flush them."""
+        self._kept += part.writer.waiting - part.waiting
+        part.waiting = part.writer.waiting
+        if self._kept < _MOST_BYTES:
+            return
+        for bucket in self.all_buckets():
+            part = self._open_parts[bucket.path]
+            self._written_by(bucket, part.writer.flush)
+            part.waiting = part.writer.waiting
+        self._kept = sum(part.waiting for part in self._open_parts.values())
+
+    def _written_by(self, bucket: Bucket, write: Any, *arguments: Any) -> None:
+        before = bucket.stream.tell()
+        try:
+            write(*arguments)
+        except FileFormatError as error:
+            message = f"{bucket.names.final}: {error}"
+            raise FileFormatError(message, flink_class=error.flink_class) from error.__cause__
+        self.saved_if_much(bucket.stream.tell() - before)
+
+    def _finish_all(self) -> None:
+        self._hand_over_all()
+        for bucket in self.all_buckets():
+            part = self._open_parts.pop(bucket.path)
+            self._written_by(bucket, part.writer.finish)
+        self._kept = 0
+        super()._finish_all()

@@ -11,19 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Any
 
+from penstock.connectors.two_phase import prepared_file
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.io.pending_paths import attempt_name, prepared_place
-from penstock.storage.storage import join, naming
+from penstock.storage.storage import naming
 from penstock.storage.stores import abandoned, storage_of
 
-_INLINE_BYTES = 16 << 10
-"""Most bytes within a report."""
-_LENGTH = 8
-"""The length before each block of a pack."""
+_INLINE_BYTES = 16 << 10  # most bytes within a report
+_LENGTH = 8  # the length before each block of a pack
 
-Piece = tuple[str, int, bytes]
-"""A bucket, the counter of its part, and the data."""
+Piece = tuple[str, int, bytes]  # A bucket, the counter of its part, and the data
 
 
 class Packs:
@@ -40,18 +37,14 @@ class Packs:
         return bool(self._files or self._held)
 
     def add(self, piece: Piece) -> None:
-        """Add data for a part."""
         self._held.append(piece)
         self._bytes += len(piece[0]) + len(piece[2])
         if self._bytes > _INLINE_BYTES:
             self._write()
 
     def _write(self) -> None:
-        """Write buffered pieces to this step's pack."""
         if self._out is None:
-            context = self._context
-            path = join(prepared_place(context.job), attempt_name(context.config.operator_id, context.subtask))
-            self._out = storage_of(path).writing(path)
+            path, self._out = prepared_file(self._context)
             self._files.append((path, 0))
         path, size = self._files[-1]
         block = dumps(self._held)
@@ -62,7 +55,6 @@ class Packs:
         self._held, self._bytes = [], 0
 
     def end_step(self) -> None:
-        """Finish this step's pack."""
         if self._out is not None:
             out, self._out = self._out, None
             with naming(self._files[-1][0]):
@@ -74,7 +66,14 @@ class Packs:
         for path, size in self._files:
             with naming(path), storage_of(path).read(path) as file:
                 while file.tell() < size:
-                    yield from decode_value(_block(file, path))
+                    length = int.from_bytes(file.read(_LENGTH), "big")
+                    block = file.read(length)
+                    if len(block) < length or not length:
+                        raise OSError(
+                            f"{path} is shorter than when it was written: records that waited there for a checkpoint "
+                            "are lost, and the job returns to the last one. Only the job may write to that directory."
+                        )
+                    yield from decode_value(block)
         yield from self._held
         self._files, self._held, self._bytes = [], [], 0
 
@@ -83,23 +82,10 @@ class Packs:
         return self._files, self._held
 
     def resume(self, volatile: Any) -> None:
-        """Resume from the value of :meth:`volatile`."""
         self._files, self._held = map(list, volatile)
         self._bytes = sum(len(bucket) + len(data) for bucket, _, data in self._held)
 
     def discard(self) -> None:
-        """The step has failed."""
         if self._out is not None:
             abandoned(self._out)
             self._out = None
-
-
-def _block(file: IO[bytes], path: str) -> bytes:
-    length = int.from_bytes(file.read(_LENGTH), "big")
-    block = file.read(length)
-    if len(block) < length or not length:
-        raise OSError(
-            f"{path} is shorter than when it was written: records that waited there for a checkpoint are lost. The job "
-            "returns to the last checkpoint. Only the job may write to its checkpoint directory."
-        )
-    return block

@@ -28,16 +28,10 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 @dataclass(frozen=True)
 class ArrowRules:
-    """What differs between the users of the codec.
+    """What differs between the users of the codec."""
 
-    Attributes:
-        utc: whether local times are taken to be in UTC, otherwise in the time zone of the machine.
-        spark: whether the columns are Spark's: a time of day has nanoseconds, an Instant is cut to microseconds, and
-            values are copied, because they wait for their batch.
-    """
-
-    utc: bool = True
-    spark: bool = False
+    utc: bool = True  # local times are in UTC, otherwise in the time zone of the machine
+    spark: bool = False  # times have nanoseconds, an Instant is cut to microseconds; values are copied, as they wait
 
 
 UTC, LOCAL, SPARK = ArrowRules(), ArrowRules(utc=False), ArrowRules(spark=True)
@@ -101,11 +95,7 @@ class Mismatch(Exception):
 
 
 def inward(found: pa.DataType, wanted: ct.DataType, rules: ArrowRules = UTC) -> Inward:
-    """How a column of a type is read as the declared one.
-
-    Raises:
-        Mismatch: they are of different kinds.
-    """
+    """How a column of a type is read as the declared one; raises :class:`Mismatch` if they are of different kinds."""
     if isinstance(found, pa.BaseExtensionType):
         return inward(found.storage_type, wanted, rules)
     if pa.types.is_dictionary(found):
@@ -148,27 +138,15 @@ def _decimal(found: pa.DataType, wanted: ct.DecimalType, _: ArrowRules) -> Inwar
     return arrow_type(wanted), None
 
 
-def _text(found: pa.DataType, *_: Any) -> Inward | None:
-    is_text = pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)
-    return (pa.large_string(), None) if is_text else None
-
-
-def _bytes(found: pa.DataType, *_: Any) -> Inward | None:
-    is_bytes = pa.types.is_binary(found) or pa.types.is_large_binary(found) or pa.types.is_fixed_size_binary(found)
-    return (found, None) if is_bytes else None
-
-
 def _moment(found: pa.DataType, wanted: ct.LocalZonedTimestampType, _: ArrowRules) -> Inward | None:
     """Moments cross as integers: Python's datetime has fewer years than Arrow."""
     if not pa.types.is_timestamp(found):
         return None
     per_second = _PER_SECOND[found.unit]
-    if wanted.zoned:
-        if per_second == 10**6:
-            return pa.int64(), optional(moment_of)
-        return pa.int64(), optional(lambda ticks: moment_of(ticks * 10**6 // per_second))
     if per_second == 10**6:
-        return pa.int64(), optional(instant_of)
+        return pa.int64(), optional(moment_of if wanted.zoned else instant_of)
+    if wanted.zoned:
+        return pa.int64(), optional(lambda ticks: moment_of(ticks * 10**6 // per_second))
     return pa.int64(), optional(lambda ticks: instant_of(ticks, per_second))
 
 
@@ -216,19 +194,28 @@ def _row(found: pa.DataType, wanted: ct.RowType, rules: ArrowRules) -> Inward | 
 
 
 _Reader = Callable[[pa.DataType, Any, ArrowRules], "Inward | None"]
+
+
+def _of_kind(*checks: Callable[[pa.DataType], bool], plain: pa.DataType | None = None) -> _Reader:
+    """Reads columns that pass one of the checks as they are, or cast to a type."""
+    return lambda found, *_: (plain or found, None) if any(check(found) for check in checks) else None
+
+
+_text = _of_kind(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, plain=pa.large_string())
+_bytes = _of_kind(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
 _READERS: dict[type[ct.DataType], _Reader] = {
     **dict.fromkeys(BITS, _integer),
-    ct.NullType: lambda found, wanted, rules: None,
+    ct.NullType: _of_kind(),
     ct.FloatType: _float,
     ct.DoubleType: _float,
-    ct.BooleanType: lambda found, wanted, rules: (found, None) if pa.types.is_boolean(found) else None,
+    ct.BooleanType: _of_kind(pa.types.is_boolean),
     ct.DecimalType: _decimal,
     ct.VarCharType: _text,
     ct.CharType: _text,
     ct.VarBinaryType: _bytes,
     ct.BinaryType: _bytes,
-    ct.DateType: lambda found, wanted, rules: (pa.date32(), None) if pa.types.is_date(found) else None,
-    ct.TimeType: lambda found, wanted, rules: (pa.time64("us"), None) if pa.types.is_time(found) else None,
+    ct.DateType: _of_kind(pa.types.is_date, plain=pa.date32()),
+    ct.TimeType: _of_kind(pa.types.is_time, plain=pa.time64("us")),
     ct.LocalZonedTimestampType: _moment,
     ct.TimestampType: _local_time,
     ct.ArrayType: _array,
@@ -238,11 +225,7 @@ _READERS: dict[type[ct.DataType], _Reader] = {
 
 
 class BatchReader:
-    """Makes records of the batches of a file. Columns that are not declared are not read.
-
-    Raises:
-        FileFormatError: a column is of another kind than declared.
-    """
+    """Makes records of the declared columns of a file's batches; FileFormatError if one is of another kind."""
 
     def __init__(self, found: pa.Schema, row_type: ct.RowType, where: str, rules: ArrowRules = UTC) -> None:
         self._row_type, self._where = row_type, where
@@ -260,11 +243,7 @@ class BatchReader:
             ) from None
 
     def records(self, batch: pa.RecordBatch, place: str) -> list[Any]:
-        """The records of a batch; ``place`` is its part of the file, for messages.
-
-        Raises:
-            FileFormatError: a value does not fit.
-        """
+        """The records of a batch; ``place`` is its part of the file, for messages. Raises FileFormatError."""
         return rows_of((self._values(index, batch, place) for index in range(len(self._columns))), self._row_type)
 
     def _values(self, index: int, batch: pa.RecordBatch, place: str) -> list[Any]:
@@ -315,11 +294,7 @@ class Misfit(Exception):
 def column_of(
     values: Sequence[Any], wanted: ct.DataType | None, kind: pa.DataType, rules: ArrowRules = UTC
 ) -> pa.Array:
-    """Values as an Arrow column of a type; ``wanted`` is None if they are converted already.
-
-    Raises:
-        Misfit: one does not fit.
-    """
+    """Values as an Arrow column of a type; ``wanted`` is None if they are converted already. Raises :class:`Misfit`."""
 
     def array(values: Sequence[Any]) -> pa.Array:
         return pa.array(values if wanted is None else outward_all(values, wanted, rules), kind)
@@ -336,8 +311,7 @@ def column_of(
 
 
 def outward(wanted: ct.DataType, rules: ArrowRules = UTC) -> Convert:
-    """The conversion of a value in a record into one that Arrow takes. It keeps None, and raises one of
-    :data:`REFUSALS` for a value of another type."""
+    """The conversion of a value in a record, or None, into one that Arrow takes; raises one of :data:`REFUSALS`."""
     convert = _conversion(wanted, rules)
     return optional(lambda value: of_kind(value, wanted) if convert is None else convert(of_kind(value, wanted)))
 
@@ -419,11 +393,7 @@ class BatchWriter:
         self._names, self._types, self._rules = tuple(row_type.names), row_type.types, rules
 
     def batch(self, records: Sequence[Any]) -> pa.RecordBatch:
-        """The records, at least one, as a batch.
-
-        Raises:
-            FileFormatError: a record has other fields, or a value does not fit.
-        """
+        """The records, at least one, as a batch; raises FileFormatError if one does not fit."""
         columns = columns_of(records, self._names)
         return pa.record_batch(list(map(self._column, range(len(columns)), columns)), schema=self.schema)
 

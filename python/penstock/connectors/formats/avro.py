@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -22,11 +23,11 @@ from penstock.common.extras import fastavro
 from penstock.common.row import Row, names_of
 from penstock.common.time import Instant
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
-from penstock.connectors.formats.avro_blocks import Blocks, Damaged
 from penstock.connectors.formats.fields import fields_of
 from penstock.errors import FileFormatError, InvalidProgramError
 from penstock.runtime.io.file_format import FileInputFormat, StreamFormat, path_of
 from penstock.runtime.io.file_source import opened, pieces_of
+from penstock.runtime.io.files import ends_before
 from penstock.runtime.io.splits import Records, Split
 from penstock.storage.storage import Dated
 
@@ -40,8 +41,7 @@ __all__ = [
 ]
 
 
-_DECODED = 1 << 18
-"""Bytes of blocks that are decoded at a time."""
+_DECODED = 1 << 18  # bytes of blocks that are decoded at a time
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,8 @@ class AvroReaderFormat(StreamFormat[Any]):
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> AvroReaderFormat:
-        """Records of a schema, as dicts. Files may have been written with another schema that leads to it: fields that
-        it has not are left out, fields that a file has not get their defaults.
-
-        Args:
-            schema: of a record.
+        """Records of a schema of records, as dicts. Files may have been written with another schema that leads to it:
+        fields that it has not are left out, fields that a file has not get their defaults.
 
         Raises:
             InvalidProgramError: no schema of a record.
@@ -111,23 +108,118 @@ def _some(blocks: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
         yield b"".join(waiting), position
 
 
+MARKER = 16  # bytes of the marker behind the header and behind each block
+_MAGIC = b"Obj\x01"
+_LOOKED_AT = 1 << 16
+
+
+class Damaged(Exception):
+    """The file does not have the layout of an Avro file."""
+
+
+class Blocks:
+    """Reads header and blocks of a file that is open at its beginning. ``header`` ends with the marker."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._taken: list[bytes] = []
+        self._at = 0
+        self._next = b""  # read already, to see whether there is more
+        if self._read(len(_MAGIC)) != _MAGIC:
+            raise Damaged("it does not begin as an Avro file does")
+        while count := self._long():
+            if count < 0:
+                self._long()
+            for _ in range(2 * abs(count)):
+                self._read(self._long())
+        self._read(MARKER)
+        self.header = self._took()
+        self._marker = self.header[-MARKER:]
+
+    def _took(self) -> bytes:
+        taken, self._taken = self._taken, []
+        return b"".join(taken)
+
+    def _read(self, size: int) -> bytes:
+        data = self._next + self._file.read(size - len(self._next)) if size >= len(self._next) else b""
+        self._next = b""
+        if len(data) != size:
+            raise Damaged(f"it ends at byte {self._at + len(data)}, in the middle of what it holds")
+        self._at += size
+        self._taken.append(data)
+        return data
+
+    def _long(self) -> int:
+        """A number in zigzag coding, of up to ten bytes."""
+        value = shift = 0
+        while True:
+            byte = self._read(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return (value >> 1) ^ -(value & 1)
+            shift += 7
+            if shift > 63:
+                raise Damaged(f"there is no number at byte {self._at}")
+
+    def of(self, split: Split) -> Iterator[tuple[bytes, int]]:
+        """The blocks whose marker before them begins in a split, and the position behind each: that of the marker
+        before the next. Raises FileFormatError if the file ends before the split, or has no marker where a reader has
+        stopped."""
+        if split.start is not None and split.start > self._at - MARKER:
+            start, (path, _, begins) = split.start, split.id.rpartition(":")
+            begun = split.end is None or start != int(begins)  # then a marker was seen there
+            found = self._sought(start)
+            if (begun and self._at != start + MARKER) or (not found and self._file.seek(0, os.SEEK_END) < start):
+                raise ends_before(split.id if split.end is None else path, start)
+            if not found:
+                return
+        while split.end is None or self._at - MARKER < split.end:
+            self._next = self._file.read(1)
+            if not self._next:
+                if split.end is not None and self._at < split.end:
+                    raise ends_before(split.id.rpartition(":")[0], split.end)
+                return
+            yield self._block(), self._at - MARKER
+
+    def _block(self) -> bytes:
+        start = self._at
+        self._long()
+        self._read(self._long())
+        if self._read(MARKER) != self._marker:
+            raise Damaged(f"the block at byte {start} does not end where it should")
+        return self._took()
+
+    def _sought(self, start: int) -> bool:
+        """Seek behind the first marker that begins at a position or later; False if there is none."""
+        seen, self._at = b"", start
+        self._file.seek(start)
+        while more := self._file.read(_LOOKED_AT):
+            seen += more
+            found = seen.find(self._marker)
+            if found >= 0:
+                self._at += found + MARKER
+                self._file.seek(self._at)
+                return True
+            kept = seen[-MARKER + 1 :]
+            self._at += len(seen) - len(kept)
+            seen = kept
+        return False
+
+
 class AvroWriter(BulkWriter[Any]):
     """Writes records into an Avro file, whose blocks are not compressed, as Flink's. The schema is in JSON."""
 
     def __init__(self, out: IO[bytes], schema: str) -> None:
-        library = fastavro()
+        self._schema = fastavro().parse_schema(json.loads(schema))
         from fastavro.write import Writer
 
-        self._library = library
-        self._schema = library.parse_schema(json.loads(schema))
-        self._names = tuple(each["name"] for each in self._schema["fields"])
+        self._names = tuple(field["name"] for field in self._schema["fields"])
         self._known = frozenset(self._names)
-        self._writer: Any = Writer(
-            out, self._schema, validator=True, sync_marker=_marker(schema), options={"strict_allow_default": True}
-        )
+        marker = hashlib.md5(f"penstock {schema}".encode(), usedforsecurity=False).digest()  # of all attempts of a task
+        options = {"strict_allow_default": True}
+        self._writer: Any = Writer(out, self._schema, validator=True, sync_marker=marker, options=options)
 
     def add_element(self, element: Any, /) -> None:
-        """Write a record; full blocks go to the file."""
         record = plain(element)
         try:
             if not isinstance(record, dict):
@@ -145,14 +237,7 @@ class AvroWriter(BulkWriter[Any]):
         """Write the last block."""
         self._writer.flush()
 
-    def finish(self) -> None:
-        """Write the last block."""
-        self._writer.flush()
-
-
-def _marker(schema: str) -> bytes:
-    """The marker between blocks: the same for each attempt of a task, and in no record unless by design."""
-    return hashlib.md5(f"penstock {schema}".encode(), usedforsecurity=False).digest()
+    finish = flush
 
 
 def plain(value: Any) -> Any:
@@ -164,22 +249,14 @@ def plain(value: Any) -> Any:
         return {name: plain(field) for name, field in zip(names, value, strict=True)}
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return list(map(plain, value))
-    if isinstance(value, tuple):
-        return tuple(map(plain, value))
-    if isinstance(value, Instant):
-        return value.to_datetime()
-    return value
+    if isinstance(value, list | tuple):
+        return (list if isinstance(value, list) else tuple)(map(plain, value))
+    return value.to_datetime() if isinstance(value, Instant) else value
 
 
 @dataclass(frozen=True)
 class AvroSchema:
-    """The schema of Avro records. Made by :meth:`parse_string` and :meth:`parse_file`.
-
-    Attributes:
-        text: in JSON.
-    """
+    """The schema of Avro records, in JSON. Made by :meth:`parse_string` and :meth:`parse_file`."""
 
     text: str
 
@@ -188,13 +265,10 @@ class AvroSchema:
 
     @staticmethod
     def parse_string(json_schema: str) -> AvroSchema:
-        """The schema of a text.
-
-        Args:
-            json_schema: in JSON.
+        """The schema of a text in JSON.
 
         Raises:
-            InvalidProgramError: it is none.
+            InvalidProgramError: it is not a schema.
             ConfigurationError: fastavro is not installed.
         """
         return _parsed(checks.text(json_schema, "AvroSchema.parse_string", "schema"), "AvroSchema.parse_string()")
@@ -202,9 +276,6 @@ class AvroSchema:
     @staticmethod
     def parse_file(file_path: str) -> AvroSchema:
         """The schema of a file on the driver.
-
-        Args:
-            file_path: of the file.
 
         Raises:
             InvalidProgramError: it is not a schema, or there is no such file.
@@ -236,22 +307,16 @@ def _parsed(text: str, call: str) -> AvroSchema:
 
 def of_records(schema: Any, call: str) -> AvroSchema:
     """The schema that a call was given; refuses anything but a schema of records."""
-    found = checks.instance(schema, call, AvroSchema, "Give what AvroSchema.parse_string(…) returns.")
-    kind: Any = json.loads(found.text)
+    schema = checks.instance(schema, call, AvroSchema, "Give what AvroSchema.parse_string(…) returns.")
+    kind: Any = json.loads(schema.text)
     if not isinstance(kind, dict) or kind.get("type") != "record":  # pyright: ignore[reportUnknownMemberType]
-        checks.refuse(
-            f"{call}() was given the schema {found.text}, which is not that of a record. Give one of a record."
-        )
-    return found
+        checks.refuse(f"{call}() was given the schema {schema.text}, which is not that of a record. Give one.")
+    return schema
 
 
 @dataclass(frozen=True)
 class GenericRecordAvroTypeInfo(PickledBytesTypeInfo):
-    """The type of records of an Avro schema, which are dicts. They travel as other undeclared records do.
-
-    Attributes:
-        schema: of the records.
-    """
+    """The type of records of an Avro schema, which are dicts. They travel as other undeclared records do."""
 
     schema: AvroSchema
 
@@ -265,9 +330,6 @@ class AvroInputFormat(FileInputFormat[Any]):
     Args:
         path: of a file, of a folder for the files in it (not those of folders below), or a pattern.
         schema: of a record; files may have been written with another one that leads to it.
-
-    Raises:
-        InvalidProgramError: no path, or no schema of a record.
     """
 
     def __init__(self, path: str, schema: AvroSchema) -> None:
@@ -276,21 +338,15 @@ class AvroInputFormat(FileInputFormat[Any]):
         self._format = AvroReaderFormat(schema.text)
 
     def file_format(self) -> AvroReaderFormat:
-        """How its files are read."""
         return self._format
 
     def get_produced_type(self) -> TypeInformation[Any]:
-        """The type of its records."""
         return GenericRecordAvroTypeInfo(self.schema)
 
 
 @dataclass(frozen=True)
 class AvroWriterFactory(BulkWriterFactory[Any]):
-    """Makes writers of Avro files. See :meth:`AvroBulkWriters.for_generic_record`.
-
-    Attributes:
-        schema: of the records.
-    """
+    """Makes writers of Avro files. See :meth:`AvroBulkWriters.for_generic_record`."""
 
     schema: AvroSchema
 
@@ -305,9 +361,6 @@ class AvroBulkWriters:
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> AvroWriterFactory:
         """Records of a schema: dicts, or rows and tuples of as many fields. The stream needs no type.
-
-        Args:
-            schema: of a record.
 
         Raises:
             InvalidProgramError: no schema of a record.

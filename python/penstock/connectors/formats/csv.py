@@ -22,9 +22,8 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.formats.csv_lines import CsvTokenizer, quoter
 from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder
-from penstock.connectors.formats.csv_values import reader, writer
-from penstock.connectors.formats.fields import columns_of, of_kind, rows_of
-from penstock.connectors.java_texts import Unfit
+from penstock.connectors.formats.fields import columns_of, of_kind, rows_of, text_reader, text_writer
+from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
 from penstock.runtime.io.file_source import opened
@@ -40,24 +39,14 @@ Row = list[str]
 
 @dataclass(frozen=True)
 class CsvReaderFormat(StreamFormat[Any]):
-    """Rows of CSV files, for ``FileSource.for_record_stream_format``. Made by :meth:`for_schema`.
-
-    Files are UTF-8, and may be compressed. Each is read by one subtask, whatever its size: line ends may stand in
-    quotes.
-    """
+    """Rows of CSV files, for ``FileSource.for_record_stream_format``. Made by :meth:`for_schema`. Files are UTF-8, and
+    may be compressed. Each is read by one subtask, whatever its size: line ends may stand in quotes."""
 
     schema: CsvSchema
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvReaderFormat:
-        """Files that look like this.
-
-        Args:
-            schema: with at least one column.
-
-        Raises:
-            InvalidProgramError: no schema, or one without columns.
-        """
+        """Files that look like this; the schema has at least one column, or it is an InvalidProgramError."""
         return CsvReaderFormat(_checked(schema, "CsvReaderFormat.for_schema"))
 
     @property
@@ -68,7 +57,7 @@ class CsvReaderFormat(StreamFormat[Any]):
     def read(self, split: Split) -> Iterator[Records[Any]]:
         """The rows of a file. A position is a number of rows."""
         path, done, schema = path_of(split), split.start or 0, self.schema
-        readers = [reader(column.data_type, schema.elements_of(column), schema.null) for column in schema.columns]
+        readers = [text_reader(column.data_type, schema.elements_of(column), schema.null) for column in schema.columns]
         for slow in (False, True):
             try:
                 for rows in self._rows(path, done, slow):
@@ -85,7 +74,7 @@ class CsvReaderFormat(StreamFormat[Any]):
 
     def _rows(self, path: str, done: int, slow: bool) -> Iterator[list[Row]]:
         with inflating(path), opened(path) as file:
-            rows = self._begun(file, path, slow)
+            rows = CsvRows(file, path, self.schema, slow=slow)
             for _ in range(done):
                 if next(rows, None) is None:
                     raise ends_before(path, done)
@@ -93,20 +82,13 @@ class CsvReaderFormat(StreamFormat[Any]):
                 while batch := list(islice(rows, _BATCH)):
                     yield batch
             except UnicodeDecodeError as error:
-                raise FileFormatError(
-                    f"{path}, behind line {rows.line}: it contains bytes that are not valid UTF-8: {error}. Convert "
-                    "the file."
-                ) from error
-
-    def _begun(self, file: IO[bytes], path: str, slow: bool) -> CsvRows:
-        rows = CsvRows(io.TextIOWrapper(file, "utf-8-sig", newline=""), self.schema, slow=slow)
-        rows.begin(path)
-        return rows
+                why = f"it contains bytes that are not valid UTF-8: {error}. Convert the file."
+                raise FileFormatError(f"{path}, behind line {rows.line}: {why}") from error
 
     def _line(self, path: str, row: int, *, slow: bool = False) -> int:
         """The last line of a row, which is counted from 1: found by reading the file again."""
         with opened(path) as file:
-            rows = self._begun(file, path, slow)
+            rows = CsvRows(file, path, self.schema, slow=slow)
             try:
                 for _ in range(row):
                     next(rows, None)
@@ -154,17 +136,22 @@ class CsvReaderFormat(StreamFormat[Any]):
 
 class CsvRows:
     """The rows of a file as texts, without header and comments. Python's own reader splits them; it refuses spaces
-    behind a closing quote, and escapes mean something else there: then our tokenizer does, slowly.
+    behind a closing quote, and escapes mean something else there: then our tokenizer does, slowly."""
 
-    Attributes:
-        line: number of the line that was read last, from 1.
-    """
-
-    def __init__(self, file: IO[str], schema: CsvSchema, *, slow: bool = False) -> None:
-        self._file, self._schema = file, schema
-        self.line = 0
+    def __init__(self, file: IO[bytes], path: str, schema: CsvSchema, *, slow: bool = False) -> None:
+        self._file, self._schema = io.TextIOWrapper(file, "utf-8-sig", newline=""), schema
+        self.line = 0  # number of the line that was read last, from 1
         self._inside = False
         self._rows: Iterator[Row] = self._slow() if slow or schema.escape else self._quick()
+        if schema.header:
+            header, wanted = next(self, None), [column.name for column in schema.columns]
+            if header and schema.strict and wanted != (header[: len(wanted)] if schema.rest else header):
+                raise FileFormatError(
+                    f"{path}, line {self.line}: the header names the columns {header}, and the schema has {wanted}. "
+                    "Describe the columns that the file has, or leave set_strict_headers() out."
+                )
+        if schema.skip:
+            next(self, None)
 
     def __iter__(self) -> Iterator[Row]:
         return self
@@ -172,27 +159,6 @@ class CsvRows:
     def __next__(self) -> Row:
         self._inside = False
         return next(self._rows) or [""]  # of an empty line
-
-    def begin(self, name: str) -> None:
-        """Skip the lines before the data of a file of this name.
-
-        Raises:
-            FileFormatError: the header names other columns.
-        """
-        if self._schema.header:
-            header = next(self, None)
-            if header is not None and self._schema.strict:
-                self._check(header, name)
-        if self._schema.skip:
-            next(self, None)
-
-    def _check(self, header: Row, name: str) -> None:
-        wanted = [column.name for column in self._schema.columns]
-        if header[: len(wanted)] != wanted or (len(header) > len(wanted) and not self._schema.rest):
-            raise FileFormatError(
-                f"{name}, line {self.line}: the header names the columns {header}, and the schema has {wanted}. "
-                "Describe the columns that the file has, or leave set_strict_headers() out."
-            )
 
     def _lines(self) -> Iterator[str]:
         """The lines of the file; a comment is skipped only where a row begins."""
@@ -231,11 +197,9 @@ class CsvWriter(BulkWriter[Any]):
             self._write([list(map(self._quoted, self._names))])
 
     def add_element(self, element: Any, /) -> None:
-        """Write a row."""
         self.add_all([element])
 
     def add_all(self, elements: Sequence[Any], /) -> None:
-        """Write rows."""
         columns = columns_of(elements, self._names)
         texts = [self._texts(column, values) for column, values in zip(self._schema.columns, columns, strict=True)]
         self._write(zip(*texts, strict=True))
@@ -268,16 +232,16 @@ class CsvWriter(BulkWriter[Any]):
         of_kind(value, column.data_type)
         if isinstance(column.data_type, ArrayType):
             return self._quoted(self._array(column, column.data_type, value))
-        text = writer(column.data_type)(value)
+        text = text_writer(column.data_type)(value)
         return self._quoted(text) if isinstance(value, str) else text
 
     def _array(self, column: CsvColumn, wanted: ArrayType, values: Sequence[Any]) -> str:
-        separator, write = self._schema.elements_of(column), writer(wanted.element_type)
+        separator, write = self._schema.elements_of(column), text_writer(wanted.element_type)
         null = self._schema.null or ""
         texts = [null if value is None else write(of_kind(value, wanted.element_type)) for value in values]
         if separator and any(separator in text for text in texts):
             raise ValueError(
-                f"an element has {separator!r}, which separates elements; give another to add_array_column()"
+                f"an element has {separator!r}, which separates elements; add_array_column() takes another"
             )
         if len(texts) > 1 and not separator:
             raise ValueError("there is no separator for its elements; give one to add_array_column()")
@@ -307,9 +271,6 @@ class CsvBulkWriters:
     def for_schema(schema: CsvSchema) -> CsvWriterFactory:
         """Files that look like this. Records are rows, tuples, lists or dicts; rows and dicts are written by the names
         of their fields if these are the columns'. Texts stand in quotes where Flink puts them.
-
-        Args:
-            schema: with at least one column.
 
         Raises:
             InvalidProgramError: no schema, or one without columns.

@@ -9,34 +9,23 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from penstock.connectors.java_texts import Unfit
+from penstock.connectors.parts import Unfit
 
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
-_LONGEST_BARE = 24
-"""A longer text is put in quotes whatever its characters."""
+_LONGEST_BARE = 24  # A longer text is put in quotes whatever its characters
 
 
 @dataclass(frozen=True)
 class CsvForm:
-    """The characters of CSV.
+    """The characters of CSV."""
 
-    Attributes:
-        separator: between columns.
-        quote: around texts; "" for none.
-        escape: before a character that is taken as it is; "" for none.
-        line_separator: after each row that is written.
-        null: the text that stands for None; None if no text does.
-        array_separator: between the elements of an array.
-        comments: whether lines that begin with # are skipped.
-    """
-
-    separator: str = ","
-    quote: str = '"'
-    escape: str = ""
-    line_separator: str = "\n"
-    null: str | None = None
-    array_separator: str = ";"
-    comments: bool = False
+    separator: str = ","  # between columns
+    quote: str = '"'  # around texts; "" for none
+    escape: str = ""  # before a character that is taken as it is; "" for none
+    line_separator: str = "\n"  # after each row that is written
+    null: str | None = None  # the text that stands for None
+    array_separator: str = ";"  # between the elements of an array
+    comments: bool = False  # lines that begin with # are skipped
 
 
 class CsvTokenizer:
@@ -49,12 +38,7 @@ class CsvTokenizer:
         self._blanks = re.compile("[ \t]*" if form.separator not in " \t" else "\t*" if form.separator == " " else " *")
 
     def row(self, text: str, at: int = 0, more: Callable[[], str] = str) -> list[str]:
-        """The fields of the row that begins at a place of a text. ``more`` returns the next line of a row that goes on
-        behind the text, or "".
-
-        Raises:
-            Unfit: it is not a row.
-        """
+        """The fields of the row that begins at a place of a text; ``more`` returns the next line, or ""."""
         if self._special is None or not self._special.search(text, at):
             end = self._line_end(text, at)
             return text[at:end].split(self._separator)

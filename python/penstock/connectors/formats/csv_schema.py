@@ -9,28 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.common import checks
-from penstock.common.column_types import (
-    ArrayType,
-    BigIntType,
-    BooleanType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntType,
-    MapType,
-    RowField,
-    RowType,
-    SmallIntType,
-    TinyIntType,
-    VarCharType,
-    data_type_of,
-)
+from penstock.common import column_types as ct
+from penstock.common.column_types import ArrayType, DataType, RowType, VarCharType, data_type_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.connectors.formats.csv_lines import CsvForm
 from penstock.errors import UnsupportedError
 
-_NUMBERS = (TinyIntType, SmallIntType, IntType, BigIntType, FloatType, DoubleType, DecimalType)
+_NUMBERS = (ct.TinyIntType, ct.SmallIntType, ct.IntType, ct.BigIntType, ct.FloatType, ct.DoubleType, ct.DecimalType)
 ARRAY_SEPARATOR = ";"
 
 
@@ -45,21 +30,13 @@ class CsvColumn:
 
 @dataclass(frozen=True)
 class CsvSchema(CsvForm):
-    """The columns and characters of CSV files. Made by :meth:`builder`.
-
-    Attributes:
-        columns: in order.
-        header: whether the first line names the columns.
-        strict: whether these names must be those of the columns.
-        skip: whether the first line of data is skipped.
-        rest: whether lines may have more columns, which are ignored.
-    """
+    """The columns and characters of CSV files. Made by :meth:`builder`."""
 
     columns: tuple[CsvColumn, ...] = ()
-    header: bool = False
-    strict: bool = False
-    skip: bool = False
-    rest: bool = False
+    header: bool = False  # the first line names the columns
+    strict: bool = False  # and they must be these
+    skip: bool = False  # the first line of data
+    rest: bool = False  # lines may have more columns, which are ignored
 
     @staticmethod
     def builder() -> CsvSchemaBuilder:
@@ -68,8 +45,7 @@ class CsvSchema(CsvForm):
 
     @property
     def row_type(self) -> RowType:
-        """Type of the records."""
-        return RowType(tuple(RowField(column.name, column.data_type) for column in self.columns))
+        return RowType(tuple(ct.RowField(column.name, column.data_type) for column in self.columns))
 
     def elements_of(self, column: CsvColumn) -> str:
         """What separates the elements of an array; "" for nothing."""
@@ -108,46 +84,26 @@ class CsvSchemaBuilder:
 
     def add_boolean_column(self, name: str) -> CsvSchemaBuilder:
         """A column of ``true``, in any case, and anything else, which is False as in Java."""
-        return self._add("add_boolean_column", name, BooleanType())
+        return self._add("add_boolean_column", name, ct.BooleanType())
 
     def add_number_column(self, name: str, number_type: DataType | None = None) -> CsvSchemaBuilder:
-        """A column of numbers.
-
-        Args:
-            name: of the column.
-            number_type: TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE or DECIMAL of ``DataTypes``; None for BIGINT.
-        """
-        wanted = BigIntType() if number_type is None else _data_type(number_type, "add_number_column")
+        """A column of TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE or DECIMAL of ``DataTypes``; None for BIGINT."""
+        wanted = ct.BigIntType() if number_type is None else _data_type(number_type, "add_number_column")
         if not isinstance(wanted, _NUMBERS):
-            checks.refuse(
-                f"add_number_column({name!r}) was given {wanted}, which is not a number type. Give one such as "
-                "DataTypes.INT()."
-            )
+            checks.refuse(f"add_number_column({name!r}): {wanted} is not a number type. Give one: DataTypes.INT().")
         return self._add("add_number_column", name, wanted)
 
     def add_array_column(
         self, name: str, separator: str = ARRAY_SEPARATOR, element_type: DataType | None = None
     ) -> CsvSchemaBuilder:
-        """A column of lists.
-
-        Args:
-            name: of the column.
-            separator: between the elements.
-            element_type: of the elements; None for texts.
-        """
+        """A column of lists, with the separator between the elements, and their type; None for texts."""
         checks.text(separator, "add_array_column", "separator")
         element = VarCharType() if element_type is None else _data_type(element_type, "add_array_column")
         _plain(element, f"add_array_column({name!r})")
         return self._add("add_array_column", name, ArrayType(element), separator)
 
     def add_column(self, name: str, data_type: DataType | TypeInformation[Any]) -> CsvSchemaBuilder:
-        """A column of any type that a text can show, also of days, times and bytes (in Base64). PyFlink has no such
-        method.
-
-        Args:
-            name: of the column.
-            data_type: one of ``DataTypes`` or ``Types``.
-        """
+        """A column of any of ``DataTypes`` or ``Types`` that a text can show. PyFlink has no such method."""
         wanted = _data_type(data_type, "add_column")
         _plain(wanted.element_type if isinstance(wanted, ArrayType) else wanted, f"add_column({name!r})")
         return self._add("add_column", name, wanted)
@@ -168,17 +124,12 @@ class CsvSchemaBuilder:
         return self._with(comments=checks.boolean(allow, "set_allow_comments", "allow"))
 
     def set_any_property_name(self, name: str) -> CsvSchemaBuilder:
-        """Lines may have more columns than the schema. They are left out, as in PyFlink.
-
-        Args:
-            name: without effect.
-        """
+        """Lines may have more columns than the schema. They are left out, as in PyFlink; the name has no effect."""
         checks.text(name, "set_any_property_name", "name")
         return self._with(rest=True)
 
     def set_array_element_separator(self, separator: str) -> CsvSchemaBuilder:
-        """What separates the elements of arrays of columns that have no separator of their own. ``add_array_column``
-        gives each one."""
+        """What separates elements of arrays in columns without a separator of their own."""
         return self._with(array_separator=checks.text(separator, "set_array_element_separator", "separator"))
 
     def disable_array_element_separator(self) -> CsvSchemaBuilder:
@@ -186,16 +137,10 @@ class CsvSchemaBuilder:
         return self._with(array_separator="")
 
     def remove_array_element_separator(self, index: int) -> CsvSchemaBuilder:
-        """Let a column have no separator of its own.
-
-        Args:
-            index: of the column, from 0.
-        """
+        """Let a column, counted from 0, have no separator of its own."""
         columns = list(self._schema.columns)
         if not 0 <= checks.integer(index, "remove_array_element_separator", "index") < len(columns):
-            checks.illegal_argument(
-                f"remove_array_element_separator({index}): there are {len(columns)} columns. Give a number below that."
-            )
+            checks.illegal_argument(f"remove_array_element_separator({index}): give a number below {len(columns)}.")
         columns[index] = replace(columns[index], separator="")
         return self._with(columns=tuple(columns))
 
@@ -221,8 +166,7 @@ class CsvSchemaBuilder:
         return self._with(quote="")
 
     def set_line_separator(self, separator: str) -> CsvSchemaBuilder:
-        r"""What ends the lines that are written. All of ``\n``, ``\r\n`` and ``\r`` are read; others are refused, as
-        nobody could read them."""
+        r"""What ends the lines that are written: ``\n``, ``\r\n`` or ``\r``. All are read."""
         if checks.text(separator, "set_line_separator", "separator") not in ("\n", "\r\n", "\r"):
             raise UnsupportedError(
                 f"set_line_separator({separator!r}): a reader takes \\n, \\r\\n and \\r for the end of a line. Give "
@@ -231,8 +175,7 @@ class CsvSchemaBuilder:
         return self._with(line_separator=separator)
 
     def set_null_value(self, null_value: str) -> CsvSchemaBuilder:
-        """The text that stands for None, in quotes or not. Without this call none does when a file is read, and
-        nothing is written for None."""
+        """The text that stands for None, in quotes or not. Otherwise nothing is written for None."""
         return self._with(null=checks.text(null_value, "set_null_value", "null value"))
 
     def set_skip_first_data_row(self, skip: bool = True) -> CsvSchemaBuilder:
@@ -240,8 +183,7 @@ class CsvSchemaBuilder:
         return self._with(skip=checks.boolean(skip, "set_skip_first_data_row", "skip"))
 
     def set_use_header(self, use: bool = True) -> CsvSchemaBuilder:
-        """Whether the first line names the columns. Their order is that of the schema, whatever it says; see
-        :meth:`set_strict_headers`."""
+        """Whether the first line names the columns; see :meth:`set_strict_headers`."""
         return self._with(header=checks.boolean(use, "set_use_header", "use"))
 
     def set_strict_headers(self, strict: bool = True) -> CsvSchemaBuilder:
@@ -259,13 +201,11 @@ class CsvSchemaBuilder:
 def _data_type(value: Any, call: str) -> DataType:
     if isinstance(value, TypeInformation):
         return data_type_of(value)
-    return checks.instance(
-        value, call, DataType, "Give a type of column, such as DataTypes.INT().", ", which is not a type"
-    )
+    return checks.instance(value, call, DataType, "Give a type of column: DataTypes.INT().", ", which is not a type")
 
 
 def _plain(wanted: DataType, call: str) -> None:
-    if isinstance(wanted, ArrayType | MapType | RowType):
+    if isinstance(wanted, ArrayType | ct.MapType | RowType):
         raise UnsupportedError(
             f"{call} was given values of the type {wanted}, which a column of text cannot show. Use Parquet, Avro or "
             "JSON lines, or give the fields columns of their own."

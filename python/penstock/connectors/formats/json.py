@@ -5,21 +5,29 @@ file is the lines that begin in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from penstock.common import column_types as ct
 from penstock.common.callables import shortened
 from penstock.common.column_types import DecimalType, RowType, row_type_of
 from penstock.common.serialization import Encoder
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
-from penstock.common.typesystem.conversions import Convert, optional
-from penstock.connectors.formats.csv_values import reader as of_text
-from penstock.connectors.formats.csv_values import writer as to_text
-from penstock.connectors.formats.fields import BITS, fields_of, maker, of_kind, types_in, within
+from penstock.common.typesystem.conversions import Convert, same
+from penstock.connectors.formats.fields import (
+    BITS,
+    fields_of,
+    maker,
+    of_kind,
+    text_reader,
+    text_writer,
+    types_in,
+    within,
+)
+from penstock.connectors.parts import Unfit, elements, entries, fields
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
 from penstock.runtime.io.file_source import pieces_of, read_text
@@ -37,11 +45,9 @@ class JsonReaderFormat(StreamFormat[Any]):
 
     @staticmethod
     def for_row_type(row_type: RowType | RowTypeInfo | TupleTypeInfo) -> JsonReaderFormat:
-        """Objects as rows. Fields that an object has not are None, if their type is nullable; others that it has are
-        left out. Days, times and bytes (in Base64) are texts in JSON.
-
-        Args:
-            row_type: ``DataTypes.ROW([…])``, or a type of rows or tuples.
+        """Objects as rows of ``DataTypes.ROW([…])``, or of a type of rows or tuples. Fields that an object has not are
+        None, if their type is nullable; others that it has are left out. Days, times and bytes (in Base64) are texts in
+        JSON.
 
         Raises:
             TypeInfoError: no type of rows.
@@ -60,8 +66,8 @@ class JsonReaderFormat(StreamFormat[Any]):
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
         """The rows of a piece of a file. Lines without anything are left out."""
-        convert = reader(self.row_type)
-        exact = any(isinstance(each, DecimalType) for each in types_in(self.row_type))
+        convert = _codec(self.row_type, reads=True)
+        exact = any(isinstance(part, DecimalType) for part in types_in(self.row_type))
         decode = json.JSONDecoder(parse_float=Decimal if exact else None).decode
         done = 0
         with inflating(path_of(split)):
@@ -81,7 +87,7 @@ class JsonReaderFormat(StreamFormat[Any]):
             ) from error
         except _Misfit as misfit:
             raise FileFormatError(
-                f"{_place(split, number)}: {shortened(misfit.value)} in the field {misfit.path!r} cannot be read as "
+                f"{_place(split, number)}: {shortened(misfit.value)} in the field {misfit.place!r} cannot be read as "
                 f"{misfit.wanted}: {misfit.why}. Correct the file, or declare another type."
             ) from misfit.__cause__
 
@@ -99,11 +105,8 @@ class JsonLinesEncoder(Encoder[Any]):
 
     @staticmethod
     def for_row_type(row_type: RowType | RowTypeInfo | TupleTypeInfo) -> JsonLinesEncoder:
-        """Rows as objects. Records are rows, tuples, lists or dicts; rows and dicts are written by the names of their
-        fields if these are the type's.
-
-        Args:
-            row_type: ``DataTypes.ROW([…])``, or a type of rows or tuples.
+        """Rows as objects of ``DataTypes.ROW([…])``, or of a type of rows or tuples. Records are rows, tuples, lists or
+        dicts; rows and dicts are written by the names of their fields if these are the type's.
 
         Raises:
             TypeInfoError: no type of rows.
@@ -113,7 +116,7 @@ class JsonLinesEncoder(Encoder[Any]):
 
     @cached_property
     def _convert(self) -> Convert:
-        return writer(self.row_type)
+        return _codec(self.row_type, reads=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.row_type,)
@@ -124,115 +127,76 @@ class JsonLinesEncoder(Encoder[Any]):
             stream.write(json.dumps(self._convert(element), ensure_ascii=False).encode() + b"\n")
         except _Misfit as misfit:
             raise FileFormatError(
-                f"The value {shortened(misfit.value)} cannot be written into the field {misfit.path!r} of type "
+                f"The value {shortened(misfit.value)} cannot be written into the field {misfit.place!r} of type "
                 f"{misfit.wanted}: {misfit.why}. Convert it in a map() before the sink, or declare another type."
             ) from misfit.__cause__
 
 
-_NUMBERS = (ct.FloatType, ct.DoubleType, ct.DecimalType)
+class _Misfit(Unfit):
+    """A value that does not fit its type in the file, and why."""
+
+    def __init__(self, value: Any, wanted: ct.DataType, why: str) -> None:
+        super().__init__(value, why)
+        self.wanted = wanted
 
 
-class _Misfit(Exception):
-    """A value that does not fit its type, the path of its field, and why."""
-
-    def __init__(self, path: str, value: Any, wanted: ct.DataType, why: str) -> None:
-        super().__init__(path, value, wanted, why)
-        self.path, self.value, self.wanted, self.why = path, value, wanted, why
-
-
-def reader(wanted: ct.DataType, path: str = "") -> Convert:
-    """The conversion of a value in JSON, at a path of fields, into one in a record. It raises :class:`_Misfit`."""
-    convert = _reader(wanted, path)
+def _codec(wanted: ct.DataType, reads: bool) -> Convert:
+    """The conversion of a value in JSON into one in a record, or back; it raises :class:`_Misfit`."""
+    convert = _converter(wanted, reads)
+    missing = "it is not there; declare the type nullable" if reads else "the field cannot hold None"
 
     def checked(value: Any) -> Any:
         if value is None:
             if wanted.nullable:
                 return None
-            raise _Misfit(path, None, wanted, "it is not there; declare the type nullable")
+            raise _Misfit(None, wanted, missing)
         try:
-            return convert(value)
+            return convert(value if reads else of_kind(value, wanted))
+        except _Misfit:  # of a part
+            raise
         except (ValueError, TypeError, ArithmeticError) as error:
-            raise _Misfit(path, value, wanted, str(error) or type(error).__name__) from error
+            raise _Misfit(value, wanted, str(error) or type(error).__name__) from error
 
     return checked
 
 
-def _reader(wanted: ct.DataType, path: str) -> Convert:
+def _converter(wanted: ct.DataType, reads: bool) -> Convert:
+    if isinstance(wanted, ct.ArrayType):
+        return elements(_codec(wanted.element_type, reads))
+    if isinstance(wanted, ct.MapType):
+        key = text_reader(wanted.key_type, "", None) if reads else text_writer(wanted.key_type)
+        return entries(key, _codec(wanted.value_type, reads))
+    if isinstance(wanted, ct.RowType):
+        names, known = tuple(wanted.names), frozenset(wanted.names)
+        convert, make = fields(names, [_codec(part, reads) for part in wanted.types]), maker(wanted)
+        if reads:
+            return lambda value: make(convert(map(_of(value, dict).get, names)))
+        return lambda value: dict(zip(names, convert(fields_of(value, names, known)), strict=True))
     if type(wanted) in BITS:
-        return _integer(wanted)
-    if isinstance(wanted, _NUMBERS):
-        text = of_text(wanted, "", None)
-        return lambda value: text(str(_of(value, int, float, Decimal, str)))
+        fit = within(BITS[type(wanted)])
+        return lambda value: fit(_of(value, int))
+    return _scalar_reader(wanted) if reads else _scalar_writer(wanted)
+
+
+def _scalar_reader(wanted: ct.DataType) -> Convert:
     if isinstance(wanted, ct.BooleanType):
         return lambda value: _of(value, bool)
-    if isinstance(wanted, ct.ArrayType):
-        element = reader(wanted.element_type, f"{path}[]")
-        return lambda value: list(map(element, _of(value, list)))
-    if isinstance(wanted, ct.MapType):
-        key, item = of_text(wanted.key_type, "", None), reader(wanted.value_type, f"{path}{{}}")
-        return lambda value: {key(k): item(v) for k, v in _of(value, dict).items()}
-    if isinstance(wanted, ct.RowType):
-        return _row_reader(wanted, path)
-    text = of_text(wanted, "", None)
-    return lambda value: text(_of(value, str))
+    read = text_reader(wanted, "", None)
+    if isinstance(wanted, ct.FloatType | ct.DoubleType | ct.DecimalType):
+        return lambda value: read(str(_of(value, int, float, Decimal, str)))
+    return lambda value: read(_of(value, str))
+
+
+def _scalar_writer(wanted: ct.DataType) -> Convert:
+    if isinstance(wanted, ct.BooleanType | ct.VarCharType):
+        return same
+    write = text_writer(wanted)
+    if isinstance(wanted, ct.FloatType | ct.DoubleType):
+        return lambda value: value if abs(value) < float("inf") else write(value)
+    return write
 
 
 def _of(value: Any, *kinds: type) -> Any:
     if type(value) in kinds:
         return value
     raise TypeError(f"it is a {type(value).__name__}, not a {kinds[-1].__name__}")
-
-
-def _integer(wanted: ct.DataType) -> Convert:
-    fit = within(BITS[type(wanted)])
-    return lambda value: fit(_of(value, int))
-
-
-def _row_reader(wanted: ct.RowType, path: str) -> Convert:
-    fields = [(field.name, reader(field.data_type, f"{path}.{field.name}".lstrip("."))) for field in wanted]
-    make = maker(wanted)
-    return lambda value: make([read(_of(value, dict).get(name)) for name, read in fields])
-
-
-def writer(wanted: ct.DataType, path: str = "") -> Convert:
-    """The conversion of a value in a record, at a path of fields, into one in JSON. It raises :class:`_Misfit`."""
-    convert = _writer(wanted, path)
-
-    def checked(value: Any) -> Any:
-        if value is None and not wanted.nullable:
-            raise _Misfit(path, None, wanted, "the field cannot hold None")
-        try:
-            return convert(of_kind(value, wanted))
-        except (ValueError, TypeError, ArithmeticError) as error:
-            raise _Misfit(path, value, wanted, str(error) or type(error).__name__) from error
-
-    return checked if not wanted.nullable else optional(checked)
-
-
-def _writer(wanted: ct.DataType, path: str) -> Callable[[Any], Any]:
-    if type(wanted) in BITS:
-        return _integer(wanted)
-    if isinstance(wanted, ct.FloatType | ct.DoubleType):
-        return lambda value: value if abs(value) < float("inf") else to_text(wanted)(value)
-    if isinstance(wanted, ct.BooleanType | ct.VarCharType):
-        return lambda value: value
-    if isinstance(wanted, ct.ArrayType):
-        element = writer(wanted.element_type, f"{path}[]")
-        return lambda values: list(map(element, values))
-    if isinstance(wanted, ct.MapType):
-        key, item = to_text(wanted.key_type), writer(wanted.value_type, f"{path}{{}}")
-        return lambda value: {key(k): item(v) for k, v in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(wanted, ct.RowType):
-        return _row_writer(wanted, path)
-    return to_text(wanted)
-
-
-def _row_writer(wanted: ct.RowType, path: str) -> Convert:
-    names, known = tuple(wanted.names), frozenset(wanted.names)
-    writers = [writer(field.data_type, f"{path}.{field.name}".lstrip(".")) for field in wanted]
-
-    def write_row(value: Any) -> dict[str, Any]:
-        values = fields_of(value, names, known)
-        return {name: write(field) for name, write, field in zip(names, writers, values, strict=True)}
-
-    return write_row

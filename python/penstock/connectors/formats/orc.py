@@ -13,9 +13,8 @@ from penstock.common import Configuration
 from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
 from penstock.common.column_types import RowType, TimeType, row_type_of
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
+from penstock.connectors.formats.columnar import Readers, TableWriter, arguments, choice, whole
 from penstock.connectors.formats.fields import types_in
-from penstock.connectors.formats.options import Readers, arguments, choice, whole
-from penstock.connectors.formats.tables import TableWriter
 from penstock.errors import UnsupportedError
 
 __all__ = ["OrcBulkWriters", "OrcWriterFactory"]
@@ -48,11 +47,7 @@ WRITING: Readers = {
 
 @dataclass(frozen=True, repr=False)
 class OrcWriterFactory(RowDataBulkWriterFactory):
-    """Makes writers of ORC files. See :meth:`OrcBulkWriters.for_row_type`.
-
-    Attributes:
-        arguments: of Arrow's writer.
-    """
+    """Makes writers of ORC files, with arguments of Arrow's writer. See :meth:`OrcBulkWriters.for_row_type`."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 

@@ -7,21 +7,21 @@ timestamp as INT96, which is a moment; a local time becomes one in the time zone
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import IO, Any
+from dataclasses import dataclass, field, replace
+from typing import IO, Any, cast
 
 from penstock.common import Configuration, checks
+from penstock.common import column_types as ct
 from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
-from penstock.common.column_types import DataType, RowType, TimestampType, row_type_of
+from penstock.common.column_types import RowType, TimestampType, row_type_of
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.connectors.formats.avro import AvroSchema, of_records
-from penstock.connectors.formats.avro_types import row_type_of_avro
+from penstock.connectors.formats.columnar import Readers, TableWriter, arguments, choice, flag, whole
 from penstock.connectors.formats.fields import types_in
-from penstock.connectors.formats.options import Readers, arguments, choice, flag, whole
-from penstock.connectors.formats.tables import TableWriter
-from penstock.errors import FileFormatError
+from penstock.errors import FileFormatError, UnsupportedError
 from penstock.runtime.io.file_format import BulkFormat, FileFormat, StreamFormat, path_of
 from penstock.runtime.io.file_source import opened, pieces_of
 from penstock.runtime.io.files import ends_before
@@ -39,24 +39,16 @@ __all__ = [
 
 
 _log = logging.getLogger("penstock")
-_BUFFER = 1 << 20
-"""Bytes that are read of a column at a time."""
+_BUFFER = 1 << 20  # bytes that are read of a column at a time
 
 
 @dataclass(frozen=True)
 class ParquetRows(FileFormat[Any]):
-    """Rows of Parquet files. Positions are bytes, or a row group and a row in it.
+    """Rows of Parquet files. Positions are bytes, or a row group and a row in it."""
 
-    Attributes:
-        row_type: which columns are read, and as what.
-        batch_size: rows at a time.
-        utc: whether moments become local times in UTC, otherwise in the time zone of the machine.
-        case_sensitive: whether names of columns are case-sensitive.
-    """
-
-    row_type: RowType
+    row_type: RowType  # which columns are read, and as what
     batch_size: int = 2_048
-    utc: bool = False
+    utc: bool = False  # moments become local times in UTC, otherwise in the time zone of the machine
     case_sensitive: bool = True
 
     @property
@@ -91,14 +83,13 @@ class _Reader:
 
         from penstock.connectors.formats.arrow import LOCAL, UTC, BatchReader
 
-        timestamps = [each for each in types_in(settings.row_type) if isinstance(each, TimestampType)]
-        unit = "ns" if any(each.precision > 6 for each in timestamps) else "us"
+        exact = any(isinstance(part, TimestampType) and part.precision > 6 for part in types_in(settings.row_type))
+        unit = "ns" if exact else "us"
         self._file = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER, coerce_int96_timestamp_unit=unit)
         self._path, self._settings = path, settings
         self._names = self._found()
-        schema = pa.schema(
-            [each.with_name(self._names.get(each.name, each.name)) for each in _with_moments(self._file)]
-        )
+        in_file = _with_moments(self._file)
+        schema = pa.schema([column.with_name(self._names.get(column.name, column.name)) for column in in_file])
         self._batches = BatchReader(schema, settings.row_type, path, UTC if settings.utc else LOCAL)
 
     def _found(self) -> dict[str, str]:
@@ -111,38 +102,32 @@ class _Reader:
             name = column.name if exact else by_case.get(column.name.lower(), column.name)
             if name in in_file:
                 declared[name] = column.name
-            else:
-                self._missing(column.name, column.data_type, by_case.get(column.name.lower()))
+                continue
+            other = by_case.get(column.name.lower())
+            if other is not None or not column.data_type.nullable:
+                hint = (
+                    f"it has {other!r}; write it so, or pass is_case_sensitive=False"
+                    if other
+                    else "declare it nullable"
+                )
+                raise FileFormatError(f"{self._path} has no column {column.name!r}: {hint}. Its columns: {in_file}.")
+            _log.warning("%s has no column %r: it is None in all of its records", self._path, column.name)
         if not declared:
             raise FileFormatError(
-                f"{self._path} has none of the columns {self._settings.row_type.names}: it has {in_file}. Declare "
-                "those that shall be read."
+                f"{self._path} has none of the columns {self._settings.row_type.names}: it has {in_file}. Declare some "
+                "of these."
             )
         return declared
 
-    def _missing(self, name: str, data_type: DataType, other: str | None) -> None:
-        """A column that the file does not have: None in all rows, as in Flink, unless that cannot be meant."""
-        if other is None and data_type.nullable:
-            _log.warning("%s has no column %r: it is None in all of its records", self._path, name)
-            return
-        hint = f"it has {other!r}; write it so, or pass is_case_sensitive=False" if other else "declare it nullable"
-        raise FileFormatError(
-            f"{self._path} has no column {name!r}: {hint}. Its columns: {self._file.schema_arrow.names}."
-        )
-
-    def _declared(self, names: Sequence[str]) -> list[str]:
-        return [self._names.get(name, name) for name in names]
-
     def records(self, split: Split) -> Iterator[Records[Any]]:
         """The rows of a piece."""
-        first, skipped = split.start if isinstance(split.start, list) else (0, 0)
-        groups = self._file.metadata
-        begun = isinstance(split.start, list)
+        groups, begun = self._file.metadata, isinstance(split.start, list)
+        first, skipped = split.start if begun else (0, 0)
         if begun and (first >= groups.num_row_groups or groups.row_group(first).num_rows < skipped):
             raise ends_before(self._path, split.start)
-        for group in range(first, self._file.metadata.num_row_groups):
-            middle = _middle(self._file.metadata.row_group(group))
-            if _within(middle, split):
+        start = 0 if begun else split.start or 0
+        for group in range(first, groups.num_row_groups):
+            if start <= (middle := _middle(groups.row_group(group))) and (split.end is None or middle < split.end):
                 yield from self._group(group, skipped if group == first else 0)
 
     def _group(self, group: int, skipped: int) -> Iterator[Records[Any]]:
@@ -153,7 +138,7 @@ class _Reader:
             kept = batch.slice(max(0, skipped - row))
             row += batch.num_rows
             if kept.num_rows:
-                named = kept.rename_columns(self._declared(kept.schema.names))
+                named = kept.rename_columns([self._names.get(name, name) for name in kept.schema.names])
                 place = f"row group {group}, rows {row - kept.num_rows} to {row - 1}"
                 yield Records(self._batches.records(named, place), [group, row])
 
@@ -168,19 +153,14 @@ def _middle(group: Any) -> int:
     return start + size // 2
 
 
-def _within(middle: int, split: Split) -> bool:
-    start = split.start if isinstance(split.start, int) else 0
-    return start <= middle and (split.end is None or middle < split.end)
-
-
 def _with_moments(file: Any) -> Any:
     """The schema of a file in Arrow, INT96 being moments in UTC."""
     schema = file.schema_arrow
     columns = map(file.schema.column, range(len(file.schema)))
     moments = {column.path.partition(".")[0] for column in columns if column.physical_type == "INT96"}
-    for index, each in enumerate(schema):
-        if each.name in moments:
-            schema = schema.set(index, each.with_type(_in_utc(each.type)))
+    for index, column in enumerate(schema):
+        if column.name in moments:
+            schema = schema.set(index, column.with_type(_in_utc(column.type)))
     return schema
 
 
@@ -195,24 +175,18 @@ def _in_utc(kind: Any) -> Any:
     if pa.types.is_map(kind):
         return pa.map_(_in_utc(kind.key_type), _in_utc(kind.item_type))
     if pa.types.is_struct(kind):
-        fields = [kind.field(index) for index in range(kind.num_fields)]
-        return pa.struct([each.with_type(_in_utc(each.type)) for each in fields])
+        parts = [kind.field(index) for index in range(kind.num_fields)]
+        return pa.struct([part.with_type(_in_utc(part.type)) for part in parts])
     return kind
 
 
 @dataclass(frozen=True)
 class ParquetOptions:
-    """How Parquet files are written.
+    """How Parquet files are written."""
 
-    Attributes:
-        utc: whether local times are taken to be in UTC, otherwise in the time zone of the machine.
-        group_bytes: about the size of a row group in memory.
-        arguments: of Arrow's writer.
-    """
-
-    utc: bool = False
-    group_bytes: int = 64 << 20
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    utc: bool = False  # local times are in UTC, otherwise in the time zone of the machine
+    group_bytes: int = 64 << 20  # about the size of a row group in memory
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of Arrow's writer
 
 
 class ParquetWriter(TableWriter):
@@ -228,7 +202,6 @@ class ParquetWriter(TableWriter):
         self.writer = pq.ParquetWriter(pa.PythonFile(out, "w"), self.batches.schema, **arguments)
 
     def add_all(self, elements: Sequence[Any], /) -> None:
-        """Keep some rows."""
         super().add_all(elements)
         if self.waiting >= self._group_bytes:
             self.flush()
@@ -253,10 +226,8 @@ WRITING: Readers = {
 
 class ParquetColumnarRowInputFormat(ParquetRows, BulkFormat[Any]):
     """Rows of Parquet files, for ``FileSource.for_bulk_file_format``. Columns of any type are read, also arrays, maps
-    and rows, which PyFlink's does not.
-
-    A column that a file does not have is None in all of its rows, as in Flink. It is refused if its type is not
-    nullable, if the name is there in another case, and if the file has none of the columns.
+    and rows, which PyFlink's does not. A column that a file does not have is None, as in Flink. It is refused if its
+    type is not nullable, if the name is there in another case, and if the file has none of the columns.
 
     Args:
         row_type: ``DataTypes.ROW([…])``, or a type of rows or tuples: which columns are read, and as what.
@@ -264,10 +235,6 @@ class ParquetColumnarRowInputFormat(ParquetRows, BulkFormat[Any]):
         batch_size: rows that are read at a time.
         is_utc_timestamp: whether moments in the file become local times in UTC, otherwise in the machine's time zone.
         is_case_sensitive: whether names of columns are.
-
-    Raises:
-        TypeInfoError: no type of rows.
-        UnsupportedError: a type that no column has, or a setting of Hadoop's.
     """
 
     def __init__(
@@ -327,7 +294,9 @@ class ParquetBulkWriters:
         """
         call = "ParquetBulkWriters.for_row_type"
         utc = checks.boolean(utc_timestamp, call, "utc_timestamp")
-        return ParquetWriterFactory(row_type_of(row_type, call), options_of(hadoop_config, call, utc))
+        settings = arguments(hadoop_config, WRITING, call, "hadoop_config")
+        size = settings.pop("group_bytes", ParquetOptions.group_bytes)
+        return ParquetWriterFactory(row_type_of(row_type, call), ParquetOptions(utc, size, settings))
 
 
 class AvroParquetReaderFormat(ParquetRows, StreamFormat[Any]):
@@ -339,10 +308,7 @@ class AvroParquetReaders:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> AvroParquetReaderFormat:
-        """Records of a schema, as dicts.
-
-        Args:
-            schema: of a record; which columns are read, and as what.
+        """Records of a schema of a record, as dicts; the schema says which columns are read, and as what.
 
         Raises:
             InvalidProgramError: no schema of a record.
@@ -357,22 +323,83 @@ class AvroParquetWriters:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> ParquetWriterFactory:
-        """Records of a schema: dicts, or rows and tuples of as many fields. The stream needs no type.
-
-        Args:
-            schema: of a record.
-
-        Raises:
-            InvalidProgramError: no schema of a record.
-            UnsupportedError: a type that no column has: a union of several, or a record inside itself.
-        """
+        """Records of a schema: dicts, or rows and tuples of as many fields."""
         text = of_records(schema, "AvroParquetWriters.for_generic_record").text
         options = ParquetOptions(utc=True, arguments={"use_deprecated_int96_timestamps": False})
         return ParquetWriterFactory(row_type_of_avro(text), options)
 
 
-def options_of(hadoop_config: Configuration | None, call: str, utc: bool) -> ParquetOptions:
-    """The options of a writer by a Hadoop configuration, or None."""
-    of_writer = arguments(hadoop_config, WRITING, call, "hadoop_config")
-    size = of_writer.pop("group_bytes", ParquetOptions.group_bytes)
-    return ParquetOptions(utc, size, of_writer)
+_PRIMITIVES: dict[str, ct.DataType] = {
+    "boolean": ct.BooleanType(nullable=False),
+    "int": ct.IntType(nullable=False),
+    "long": ct.BigIntType(nullable=False),
+    "float": ct.FloatType(nullable=False),
+    "double": ct.DoubleType(nullable=False),
+    "string": ct.VarCharType(nullable=False),
+    "enum": ct.VarCharType(nullable=False),
+    "bytes": ct.VarBinaryType(nullable=False),
+    "fixed": ct.VarBinaryType(nullable=False),
+}
+_LOGICAL: dict[str, ct.DataType] = {
+    "date": ct.DateType(nullable=False),
+    "time-millis": ct.TimeType(3, nullable=False),
+    "time-micros": ct.TimeType(6, nullable=False),
+    "timestamp-millis": ct.LocalZonedTimestampType(3, zoned=True, nullable=False),
+    "timestamp-micros": ct.LocalZonedTimestampType(6, zoned=True, nullable=False),
+    "local-timestamp-millis": ct.TimestampType(3, nullable=False),
+    "local-timestamp-micros": ct.TimestampType(6, nullable=False),
+}
+
+
+def row_type_of_avro(text: str) -> ct.RowType:
+    """The columns of the records, which are dicts, of a valid Avro schema."""
+    return cast("ct.RowType", _type(json.loads(text), {}))
+
+
+def _type(schema: Any, named: dict[str, ct.DataType]) -> ct.DataType:
+    if isinstance(schema, list):
+        return _union(cast("list[Any]", schema), named)
+    if isinstance(schema, str):
+        return _PRIMITIVES[schema] if schema in _PRIMITIVES else _named(schema, named)
+    kind = schema["type"]
+    if isinstance(kind, dict | list):
+        return _type(kind, named)
+    if schema.get("logicalType") == "decimal":
+        return ct.DecimalType(schema["precision"], schema.get("scale", 0), nullable=False)
+    if schema.get("logicalType") in _LOGICAL:
+        return _LOGICAL[schema["logicalType"]]
+    if kind in ("record", "error"):
+        fields = tuple(ct.RowField(part["name"], _type(part["type"], named)) for part in schema["fields"])
+        row_type = named[_short(schema["name"])] = ct.RowType(fields, form="dict", nullable=False)
+        return row_type
+    if kind == "array":
+        return ct.ArrayType(_type(schema["items"], named), nullable=False)
+    if kind == "map":
+        return ct.MapType(_PRIMITIVES["string"], _type(schema["values"], named), nullable=False)
+    if kind in ("enum", "fixed"):
+        named[_short(schema["name"])] = _PRIMITIVES[kind]
+    return _PRIMITIVES[kind] if kind in _PRIMITIVES else _named(kind, named)
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _named(name: str, named: Mapping[str, ct.DataType]) -> ct.DataType:
+    if _short(name) in named:
+        return named[_short(name)]
+    raise UnsupportedError(
+        f"The Avro type {name!r} stands inside itself, and a Parquet file has no such columns. Use Avro files: "
+        "AvroBulkWriters, AvroReaderFormat."
+    )
+
+
+def _union(branches: list[Any], named: dict[str, ct.DataType]) -> ct.DataType:
+    others = [branch for branch in branches if branch != "null"]
+    if len(others) != 1:
+        raise UnsupportedError(
+            f"The Avro union {branches} has not one type beside null, and a Parquet file has no such column. Use Avro "
+            "files: AvroBulkWriters, AvroReaderFormat."
+        )
+    branch = _type(others[0], named)
+    return branch if len(others) == len(branches) else replace(branch, nullable=True)

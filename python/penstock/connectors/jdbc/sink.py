@@ -1,5 +1,8 @@
 """Writes records by SQL statements: in batches while the task runs, or, exactly once, in one transaction per step.
 
+Databases are reached through Python's drivers (DB-API 2.0). URLs are JDBC's: ``jdbc:sqlite:/data/orders.db``,
+``jdbc:postgresql://host:5432/orders``.
+
 Source of the semantics: ``JdbcOutputFormat``, ``JdbcExecutionOptions`` (Flink's JDBC connector 3.2).
 """
 
@@ -7,21 +10,27 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date, datetime, timezone
+from datetime import time as time_of_day
+from decimal import Decimal
+from importlib import import_module
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from penstock.connectors.jdbc.databases import Database, Statement, statement
-from penstock.errors import ConfigurationError, PenstockError
+from penstock.common.row import Row
+from penstock.common.time import Instant
+from penstock.errors import ConfigurationError, InvalidProgramError, PenstockError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.io.sinks import BuiltinSink, SinkWriter
 
 _LOG = logging.getLogger("penstock")
 R = TypeVar("R")
 
-TABLE = "penstock_commits"
-"""The table of markers."""
+TABLE = "penstock_commits"  # the table of markers
 _CREATE = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} (sink VARCHAR(200) NOT NULL, job_folder VARCHAR(40) NOT NULL, "
     "version BIGINT NOT NULL, PRIMARY KEY (sink, job_folder))"
@@ -30,6 +39,130 @@ _HOLD = f"UPDATE {TABLE} SET version = version WHERE sink = ? AND job_folder = ?
 _RAISE = f"UPDATE {TABLE} SET version = ? WHERE sink = ? AND job_folder = ?"
 _FIND = f"SELECT version FROM {TABLE} WHERE sink = ? AND job_folder = ?"
 _BEGIN = f"INSERT INTO {TABLE} (version, sink, job_folder) VALUES (?, ?, ?)"
+
+
+_DRIVERS = {
+    "sqlite": ("sqlite3",),
+    "duckdb": ("duckdb",),
+    "postgresql": ("psycopg", "psycopg2", "pg8000.dbapi"),
+    "mysql": ("mysql.connector", "pymysql", "MySQLdb"),
+    "mariadb": ("mariadb", "pymysql", "mysql.connector"),
+}
+"""Python's drivers by the scheme of the URL; the first that is installed is used."""
+_FILES = frozenset({"sqlite", "duckdb"})
+_BUSY_SECONDS = 60.0
+_DATABASE = {"psycopg": "dbname", "psycopg2": "dbname"}
+"""The argument for the database, in drivers that do not call it ``database``."""
+
+_PIECES = re.compile(
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | --[^\n]* | /\*.*?\*/ | \? | % | : | [^'"`?%:/-]+ | .""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Tokens of a statement: texts, names, comments, and placeholders."""
+
+
+@dataclass(frozen=True)
+class Database:
+    """How to reach a database."""
+
+    url: str
+    driver: str | None = None
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @property
+    def scheme(self) -> str:
+        return self.url.removeprefix("jdbc:").partition(":")[0].lower()
+
+    def module(self) -> Any:
+        names = _DRIVERS.get(self.scheme, ())
+        if self.driver and not self.driver.rpartition(".")[2][:1].isupper():  # a module, and not a Java class
+            names = (self.driver,)
+        for name in names:
+            try:
+                return import_module(name)
+            except ImportError:
+                continue
+        schemes = ", ".join(f"jdbc:{scheme}:" for scheme in _DRIVERS)
+        if not names:
+            raise ConfigurationError(
+                f"The database {self.url!r} has the scheme {self.scheme!r}, for which no driver is known. Known are "
+                f"{schemes}; for another one give the module of its Python driver: with_driver_name('oracledb')."
+            )
+        raise ConfigurationError(
+            f"The database {self.url!r} needs one of the Python drivers {', '.join(map(repr, names))}, but none can be "
+            "imported. Install one, on the driver and on all executors; Java's drivers are not used."
+        )
+
+    def connect(self) -> Any:
+        """A new connection, without automatic commit."""
+        module = self.module()
+        if self.scheme in _FILES:
+            path = self.url.removeprefix("jdbc:").partition(":")[2]
+            more = {"timeout": _BUSY_SECONDS, "check_same_thread": False} if self.scheme == "sqlite" else {}
+            return module.connect(path, **more)
+        parts = urlsplit(self.url.removeprefix("jdbc:"))
+        arguments = {
+            "host": parts.hostname,
+            "port": parts.port,
+            _DATABASE.get(module.__name__, "database"): unquote(parts.path.lstrip("/")) or None,
+            "user": self.user or parts.username,
+            "password": self.password or parts.password,
+            **dict(parse_qsl(parts.query)),
+        }
+        return module.connect(**{name: value for name, value in arguments.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement in the driver's parameter style."""
+
+    text: str
+    placeholders: int
+    named: bool = False
+    texts_only: bool = False
+
+    def values(self, record: Any) -> Any:
+        fields: Sequence[Any] = tuple(record) if isinstance(record, Row | tuple | list) else (record,)
+        if len(fields) != self.placeholders:
+            raise InvalidProgramError(
+                f"The record {record!r} has {len(fields)} fields, and the statement {self.placeholders} placeholders: "
+                f"{self.text!r}. Map the stream to rows with a field for each '?'."
+            )
+        values = tuple(map(self._value, fields))
+        return {f"p{index}": value for index, value in enumerate(values, 1)} if self.named else values
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, Instant):
+            moment = datetime.fromtimestamp(value.seconds, timezone.utc)
+            value = moment.replace(microsecond=value.nanos // 1000, tzinfo=None)
+        if not self.texts_only:
+            return value
+        if isinstance(value, datetime):
+            return value.isoformat(" ")
+        return str(value) if isinstance(value, Decimal | date | time_of_day) else value
+
+
+def placeholders(sql: str) -> int:
+    """The number of ``?`` that stand for values."""
+    return sum(match[0] == "?" for match in _PIECES.finditer(sql))
+
+
+def statement(sql: str, database: Database) -> Statement:
+    """A statement with ``?`` in the parameter style of the driver. A ``?`` in a text, name or comment stays."""
+    style = database.module().paramstyle
+    pieces: list[str] = []
+    count = 0
+    for match in _PIECES.finditer(sql):
+        piece = match[0]
+        if piece == "?":
+            count += 1
+            numbered = {"numeric": f":{count}", "named": f":p{count}"}
+            piece = "?" if style == "qmark" else numbered.get(style, "%s")
+        elif style in ("format", "pyformat"):
+            piece = piece.replace("%", "%%")
+        pieces.append(piece)
+    return Statement("".join(pieces), count, style == "named", database.scheme == "sqlite")
 
 
 @dataclass(frozen=True)
@@ -43,7 +176,6 @@ class JdbcOutput(BuiltinSink):
     retries: int = 3
 
     def prepare(self, parallelism: int) -> JdbcOutput:
-        """Check that the driver is installed."""
         self.database.module()
         return self
 
@@ -109,26 +241,21 @@ class Access:
             except Exception as error:
                 self.close()
                 if attempt == self._retries:
-                    raise _failure(self._database, error, attempt + 1) from error
+                    raise ConfigurationError(
+                        f"The database {self._database.url!r} has not taken the records after {attempt + 1} attempts: "
+                        f"{type(error).__name__}: {error}. Check the statement, the table, and that the executors can "
+                        "reach the database; with_max_retries() sets the number of retries."
+                    ) from error
                 _LOG.warning("%s: %s; trying again", self._database.url, error)
                 time.sleep(attempt)
         raise AssertionError("there is a last attempt")
 
     def close(self) -> None:
-        """Roll back and close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             for end in (connection.rollback, connection.close):
                 with contextlib.suppress(Exception):  # the failure before it counts
                     end()
-
-
-def _failure(database: Database, error: Exception, attempts: int) -> ConfigurationError:
-    return ConfigurationError(
-        f"The database {database.url!r} has not taken the records after {attempts} attempts: {type(error).__name__}: "
-        f"{error}. Check the statement, the table, and that the executors can reach the database; "
-        "with_max_retries() sets the number of retries."
-    )
 
 
 def execute(connection: Any, prepared: Statement, rows: Sequence[Any]) -> None:
@@ -141,8 +268,8 @@ def execute(connection: Any, prepared: Statement, rows: Sequence[Any]) -> None:
 
 
 class JdbcCommits:
-    """A two-phase sink: the records of a step are executed in one transaction once the step counts, with a marker of
-    its version. A job without a checkpoint directory, whose ``owner`` is empty, commits once and needs no marker."""
+    """A two-phase sink: the records of a step are executed in one transaction, with a marker of its version. A job
+    without a checkpoint directory, whose ``owner`` is empty, commits once and needs no marker."""
 
     owner = ""
     gathers = True
@@ -160,7 +287,6 @@ class JdbcCommits:
         self._rows.append(self._statement.values(value))
 
     def prepare(self, version: int) -> list[Any] | None:
-        """The rows of a step."""
         rows, self._rows = self._rows, []
         return rows or None
 
@@ -171,18 +297,18 @@ class JdbcCommits:
         """Execute the statement for all rows, unless the marker says that this has been done."""
         access = Access(self._database, self._retries)
         prepared = statement(self._sql, self._database)
+
+        def work(connection: Any) -> None:
+            if not self.owner or self._mark(connection, version):
+                for rows in committables:
+                    execute(connection, prepared, rows)
+
         try:
             if self.owner:
                 access.run(lambda connection: self._do(connection, _CREATE, ()))
-            access.run(lambda connection: self._commit(connection, prepared, committables, version))
+            access.run(work)
         finally:
             access.close()
-
-    def _commit(self, connection: Any, prepared: Statement, committables: Sequence[list[Any]], version: int) -> None:
-        if self.owner and not self._mark(connection, version):
-            return
-        for rows in committables:
-            execute(connection, prepared, rows)
 
     def _mark(self, connection: Any, version: int) -> bool:
         """Lock the marker until the end of the transaction, and raise it. Returns whether it was lower."""

@@ -8,17 +8,23 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from penstock.connectors.kafka import client
 from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.offsets import INTERNAL, KafkaTopicPartition, Subscription, in_order
-from penstock.connectors.kafka.pool import Pool, close
+from penstock.connectors.kafka.client import Pool, close
+from penstock.connectors.kafka.offsets import (
+    INTERNAL,
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaTopicPartition,
+    Subscription,
+    in_order,
+)
 from penstock.errors import ConfigurationError
 
-_BEGINNING, _END = -2, -1
-"""Special times in a request for offsets."""
+_BEGINNING, _END = -2, -1  # special times in a request for offsets
 _MOST, _SECONDS = 8, 600.0
 _LEADERLESS = "LEADER_NOT_AVAILABLE"
 _STALE = frozenset({"FENCED_LEADER_EPOCH", _LEADERLESS, "UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_PARTITION"})
@@ -32,10 +38,9 @@ class MetadataClient:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self.key = frozenset(properties.items())
-        self.consumer: Any = client.create("Consumer", properties, "consumer", {"on_commit": _committed})
+        self.consumer: Any = client.create("consumer", properties, {"on_commit": _committed})
 
     def close(self) -> None:
-        """Close the consumer, after the offsets that it is committing."""
         self.consumer.close()
 
     def leave(self) -> None:
@@ -50,26 +55,23 @@ METADATA_CLIENTS: Pool[MetadataClient] = Pool(_MOST, _SECONDS)
 def open_cluster(properties: Mapping[str, str]) -> Iterator[Cluster]:
     """A cluster to ask. Its consumer is kept for later requests unless one fails."""
     key = frozenset(properties.items())
-    metadata_client = METADATA_CLIENTS.take(lambda metadata_client: metadata_client.key == key) or MetadataClient(
-        properties
-    )
+    idle = METADATA_CLIENTS.take(lambda idle: idle.key == key) or MetadataClient(properties)
     try:
-        yield Cluster(metadata_client.consumer, properties)
+        yield Cluster(idle.consumer, properties)
     except BaseException:
-        metadata_client.leave()
+        idle.leave()
         raise
-    METADATA_CLIENTS.put(metadata_client)
+    METADATA_CLIENTS.put(idle)
 
 
 def _committed(error: Any, partitions: Sequence[Any]) -> None:
-    """Kafka's client calls this after a commit of offsets."""
     if error is not None:
         shown = ", ".join(f"{partition.topic}-{partition.partition}" for partition in partitions)
         client.LOGGER.warning("the offsets of %s could not be committed for the group: %s", shown, error.str())
 
 
 class Cluster:
-    """Answers the driver's questions about a Kafka cluster (:class:`~penstock.connectors.kafka.offsets.Broker`)."""
+    """Answers the driver's questions about a Kafka cluster, about all partitions at once, as far as Kafka can."""
 
     def __init__(self, consumer: Any, properties: Mapping[str, str]) -> None:
         self._consumer, self._properties = consumer, properties
@@ -79,7 +81,9 @@ class Cluster:
         """The partitions of a subscription, in order."""
         topics = client.topics(self._consumer, self._properties, "consumer")
         pattern = subscription.pattern
-        named = subscription.named if pattern is None else [topic for topic in topics if _fits(topic, pattern)]
+        named: Iterable[str] = subscription.named
+        if pattern is not None:
+            named = [topic for topic in topics if topic not in INTERNAL and re.fullmatch(pattern, topic)]
         for topic in named:
             if topic not in topics:
                 raise client.missing_topic(topic, self._properties, [name for name in topics if name not in INTERNAL])
@@ -93,7 +97,6 @@ class Cluster:
         return subscription.partitions or in_order(existing)
 
     def beginnings(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
-        """The first offset of each partition."""
         return self._at(partitions, _BEGINNING)
 
     def ends(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
@@ -101,11 +104,9 @@ class Cluster:
         return self._at(partitions, _END)
 
     def at_time(self, partitions: Sequence[KafkaTopicPartition], time: int) -> Offsets:
-        """The first offset at or after the timestamp, for partitions that have one."""
         return {partition: offset for partition, offset in self._at(partitions, time).items() if offset >= 0}
 
     def committed(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
-        """The committed offsets of the group; empty without a group."""
         if "group.id" not in self._properties or not partitions:
             return {}
         offsets = self._request(self._consumer.committed, [_kafkas(partition) for partition in partitions])
@@ -141,10 +142,7 @@ class Cluster:
         try:
             return client.with_retries(attempt, self._seconds)
         except kafka_exception as error:
-            numbers: dict[str, list[int]] = {}
-            for partition in partitions:
-                numbers.setdefault(partition.topic, []).append(partition.partition)
-            client.check_exists(self._consumer, self._properties, numbers)
+            client.check_exists(self._consumer, self._properties, partitions)
             if error.args[0].name().startswith(("_", _LEADERLESS)):  # an error of the client, which got no answer
                 raise client.unreachable(self._properties, "consumer", client.reason(error)) from error
             raise ConfigurationError(
@@ -154,11 +152,9 @@ class Cluster:
             ) from error
 
     def _refreshed(self, failure: Any, partitions: list[Any], seconds: float) -> Any:
-        """The error for a failed request.
-
-        A broker that shuts down may report a partition without a leader, and the client keeps believing that, even of a
-        partition that does not exist. So this makes it ask for the leaders again.
-        """
+        """The error for a failed request. A broker that shuts down may report a partition without a leader, and the
+        client keeps believing that, even of a partition that does not exist: so this makes it ask for the leaders
+        again."""
         if failure.name() not in _STALE:
             return failure
         topics = self._consumer.list_topics(timeout=seconds).topics
@@ -168,9 +164,28 @@ class Cluster:
         return client.kafka().KafkaError(client.kafka().KafkaError.LEADER_NOT_AVAILABLE)
 
 
-def _fits(topic: str, pattern: str) -> bool:
-    return topic not in INTERNAL and re.fullmatch(pattern, topic) is not None
-
-
 def _kafkas(partition: KafkaTopicPartition, offset: int = 0) -> Any:
     return client.kafka().TopicPartition(partition.topic, partition.partition, offset)
+
+
+def resolved(
+    initializer: KafkaOffsetsInitializer, partitions: Sequence[KafkaTopicPartition], cluster: Cluster
+) -> Offsets:
+    """The offset of each partition; an error if it has none and the reset strategy is NONE."""
+    known: Offsets = {}
+    if initializer.kind == "timestamp":
+        known = cluster.at_time(partitions, initializer.time)
+    elif initializer.kind in ("committed", "offsets"):
+        known = {partition: initializer.given[partition] for partition in partitions if partition in initializer.given}
+        known |= cluster.committed([partition for partition in partitions if partition not in known])
+    missing = [partition for partition in partitions if partition not in known]
+    if not missing:
+        return known
+    if initializer.reset is KafkaOffsetResetStrategy.NONE:
+        raise ConfigurationError(
+            f"There is no offset for {', '.join(map(str, missing))}: the consumer group has committed none, and the "
+            "offset reset strategy is NONE. Give EARLIEST or LATEST, or set_group_id() of a group that has read them.",
+            flink_class="org.apache.kafka.clients.consumer.NoOffsetForPartitionException",
+        )
+    request = cluster.beginnings if initializer.reset is KafkaOffsetResetStrategy.EARLIEST else cluster.ends
+    return known | request(missing)

@@ -17,17 +17,8 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class KafkaRecord(NamedTuple):
-    """A record as it stands in a topic (Kafka: ``ConsumerRecord``).
-
-    Attributes:
-        topic: name of the topic.
-        partition: number, from 0.
-        offset: its place in the partition.
-        timestamp: milliseconds since the epoch; None if it has none.
-        key: None if it has none.
-        value: None if it has none.
-        headers: names and values, in order.
-    """
+    """A record as it stands in a topic (Kafka: ``ConsumerRecord``). The timestamp is in milliseconds since the epoch;
+    it, key and value are None if the record has none."""
 
     topic: str
     partition: int
@@ -52,20 +43,12 @@ class KafkaRecordDeserializationSchema(ABC, Generic[T_co]):
 
     @staticmethod
     def value_only(deserialization_schema: DeserializationSchema[Any]) -> KafkaRecordDeserializationSchema[Any]:
-        """The value by a schema, and nothing else of the record.
-
-        Args:
-            deserialization_schema: such as ``SimpleStringSchema()``.
-        """
+        """The value by a schema, such as ``SimpleStringSchema()``, and nothing else of the record."""
         return ValueOnly(value_schema(deserialization_schema, "value_only"))
 
 
 class ValueOnly(KafkaRecordDeserializationSchema[Any]):
-    """A schema that sees the value.
-
-    Args:
-        schema: that one.
-    """
+    """A schema that sees the value by another one."""
 
     def __init__(self, schema: DeserializationSchema[Any]) -> None:
         self.schema = schema

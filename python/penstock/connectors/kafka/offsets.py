@@ -1,4 +1,4 @@
-"""What a Kafka source reads, and where reading begins and ends: plain data, and how it becomes offsets.
+"""What a Kafka source reads, and where reading begins and ends: plain data.
 
 Source of names and semantics: ``OffsetsInitializer``, ``SpecifiedOffsetsInitializer``, ``TimestampOffsetsInitializer``
 (Flink's Kafka connector 3.3).
@@ -6,38 +6,26 @@ Source of names and semantics: ``OffsetsInitializer``, ``SpecifiedOffsetsInitial
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.common import checks
-from penstock.errors import ConfigurationError
 
 
 @dataclass(frozen=True)
 class KafkaTopicPartition:
-    """A partition of a topic.
-
-    Attributes:
-        topic: its name.
-        partition: number, from 0.
-    """
+    """A partition of a topic; its number counts from 0."""
 
     topic: str
     partition: int
 
     def __post_init__(self) -> None:
-        """Check the fields.
-
-        Raises:
-            InvalidProgramError: the topic is not a text, or the partition not a number from 0 on.
-        """
+        """Raises InvalidProgramError if the topic is not a text, or the partition not a number from 0 on."""
         checks.name(self.topic, "KafkaTopicPartition", "topic")
         if checks.integer(self.partition, "KafkaTopicPartition", "partition", bits=32) < 0:
-            checks.illegal_argument(
-                f"KafkaTopicPartition({self.topic!r}, {self.partition}): partitions are counted from 0. Give 0 or more."
-            )
+            checks.illegal_argument(f"KafkaTopicPartition({self.topic!r}, {self.partition}): partitions count from 0.")
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
@@ -74,32 +62,9 @@ def in_order(partitions: Iterable[KafkaTopicPartition]) -> tuple[KafkaTopicParti
 class KafkaOffsetResetStrategy(Enum):
     """Which offset to use if one is missing or out of range."""
 
-    LATEST = 0
-    """The end of the partition."""
-    EARLIEST = 1
-    """The first existing record."""
-    NONE = 2
-    """Nothing: it is an error."""
-
-
-class Broker(Protocol):
-    """Offsets of a Kafka cluster. Each call asks for all partitions at once, as far as Kafka can."""
-
-    def beginnings(self, partitions: Sequence[KafkaTopicPartition]) -> dict[KafkaTopicPartition, int]:
-        """The first existing offset."""
-        ...
-
-    def ends(self, partitions: Sequence[KafkaTopicPartition]) -> dict[KafkaTopicPartition, int]:
-        """The offset after the last readable record."""
-        ...
-
-    def committed(self, partitions: Sequence[KafkaTopicPartition]) -> dict[KafkaTopicPartition, int]:
-        """The offset that the consumer group has committed, for partitions where it has."""
-        ...
-
-    def at_time(self, partitions: Sequence[KafkaTopicPartition], time: int) -> dict[KafkaTopicPartition, int]:
-        """The first offset with that timestamp or a later one, for partitions that have one."""
-        ...
+    LATEST = 0  # the end of the partition
+    EARLIEST = 1  # the first existing record
+    NONE = 2  # nothing: it is an error
 
 
 _HINT = "Use one of its methods, such as KafkaOffsetsInitializer.latest()."
@@ -107,22 +72,13 @@ _HINT = "Use one of its methods, such as KafkaOffsetsInitializer.latest()."
 
 @dataclass(frozen=True)
 class KafkaOffsetsInitializer:
-    """Where reading begins, or ends. Made by its static methods.
+    """Where reading begins, or ends. Made by its static methods."""
 
-    Attributes:
-        kind: earliest, latest, committed, timestamp or offsets.
-        time: of kind timestamp, milliseconds since the epoch.
-        given: of kind offsets.
-        reset: what to take where an offset is missing or out of range.
-        stated: whether the program has chosen ``reset``, so that it also counts where the position of an earlier step
-            is not there any more.
-    """
-
-    kind: str
+    kind: str  # earliest, latest, committed, timestamp or offsets
     time: int = 0
     given: Mapping[KafkaTopicPartition, int] = field(default_factory=dict)
     reset: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.EARLIEST
-    stated: bool = False
+    stated: bool = False  # the program has chosen `reset`: it counts for lost positions of an earlier step, too
 
     @staticmethod
     def earliest() -> KafkaOffsetsInitializer:
@@ -138,27 +94,18 @@ class KafkaOffsetsInitializer:
     def committed_offsets(
         offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.NONE,
     ) -> KafkaOffsetsInitializer:
-        """What the consumer group has committed; the source needs a group id.
-
-        Args:
-            offset_reset_strategy: where it has committed nothing; with NONE the job does not start. Another one also
-                counts where the position of an earlier step is not in the partition any more.
-        """
+        """What the consumer group has committed; the source needs a group id. The strategy is for partitions without
+        committed offset, where the job does not start with NONE; another one also counts where the position of an
+        earlier step is not in the partition any more."""
         checks.member(offset_reset_strategy, "committed_offsets", KafkaOffsetResetStrategy)
         stated = offset_reset_strategy is not KafkaOffsetResetStrategy.NONE
         return KafkaOffsetsInitializer("committed", reset=offset_reset_strategy, stated=stated)
 
     @staticmethod
     def timestamp(timestamp: int) -> KafkaOffsetsInitializer:
-        """The first record with that timestamp or a later one; where there is none, behind the last record.
-
-        Args:
-            timestamp: milliseconds since the epoch.
-        """
+        """The first record with that timestamp in milliseconds or a later one, or behind the last."""
         if checks.integer(timestamp, "timestamp", "timestamp in milliseconds") < 0:
-            checks.illegal_argument(
-                f"timestamp({timestamp}): a timestamp is at least 0, milliseconds since 1970. Give 0 or more."
-            )
+            checks.illegal_argument(f"timestamp({timestamp}): give milliseconds since 1970, at least 0.")
         return KafkaOffsetsInitializer("timestamp", timestamp, reset=KafkaOffsetResetStrategy.LATEST)
 
     @staticmethod
@@ -166,13 +113,9 @@ class KafkaOffsetsInitializer:
         offsets: Mapping[KafkaTopicPartition, int],
         offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.EARLIEST,
     ) -> KafkaOffsetsInitializer:
-        """The given offsets; of other partitions what the consumer group has committed, if there is a group.
-
-        Args:
-            offsets: by partition.
-            offset_reset_strategy: where there is no offset, or one out of range, which the position of an earlier step
-                may be, too; with NONE the job does not start.
-        """
+        """The given offsets; of other partitions what the consumer group has committed, if there is a group. The
+        strategy is for partitions without an offset, or with one out of range, which the position of an earlier step
+        may be, too; with NONE the job does not start."""
         hint = "Give a dict: {KafkaTopicPartition('orders', 0): 17}."
         checks.instance(offsets, "offsets", Mapping, hint)
         checks.member(offset_reset_strategy, "offsets", KafkaOffsetResetStrategy)
@@ -193,27 +136,3 @@ class KafkaOffsetsInitializer:
 def initializer(value: Any, call: str) -> KafkaOffsetsInitializer:
     """``value`` itself if it says where reading begins or ends."""
     return checks.instance(value, call, KafkaOffsetsInitializer, _HINT, ", which is not a KafkaOffsetsInitializer")
-
-
-def resolved(
-    initializer: KafkaOffsetsInitializer, partitions: Sequence[KafkaTopicPartition], broker: Broker
-) -> dict[KafkaTopicPartition, int]:
-    """The offset of each partition; an error if it has none and the reset strategy is NONE. One request per kind of
-    offset."""
-    known: dict[KafkaTopicPartition, int] = {}
-    if initializer.kind == "timestamp":
-        known = broker.at_time(partitions, initializer.time)
-    elif initializer.kind in ("committed", "offsets"):
-        known = {partition: initializer.given[partition] for partition in partitions if partition in initializer.given}
-        known |= broker.committed([partition for partition in partitions if partition not in known])
-    missing = [partition for partition in partitions if partition not in known]
-    if not missing:
-        return known
-    if initializer.reset is KafkaOffsetResetStrategy.NONE:
-        raise ConfigurationError(
-            f"There is no offset for {', '.join(map(str, missing))}: the consumer group has committed none, and the "
-            "offset reset strategy is NONE. Give EARLIEST or LATEST, or set_group_id() of a group that has read them.",
-            flink_class="org.apache.kafka.clients.consumer.NoOffsetForPartitionException",
-        )
-    request = broker.beginnings if initializer.reset is KafkaOffsetResetStrategy.EARLIEST else broker.ends
-    return known | request(missing)

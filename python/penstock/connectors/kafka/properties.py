@@ -24,38 +24,16 @@ _RENAMED = {
     "receive.buffer.bytes": "socket.receive.buffer.bytes",
     "send.buffer.bytes": "socket.send.buffer.bytes",
 }
-_WITHOUT_EFFECT = frozenset(
-    {
-        *WAIT.values(),
-        "allow.auto.create.topics",
-        "auto.commit.enable",
-        "auto.include.jmx.reporter",
-        "auto.offset.reset",  # a source's offsets are looked up on the driver
-        "client.id.prefix",
-        "commit.offsets.on.checkpoint",
-        "exclude.internal.topics",
-        "flink.disable-metrics",
-        "flink.partition-discovery.interval-millis",
-        "flink.poll-timeout",
-        "key.deserializer",
-        "key.serializer",
-        "max.poll.records",
-        "metric.reporters",
-        "metrics.num.samples",
-        "metrics.recording.level",
-        "metrics.sample.window.ms",
-        "partition.assignment.strategy",  # partitions are dealt out on the driver
-        "partition.discovery.interval.ms",
-        "penstock.folder",
-        "penstock.marker.lost",
-        "register.consumer.metrics",
-        "transactional.id",
-        "value.deserializer",
-        "value.serializer",
-        "zookeeper.connect",
-    }
-)
-"""Properties that do not change results: they exist only in the Java client, or are set elsewhere."""
+_WITHOUT_EFFECT = """
+    allow.auto.create.topics auto.commit.enable auto.include.jmx.reporter auto.offset.reset client.id.prefix
+    commit.offsets.on.checkpoint default.api.timeout.ms exclude.internal.topics flink.disable-metrics
+    flink.partition-discovery.interval-millis flink.poll-timeout key.deserializer key.serializer max.block.ms
+    max.poll.records metric.reporters metrics.num.samples metrics.recording.level metrics.sample.window.ms
+    partition.assignment.strategy partition.discovery.interval.ms penstock.folder penstock.marker.lost
+    register.consumer.metrics transactional.id value.deserializer value.serializer zookeeper.connect
+    """
+"""Properties that do not change results: they exist only in the Java client, or are set elsewhere. Offsets are looked
+up, and partitions dealt out, on the driver."""
 _ONE_CLIENTS = {
     "consumer": """
     auto.commit.interval.ms check.crcs consume.callback.max.messages coordinator.query.interval.ms
@@ -76,8 +54,7 @@ _ONE_CLIENTS = {
 }
 """Properties of one kind of client. Programs pass one dict to both, as Java's clients ignore the other's; librdkafka
 warns about each of them."""
-_ONLY = {client: frozenset(keys.split()) for client, keys in _ONE_CLIENTS.items()}
-_OTHER = {"consumer": "producer", "producer": "consumer"}
+_OTHERS = {"consumer": _ONE_CLIENTS["producer"], "producer": _ONE_CLIENTS["consumer"]}
 _REFUSED = {
     "interceptor.classes": "map() before the sink, or behind the source",
     "partitioner.class": "set_partitioner() of the KafkaRecordSerializationSchemaBuilder",
@@ -131,7 +108,7 @@ def settings(properties: Mapping[str, str], client: str) -> Settings:
             raise UnsupportedError(
                 f"Kafka's property {key!r} is {value!r}: a class of Java, which does not run here. Use {_REFUSED[key]}."
             )
-        if key not in _WITHOUT_EFFECT and key not in _ONLY[_OTHER[client]]:
+        if key not in _WITHOUT_EFFECT.split() and key not in _OTHERS[client].split():
             translated.update(_translated(key, value, properties, client))
     if "client.id.prefix" in properties:
         translated.setdefault("client.id", properties["client.id.prefix"])
@@ -141,7 +118,6 @@ def settings(properties: Mapping[str, str], client: str) -> Settings:
 
 
 def _translated(key: str, value: str, properties: Mapping[str, str], client: str) -> Settings:
-    """A property as librdkafka has it."""
     if key == "buffer.memory" and value.strip().isdigit():  # librdkafka refuses other values
         return {_RENAMED[key]: max(int(value) // 1024, 1)}
     if key == "request.timeout.ms" and client == "consumer":
@@ -170,15 +146,12 @@ def _pem(key: str, value: str, kind: str) -> str:
 
 def _login(jaas: str) -> Settings:
     """Name and password of a JAAS login for PlainLoginModule or ScramLoginModule."""
-    login = {key: _unquoted(value) for key, value in _LOGIN.findall(jaas)}
+    login = {
+        key: re.sub(r"\\(.)", r"\1", value[1:-1]) if value[0] in "\"'" else value for key, value in _LOGIN.findall(jaas)
+    }
     if {"username", "password"} - login.keys():
         raise UnsupportedError(
             "Kafka's property 'sasl.jaas.config' has no username and password, and other Java logins cannot be read. "
-            "Give librdkafka's 'sasl.…' properties: 'sasl.username' and 'sasl.password', or those of Kerberos "
-            "and OAUTHBEARER."
+            "Give librdkafka's 'sasl.username' and 'sasl.password', or its 'sasl.…' for Kerberos and OAUTHBEARER."
         )
     return {f"sasl.{key}": value for key, value in login.items()}
-
-
-def _unquoted(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text[0] in "\"'" else text

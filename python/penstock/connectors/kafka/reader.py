@@ -9,6 +9,7 @@ Source of the semantics: ``KafkaSourceEnumerator``, ``KafkaPartitionSplitReader`
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,15 +17,14 @@ from typing import Any
 
 from penstock.connectors.kafka import client
 from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.cluster import Cluster
-from penstock.connectors.kafka.consumers import Reader, open_reader
+from penstock.connectors.kafka.client import Pool
+from penstock.connectors.kafka.cluster import Cluster, resolved
 from penstock.connectors.kafka.deserializer import KafkaRecord, KafkaRecordDeserializationSchema, ValueOnly
 from penstock.connectors.kafka.offsets import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
     Subscription,
-    resolved,
 )
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.splits import Records, Split
@@ -100,8 +100,7 @@ def partition_of(split_id: str) -> KafkaTopicPartition:
 def read(
     properties: Mapping[str, str], split: Split, schema: KafkaRecordDeserializationSchema[Any], keep: bool = False
 ) -> Iterator[Records[Any]]:
-    """The records of a split in order, at most two thousand at a time, with Kafka's timestamps. The last position is
-    the end of the split, even if no record is right before it."""
+    """The records of a split in order, some at a time. The last position is the end of the split."""
     position: int = split.start
     if position >= split.end:
         yield Records((), position, ())
@@ -129,8 +128,6 @@ def read(
 
 
 class _Range:
-    """The messages of a consumer up to an offset."""
-
     def __init__(self, reader: Reader, properties: Mapping[str, str], end: int) -> None:
         assert reader.partition is not None
         self._partition, self._consumer, self.rest = reader.partition, reader.consumer, reader.rest
@@ -138,7 +135,6 @@ class _Range:
         self.position = reader.position
 
     def messages(self) -> Iterator[list[Any]]:
-        """The messages in batches."""
         seconds, heard = names.seconds(self._properties, "consumer"), time.monotonic()
         while self.position < self._end:
             messages = self._next()
@@ -184,16 +180,14 @@ class _Range:
         return messages
 
     def _check_there(self) -> None:
-        """Check that the partition exists, if a broker answers."""
-        client.check_exists(self._consumer, self._properties, {self._partition.topic: [self._partition.partition]})
+        client.check_exists(self._consumer, self._properties, [self._partition])
 
     def _unreadable(self, error: Any) -> ConfigurationError:
         return ConfigurationError(
             f"The Kafka topic {self._partition.topic!r}, partition {self._partition.partition}, cannot be read at the "
             f"offset {self.position}, at {names.servers(self._properties)!r}: {error.str()}. Records may have been "
-            "removed before they were read, or the program may not read the topic. To continue with the first record "
-            "that exists, state set_starting_offsets(KafkaOffsetsInitializer.offsets({}, "
-            "KafkaOffsetResetStrategy.EARLIEST)) for one run."
+            "removed before they were read, or the program may not read the topic. To continue with the first record, "
+            "state set_starting_offsets(KafkaOffsetsInitializer.offsets({}, KafkaOffsetResetStrategy.EARLIEST)) once."
         )
 
 
@@ -202,12 +196,15 @@ def _timestamps(messages: Sequence[Any]) -> list[int | None]:
 
 
 def _values(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int | None]]:
-    """Records made of values alone."""
     deserialize = schema.schema.deserialize
     try:
         values: list[Any] = [deserialize(message.value()) for message in messages]
     except Exception:
-        _find_unreadable(messages, schema.schema)
+        for message in messages:  # find the culprit
+            try:
+                deserialize(message.value())
+            except Exception as error:
+                raise _unreadable(message, schema.schema, error) from error
         raise
     timestamps = _timestamps(messages)
     present = [value is not None for value in values]
@@ -217,23 +214,11 @@ def _values(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int |
     return values, timestamps
 
 
-def _find_unreadable(messages: Sequence[Any], schema: Any) -> None:
-    """Name the record that a schema failed on."""
-    for message in messages:
-        try:
-            schema.deserialize(message.value())
-        except Exception as error:
-            raise _unreadable(message, schema, error) from error
-
-
 def _records(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int | None]]:
-    """Records that a schema makes of whole Kafka records."""
     values: list[Any] = []
     for message, timestamp in zip(messages, _timestamps(messages), strict=True):
-        record = KafkaRecord(
-            message.topic(), message.partition(), message.offset(), timestamp, message.key(), message.value(),
-            message.headers() or [],
-        )  # fmt: skip
+        place = message.topic(), message.partition(), message.offset()
+        record = KafkaRecord(*place, timestamp, message.key(), message.value(), message.headers() or [])
         try:
             values += [(value, timestamp) for value in schema.deserialize(record)]
         except Exception as error:
@@ -249,3 +234,72 @@ def _unreadable(message: Any, schema: Any, error: Exception) -> Exception:
         "in",
         error,
     )
+
+
+_MOST, _SECONDS = 16, 30.0
+_KEPT: dict[str, str | int | bool] = {"enable_partition_eof": True, "queued_max_messages_kbytes": 4_096}
+
+Key = frozenset[tuple[str, str]]
+
+
+class Reader:
+    """A consumer of one partition at a time."""
+
+    def __init__(self, properties: Mapping[str, str], keep: bool) -> None:
+        self.key: Key = frozenset(properties.items())
+        self._keep = keep
+        more = _KEPT if keep else {"enable_partition_eof": True}
+        if "queued.max.messages.kbytes" in properties:
+            more = {name: value for name, value in more.items() if name != "queued_max_messages_kbytes"}
+        self.consumer: Any = client.create("consumer", properties, more)
+        self.partition: KafkaTopicPartition | None = None
+        self.position = -1
+        self.rest: list[Any] = []
+
+    def at(self, partition: KafkaTopicPartition, position: int) -> bool:
+        return self.partition == partition and self.position == position
+
+    def seek(self, partition: KafkaTopicPartition, position: int) -> None:
+        if not self.at(partition, position):
+            self.rest = []
+            self.consumer.assign([client.kafka().TopicPartition(partition.topic, partition.partition, position)])
+            self.partition, self.position = partition, position
+
+    def done(self, position: int, rest: list[Any]) -> None:
+        """Return the reader to the pool after a range."""
+        if not self._keep:
+            self.close()
+            return
+        self.position, self.rest = position, rest
+        if self.partition is not None and not rest and self._ended(self.partition):
+            self.consumer.unassign()
+            self.partition = None
+        READERS.put(self)
+
+    def _ended(self, partition: KafkaTopicPartition) -> bool:
+        topic_partition = client.kafka().TopicPartition(partition.topic, partition.partition)
+        with contextlib.suppress(client.kafka().KafkaException):
+            offsets = self.consumer.get_watermark_offsets(topic_partition, cached=True)
+            return offsets is None or offsets[1] <= self.position
+        return True
+
+    def close(self) -> None:
+        self.consumer.close()
+
+
+READERS: Pool[Reader] = Pool(_MOST, _SECONDS)
+
+
+def open_reader(properties: Mapping[str, str], partition: KafkaTopicPartition, position: int, keep: bool) -> Reader:
+    """A reader at a position, from the pool if possible. Return it with ``done``; close it after a failure."""
+    pooled: Reader | None = None
+    if keep:
+        key: Key = frozenset(properties.items())
+        pooled = READERS.take(
+            lambda idle: idle.key == key and idle.at(partition, position),
+            lambda idle: idle.key == key and idle.partition in (None, partition),
+            *([lambda idle: idle.key == key] if len(READERS) >= _MOST else []),
+        )
+    result = pooled or Reader(properties, keep)
+    result.seek(partition, position)
+    return result

@@ -17,8 +17,7 @@ from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.usercode.failure import failure_of
 
 Headers = Sequence[tuple[str, "bytes | None"]]
-Partitions = Callable[[str], Sequence[int]]
-"""Looks up the partitions of a topic."""
+Partitions = Callable[[str], Sequence[int]]  # looks up the partitions of a topic
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +34,11 @@ class RecordSerializer:
     def fixed_topic(self) -> str | None:
         """The topic, if it is the same for all records."""
         return self.topic if isinstance(self.topic, str) else None
+
+    @property
+    def shown(self) -> str:
+        """The destination, for people."""
+        return "topics by a selector" if self.fixed_topic is None else repr(self.fixed_topic)
 
     def opened(self, subtask: int, partitions: Partitions) -> Callable[[Sequence[Any], int | None], list[Row]]:
         """A function that serializes records with one timestamp, for one subtask."""
@@ -78,7 +82,6 @@ class RecordSerializer:
         return rows_of
 
     def _record(self, subtask: int, partitions: Partitions) -> Callable[[Any, int], Row]:
-        """A record with key, headers, partition and timestamp."""
         topic_of, value_of, headers_of = self._topic(), self.value.serialize, self.headers
         key_of = (lambda element: None) if self.key is None else self.key.serialize
         chosen = fixed(subtask) if self.partitioner is FIXED else self.partitioner

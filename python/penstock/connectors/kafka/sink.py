@@ -15,11 +15,10 @@ from typing import IO, Any, ClassVar
 from urllib.parse import quote
 
 from penstock.connectors.kafka import client, records
-from penstock.connectors.kafka.producer import PooledProducer, produce, take_producer, undelivered
-from penstock.connectors.kafka.publisher import SENDERS, Sender, begin, check
-from penstock.connectors.kafka.records import Row
+from penstock.connectors.kafka import properties as names
+from penstock.connectors.kafka.records import PooledProducer, Row, produce, take_producer, undelivered
 from penstock.connectors.kafka.serializer import RecordSerializer
-from penstock.connectors.kafka.transactions import transactional
+from penstock.connectors.kafka.transactions import SENDERS, Sender, begin, check, transactional
 from penstock.errors import ConfigurationError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
@@ -27,16 +26,13 @@ from penstock.runtime.io.pending_paths import attempt_file, waiting_place
 from penstock.runtime.io.sinks import BuiltinSink, Check, PublishedSink, SinkWriter
 from penstock.storage.storage import local_path, naming
 
-FOLDER = "penstock.folder"
-"""Our only property of our own: the folder of the files that wait."""
-_ROOM = 200
-"""Records that are gathered for the writer."""
+FOLDER = "penstock.folder"  # our only property of our own: the folder of the files that wait
+_ROOM = 200  # records that are gathered for the writer
 _LONGEST_NAME = 100
 _BUFFER = 1 << 20
 _TICK = 0.5
 _IDLE = {"enable_idempotence": False}
-"""Settings of a producer that sends nothing. Otherwise it would first request a producer id, which takes half a
-second."""
+"""Settings of a producer that sends nothing: it need not request a producer id, which takes half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +43,6 @@ class KafkaOutput(BuiltinSink):
     serializer: RecordSerializer
     timestamps: bool = True
     log_only: bool = False
-
-    @property
-    def shown(self) -> str:
-        """The destination, for people."""
-        return _shown(self.serializer)
 
     def prepare(self, parallelism: int) -> KafkaOutput:
         """Check that brokers answer, and that the topic exists if all records have the same one."""
@@ -73,21 +64,18 @@ class TransactionalKafkaOutput(PublishedSink):
     adds: ClassVar[bool] = True
     sends: ClassVar[bool] = True
 
-    @property
-    def shown(self) -> str:
-        """The destination, for people."""
-        return _shown(self.serializer)
-
     def place(self) -> str:
         """The real, absolute folder of the files that wait under this prefix, local or mounted."""
         state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         folder = self.properties.get(FOLDER)
         root = local_path(folder) if folder else Path(state, "penstock", "kafka")
-        return os.path.realpath(Path(root, _folder_name(self.prefix)))
+        name = quote(self.prefix, safe="")
+        if len(name) > _LONGEST_NAME:
+            name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(self.prefix.encode()).hexdigest()[:16]}"
+        return os.path.realpath(Path(root, f"sink-{name}"))
 
     def prepare(self, parallelism: int) -> TransactionalKafkaOutput:
-        """Make the path absolute, as executors may have another working directory. Check that brokers answer, accept
-        transactions, and have the topic."""
+        """Make the path absolute; check that brokers answer, accept transactions, and have the topic."""
         transactional(self.properties, self.prefix)  # fails now if the properties are wrong
         _check_topic(self.properties, self.serializer)
         check(self.properties, self.prefix)
@@ -113,20 +101,7 @@ class TransactionalKafkaOutput(PublishedSink):
             SENDERS.put(sender)
 
     def sender(self, job_id: str) -> Sender:
-        """Sends the files of one checkpoint after the other."""
         return Sender(self.properties, self.prefix, job_id)
-
-
-def _shown(serializer: RecordSerializer) -> str:
-    topic = serializer.fixed_topic
-    return "topics by a selector" if topic is None else repr(topic)
-
-
-def _folder_name(prefix: str) -> str:
-    quoted = quote(prefix, safe="")
-    if len(quoted) <= _LONGEST_NAME:
-        return f"sink-{quoted}"
-    return f"sink-{quoted[:_LONGEST_NAME]}-{hashlib.sha256(prefix.encode()).hexdigest()[:16]}"
 
 
 def _check_topic(properties: Mapping[str, str], serializer: RecordSerializer) -> None:
@@ -156,11 +131,9 @@ class _Writer(SinkWriter):
         self.take(self._serialize(values, self.timestamp))
 
     def take(self, rows: list[Row]) -> None:
-        """Send or store records."""
         raise NotImplementedError
 
     def _partitions_of(self, topic: str) -> list[int]:
-        """The partitions of a topic, looked up once."""
         if topic not in self._partitions:
             properties = self._output.properties
             producer = client.producer(properties, **_IDLE)
@@ -190,7 +163,8 @@ class _SendingWriter(_Writer):
     def _failed(self, error: Any, message: Any) -> None:
         if self._failure is not None:
             return
-        failure = undelivered(error, message, self._output.properties)
+        why = f"{error.str()}, at {names.servers(self._output.properties)!r}"
+        failure = undelivered(message.topic(), message.key(), why)
         if self._log_only:
             client.LOGGER.error(str(failure))
         else:
@@ -236,9 +210,9 @@ class _FileWriter(_Writer):
     def _write(self) -> None:
         rows, self._rows, self._bytes = self._rows, [], 0
         if self._file is None:
-            context, operator_id = self._context, self._context.config.operator_id
-            pending = str(attempt_file(self._folder, operator_id, context.subtask))
-            self._names = PendingFile(operator_id, pending, str(self._target / str(context.subtask)))
+            operator_id, subtask = self._context.config.operator_id, self._context.subtask
+            pending = str(attempt_file(self._folder, operator_id, subtask))
+            self._names = PendingFile(operator_id, pending, str(self._target / str(subtask)))
             self._file = open(pending, "wb", _BUFFER)  # noqa: SIM115 - until finish or discard
         with naming(self._file.name):
             for start in range(0, len(rows), records.RECORDS):

@@ -4,6 +4,11 @@ The starting offset of a partition is fixed when the partition is discovered, an
 Partitions that exist when the job starts begin where the program says, later ones with their first record. Partitions
 are discovered at an interval, and ends are requested before each step, by a consumer without assigned partitions.
 
+A position is behind the end of its partition if the topic was deleted and created again, and before the first record if
+records were removed, by retention say, before they were read. Records are lost in both cases, so it is an error unless
+the program states a reset strategy with its starting offsets; Flink applies it stated or not. Kafka's client checks
+offsets only when it fetches, and would wait at a position behind the end until the topic has grown past it.
+
 Source of the semantics: ``KafkaSourceEnumerator`` (Flink's Kafka connector 3.3).
 """
 
@@ -16,9 +21,13 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.connectors.kafka import client
-from penstock.connectors.kafka.cluster import Cluster, Offsets, open_cluster
-from penstock.connectors.kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, Subscription, resolved
-from penstock.connectors.kafka.ranges import before_beginnings, behind_ends, reset
+from penstock.connectors.kafka.cluster import Cluster, Offsets, open_cluster, resolved
+from penstock.connectors.kafka.offsets import (
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaTopicPartition,
+    Subscription,
+)
 from penstock.connectors.kafka.reader import first_offsets, partition_of
 from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.runtime.io.splits import Split
@@ -29,11 +38,8 @@ _DISCOVERY = 300_000
 
 
 class PartitionTracker:
-    """The partitions of an unbounded source, on the driver.
-
-    A position is an offset. If the program sets stopping offsets, it is the pair of both, so that a restart stops where
-    the first run would have.
-    """
+    """The partitions of an unbounded source, on the driver. A position is an offset, or, if the program sets stopping
+    offsets, the pair of both, so that a restart stops where the first run would have."""
 
     def __init__(
         self,
@@ -91,7 +97,8 @@ class PartitionTracker:
         }
         at = {partition: offset for partition, offset in at.items() if partition in self._starts}
         behind = behind_ends(self._properties, at, self._ends)
-        before = before_beginnings(cluster, at) if first and at else {}
+        beginnings = cluster.beginnings(list(at)) if first and at else {}
+        before = {partition: offset for partition, offset in beginnings.items() if at[partition] < offset}
         for partition, offset in reset(self._starting, at, behind, before, cluster).items():
             self._moved[str(partition)] = at[partition], offset
             self._starts[partition] = offset
@@ -112,20 +119,17 @@ class PartitionTracker:
                 cluster.commit(offsets)
 
     def ended(self) -> bool:
-        """Whether nothing can follow the current ends: discovery is off and each partition has reached its stopping
-        offset."""
+        """Whether discovery is off and each partition has reached its stopping offset."""
         if self._stopping is None or self._interval is not None or not self._begun:
             return False
         return all(self._ends[partition] >= self._stops[partition] for partition in self._starts)
 
     def _due(self, now: float) -> bool:
-        """Whether it is time to discover partitions."""
         if self._discovered_at is None:
             return True
         return self._interval is not None and now >= self._discovered_at + self._interval
 
     def _new(self, cluster: Cluster) -> list[KafkaTopicPartition]:
-        """Partitions that were just discovered."""
         try:
             partitions = cluster.partitions(self._subscription)
         except ConfigurationError as error:
@@ -144,15 +148,13 @@ class PartitionTracker:
 
 
 def with_stop(split: Split) -> Split:
-    """A split of a bounded source whose positions include its end: the end is fixed when the job first starts, not when
-    it is restarted."""
+    """A split of a bounded source whose positions include its end, which is fixed when the job first starts."""
     start, stop = split.start, split.end
     return Split(split.id, [start, stop], [stop, stop], split.weight)
 
 
 def unread(positions: Mapping[str, Any]) -> list[Split] | None:
-    """The unread rest of splits whose positions include their ends; None if one does not, as the source was unbounded
-    before."""
+    """The unread rest of splits whose positions include their ends; None if the source was unbounded before."""
     splits: list[Split] = []
     for split_id, position in positions.items():
         start, stop = offset_of(position), stop_of(position)
@@ -234,3 +236,61 @@ def commits(properties: Mapping[str, str]) -> bool:
 def plain(split: Split) -> Split:
     """The split with offsets as positions."""
     return Split(split.id, offset_of(split.start), offset_of(split.end), split.weight)
+
+
+OUT_OF_RANGE = "org.apache.kafka.clients.consumer.OffsetOutOfRangeException"
+
+
+def behind_ends(properties: Mapping[str, str], positions: Offsets, ends: Offsets) -> Offsets:
+    """The partitions that end before their positions, with their ends. No request if there is none."""
+    beyond = [partition for partition, position in positions.items() if position > ends[partition]]
+    if not beyond:
+        return {}
+    if properties.get("isolation.level") == "read_committed":  # these ends are before the first open transaction
+        with open_cluster({**properties, "isolation.level": "read_uncommitted"}) as cluster:
+            last = cluster.ends(beyond)
+    else:
+        last = {partition: ends[partition] for partition in beyond}
+    return {partition: end for partition, end in last.items() if positions[partition] > end}
+
+
+def reset(
+    starting: KafkaOffsetsInitializer, positions: Offsets, behind: Offsets, before: Offsets, cluster: Cluster
+) -> Offsets:
+    """Where reading resumes in partitions that lost their positions. One request per kind of offset."""
+    lost = list({**behind, **before})
+    if not lost:
+        return {}
+    causes = "; ".join([_cause(partition, positions[partition], behind, before) for partition in lost[:5]])
+    if not starting.stated:
+        raise ConfigurationError(
+            f"Reading of {len(lost)} Kafka partition{'s' * (len(lost) > 1)} cannot continue: {causes}. State where, "
+            "for one run: set_starting_offsets(KafkaOffsetsInitializer.offsets({}, KafkaOffsetResetStrategy.EARLIEST)) "
+            "reads from the first record, LATEST only new ones. Or give the source another uid(), to begin again.",
+            flink_class=OUT_OF_RANGE,
+        )
+    client.LOGGER.warning("%s. Reading continues by the reset strategy %s.", causes, starting.reset.name)
+    ask = cluster.beginnings if starting.reset is KafkaOffsetResetStrategy.EARLIEST else cluster.ends
+    return ask(lost)
+
+
+def check_there(properties: Mapping[str, str], stops: Offsets) -> None:
+    """Check that partitions still reach the ends that the first run of a bounded source fixed. One or two requests."""
+    with open_cluster(properties) as cluster:
+        ends = cluster.ends(list(stops))
+    for partition, end in behind_ends(properties, stops, ends).items():
+        raise ConfigurationError(
+            f"Reading of {partition} should end at the offset {stops[partition]}, as an earlier run determined, but "
+            f"its records end at {end} now: the topic was deleted and created again, or has lost records. Give the "
+            "source another uid() to read the existing records.",
+            flink_class=OUT_OF_RANGE,
+        )
+
+
+def _cause(partition: KafkaTopicPartition, position: int, behind: Offsets, before: Offsets) -> str:
+    if partition in behind:
+        why = f"the topic {partition.topic!r} was deleted and created again, or has lost records"
+        now = f"ends at {behind[partition]} now: {why}"
+    else:
+        now = f"begins at {before[partition]} now: records were removed before they were read, by retention, say"
+    return f"{partition} was read up to the offset {position}, and {now}"

@@ -1,22 +1,41 @@
-"""Transactions of records with a marker; see :mod:`penstock.connectors.kafka.publisher`."""
+"""Sends records that wait in files, in transactions. Each transaction has a *marker*, so that every record is sent
+exactly once, whichever process dies and when.
+
+The marker is the committed offset of a consumer group that belongs to this job only. It counts the bytes of the job's
+files that have been sent, over all checkpoints. It is part of the transaction of the records, so both are visible or
+neither. A sender first takes over the transactional id, which aborts the transaction of another sender and fences it
+off. Only then it reads the marker, and resumes behind it. So in whatever order two drivers act, no byte is sent twice
+or out of order, even if one was paused and wakes up: the fenced sender fails, and a new one sees how far the other
+came.
+
+A driver that was paused must not stop its successor. So a sender checks that it still owns the checkpoint directory
+each time before it takes over the transactional id. If it is paused between the two, it fences off its successor when
+it wakes up. It checks again afterwards, and then ends before it begins a transaction; the successor, which owns the
+directory, takes the id back and resumes behind the marker. A lost checkpoint directory stays lost, so each predecessor
+can do this once at most. A driver that is fenced off more often shares its prefix with another program, and fails.
+
+A transaction is committed when half its timeout has passed. Readers with ``isolation.level=read_committed`` see its
+records at once. Cost: linear in the bytes; memory for the queue of Kafka's client.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
 import time
+import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from penstock.connectors.kafka import client
 from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.producer import produce
-from penstock.connectors.kafka.records import Row, read_blocks
+from penstock.connectors.kafka.client import Pool, close
+from penstock.connectors.kafka.records import Row, produce, read_blocks
 from penstock.errors import ConfigurationError, ShutOutError
 
 TIMEOUT = "transaction.timeout.ms"
-LOST = "penstock.marker.lost"
-"""The property that says what to assume if the marker is gone."""
+LOST = "penstock.marker.lost"  # the property that says what to assume if the marker is gone
 _TIMEOUT = 60_000
 _REFRESH = 86_400.0
 """Seconds after which the marker is written again though nothing was sent: brokers drop offsets after a week."""
@@ -74,27 +93,21 @@ class Transactions:
         self._producer: Any = transactional(properties, prefix)
         self._login = {key: value for key, value in properties.items() if key.startswith(_LOGIN)}
         more = {"group_id": group, "isolation_level": "read_committed"}
-        self._consumer: Any = client.create("Consumer", self._login, "consumer", more)
+        self._consumer: Any = client.create("consumer", self._login, more)
         self._topic = ""
         self._done: int | None = None
         self._written = time.monotonic() - _REFRESH  # its age is unknown
 
     def begin(self) -> None:
-        """Take over the transactional id, and read the marker."""
         self._call(lambda seconds: self._producer.init_transactions(seconds), "take over the transactional id")
         self._done = self._marker()
 
     def close(self) -> None:
-        """Close the clients.
-
-        A producer ends with its last reference. While it lives it retries a call that timed out, and may take the
-        transactional id back from its successor.
-        """
+        """Close the clients. Until its last reference ends, a producer may take the transactional id back."""
         self._consumer.close()
         self._producer = None
 
     def run(self, waiting: Waiting) -> None:
-        """Send the records of a checkpoint that have not been sent."""
         end = waiting.before + waiting.size
         done = self._known(waiting)
         if not waiting.before <= done <= end:
@@ -115,20 +128,18 @@ class Transactions:
                 raise ConfigurationError(
                     f"Kafka at {names.servers(self._properties)!r} has lost the offset of the group {self._group!r}, "
                     f"which records how much of version {waiting.version} has been sent: it was removed, or expired "
-                    "while the program did not run ('offsets.retention.minutes' of the brokers). Check whether the "
-                    f"records are in their topics, and set the property {LOST!r} of the sink to 'sent' or 'unsent' for "
-                    "one run."
+                    "('offsets.retention.minutes' of the brokers). Check whether the records are in their topics, and "
+                    f"set the property {LOST!r} of the sink to 'sent' or 'unsent' for one run."
                 )
             self._done = waiting.before + (waiting.size if waiting.before and lost == "sent" else 0)
         return self._done
 
     def _out_of_turn(self, waiting: Waiting, done: int) -> ConfigurationError:
-        further = done > waiting.before
-        why = "another run of the job is ahead" if further else "an earlier version was not sent"
+        why = "another run of the job is ahead" if done > waiting.before else "an earlier version was not sent"
         return ConfigurationError(
             f"The records of version {waiting.version} for Kafka are the bytes {waiting.before} to "
-            f"{waiting.before + waiting.size} of the job, but {done} have been sent: {why}. Nothing is sent. "
-            "Start the program again: it resumes from the newest checkpoint in its checkpoint directory."
+            f"{waiting.before + waiting.size} of the job, but {done} have been sent: {why}. Nothing is sent. Start the "
+            "program again: it resumes from the newest checkpoint in its checkpoint directory."
         )
 
     def _marker(self) -> int | None:
@@ -166,8 +177,7 @@ class Transactions:
         return more
 
     def _write_marker(self, position: int | None) -> None:
-        """Put the marker into the transaction. If a broker goes away meanwhile, Kafka's client may search forever for
-        another that knows the group, whatever its timeout."""
+        """Put the marker into the transaction; if a broker goes away, the client may ignore its timeout."""
         marker = client.kafka().TopicPartition(self._topic, 0, position)  # any topic will do
         sent, what = ([marker], self._consumer.consumer_group_metadata()), "write the marker"
 
@@ -179,7 +189,6 @@ class Transactions:
         self._call(write, what)
 
     def _call(self, call: Callable[[float], Any], what: str) -> Any:
-        """Call Kafka's client, with retries."""
         try:
             return client.with_retries(call, self._waiting)
         except client.kafka().KafkaException as error:
@@ -194,9 +203,8 @@ class Transactions:
                     "records are kept; run the program again, which sends them first."
                 )
             return ShutOutError(
-                f"Another process has taken over the transactional id {self._prefix + '-0'!r}, and this one stops "
-                "sending: a driver that has resumed this job, or another program with the same transactional id "
-                "prefix. Run only one of them."
+                f"Another process has taken over the transactional id {self._prefix + '-0'!r}, and this one stops: a "
+                "driver that has resumed this job, or a program with the same prefix. Run only one of them."
             )
         return ConfigurationError(
             f"Kafka at {names.servers(self._properties)!r} did not {what}: {client.reason(error)}. The records are "
@@ -213,3 +221,111 @@ class Transactions:
                 return failure
             client.LOGGER.warning("a transaction could not be aborted: %s", client.reason(error))
         return None
+
+
+_MOST_SHUT_OUT = 3
+"""How often a sender takes the transactional id back: often enough for predecessors that were paused, and seldom enough
+to end the conflict of two programs with one prefix."""
+
+
+class Sender:
+    """Sends the files of a job's checkpoints in order, on the driver; fails once another sender has taken over."""
+
+    check: Callable[[], None] | None = None
+
+    def __init__(self, properties: Mapping[str, str], prefix: str, job_id: str) -> None:
+        self.key = (frozenset(properties.items()), prefix, job_id)
+        self._properties, self._prefix = properties, prefix
+        self._group = f"{quote(prefix, safe='')}-{job_id}"  # librdkafka takes plain characters only
+        self._transactions: Transactions | None = None
+        self._refused: ConfigurationError | None = None
+        self._times_shut_out = 0
+
+    def send(self, files: Sequence[str], version: int = 1, before: int = 0) -> int:
+        """Send the records of a checkpoint's files exactly once. Checkpoints come in order, also those without
+        files."""
+        if self._refused is not None:
+            raise self._refused
+        if not all(map(os.path.exists, files)):
+            return before
+        waiting = Waiting(files, version, before)
+        try:
+            if waiting.size or before:  # without records no marker is needed
+                self._run(waiting)
+        except BaseException as error:
+            if isinstance(error, ShutOutError):
+                self._refused = error
+            self.close()
+            _forget_clients(error)
+            raise
+        return before + waiting.size
+
+    def _run(self, waiting: Waiting) -> None:
+        """Send, with new clients if the current ones cannot continue."""
+        stuck = False
+        while True:
+            try:
+                self._begun().run(waiting)
+                return
+            except client.StuckError as error:
+                if stuck:
+                    raise
+                stuck = True
+                client.LOGGER.warning("%s Trying again.", error)
+                _forget_clients(error)
+            except ShutOutError as error:
+                self._times_shut_out += 1
+                if self.check is None or self._times_shut_out > _MOST_SHUT_OUT:
+                    raise
+                client.LOGGER.warning("%s This driver takes it back if it still owns the checkpoint directory.", error)
+                _forget_clients(error)
+            self.close()
+
+    def _begun(self) -> Transactions:
+        if self._transactions is None:
+            self._check()
+            self._transactions = Transactions(self._properties, self._prefix, self._group)
+            self._transactions.begin()
+            self._check()
+        return self._transactions
+
+    def _check(self) -> None:
+        if self.check is not None:
+            self.check()
+
+    def close(self) -> None:
+        transactions, self._transactions = self._transactions, None
+        if transactions is not None:
+            close(transactions)
+
+
+def _forget_clients(error: BaseException | None) -> None:
+    """Drop the references of an error to the clients."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+_CHECK = "check"
+SENDERS: Pool[Sender] = Pool(8, 3 * 3600.0)
+"""Senders that wait for the next checkpoint. A sender that failed is removed: a new one takes over the transactional id
+and reads the marker."""
+
+
+def begin(prefix: str) -> None:
+    """Start a run: drop the senders of earlier runs, which another process may have fenced off since."""
+    while (old := SENDERS.take(lambda sender: sender.key[1] == prefix)) is not None:
+        close(old)
+
+
+def check(properties: Mapping[str, str], prefix: str) -> None:
+    """Check that brokers let a sink begin transactions, by an id of its own, which fences off no run that works."""
+    producer, seconds = transactional(properties, prefix, _CHECK), names.seconds(properties, "producer")
+    try:
+        client.with_retries(producer.init_transactions, seconds)
+    except client.kafka().KafkaException as error:
+        raise ConfigurationError(
+            f"Kafka at {names.servers(properties)!r} does not let the sink begin transactions: {client.reason(error)}. "
+            f"Check that {TIMEOUT!r}, {timeout_of(properties)}, is not more than the brokers' "
+            f"'transaction.max.timeout.ms', and that the transactional id {f'{prefix}-{_CHECK}'!r} may be used."
+        ) from error

@@ -1,38 +1,37 @@
 """The schemas for rows in Avro, with PyFlink's names (``pyflink.datastream.formats.avro``), by fastavro, which is
-loaded when a schema is made: ``pip install 'penstock[avro]'``."""
+loaded when a schema is made: ``pip install 'penstock[avro]'``.
+
+Sources of the semantics: Flink 2.3 ``AvroSchemaConverter``, ``AvroRowDeserializationSchema``,
+``AvroRowSerializationSchema``. Records are rows, arrays object arrays, a union with null is its other type; of logical
+types dates, times, timestamps and decimals are known.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
+from datetime import datetime, timezone
+from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from penstock.common import checks
 from penstock.common.extras import fastavro
 from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.common.typeinfo import RowTypeInfo, TypeInformation
-from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.schemas.avro_values import AvroForm, record_in, record_out, scalar_in, scalar_out
-from penstock.connectors.schemas.base import unreadable, unwritable
+from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
+from penstock.common.typesystem.conversions import Convert, optional, same
+from penstock.connectors.parts import Unfit, elements, entries, fields
+from penstock.connectors.schemas.base import first_fields_of, unreadable, unwritable
 from penstock.errors import UnsupportedError
+from penstock.runtime.buffers.conversions import float32
 
 __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 
 
 class _AvroRows:
-    """What both schemas have.
-
-    Args:
-        record_class: the name of a class in Java, which is refused.
-        avro_schema_string: the schema of a record, in JSON.
-
-    Raises:
-        ConfigurationError: fastavro is not installed.
-        InvalidProgramError: it is not a schema of a record, or none was given.
-        UnsupportedError: a class was given.
-    """
+    """What both schemas have."""
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
         call = type(self).__name__
@@ -43,11 +42,11 @@ class _AvroRows:
             )
         self.avro_schema_string: str = checks.text(avro_schema_string, call, "avro_schema_string")
         try:
-            found, _ = self._form.type_info, self._parsed
+            type_info, _ = self._form.type_info, self._parsed
         except (ValueError, KeyError, TypeError, fastavro().schema.SchemaParseException) as error:
             checks.illegal_argument(f"{call}(): it is not an Avro schema: {type(error).__name__}: {error}.")
-        if not isinstance(found, RowTypeInfo):
-            checks.illegal_argument(f"{call}(): the schema is that of {found!r}, and a record's is needed.")
+        if not isinstance(type_info, RowTypeInfo):
+            checks.illegal_argument(f"{call}(): the schema is that of {type_info!r}, and a record's is needed.")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(avro_schema_string={self.avro_schema_string!r})"
@@ -56,8 +55,8 @@ class _AvroRows:
         return {"avro_schema_string": self.avro_schema_string}
 
     @cached_property
-    def _form(self) -> AvroForm:
-        return AvroForm(json.loads(self.avro_schema_string))
+    def _form(self) -> _AvroForm:
+        return _AvroForm(json.loads(self.avro_schema_string))
 
     @cached_property
     def _parsed(self) -> Any:
@@ -70,51 +69,172 @@ class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
     Args:
         record_class: the name of a class in Java, which is refused.
         avro_schema_string: the schema of the record, in JSON.
+
+    Raises:
+        ConfigurationError: fastavro is not installed.
+        InvalidProgramError: it is not a schema of a record, or none was given.
+        UnsupportedError: a class was given.
     """
 
     @cached_property
     def _convert(self) -> Convert:
-        return self._form.converter(scalar_in, record_in)
+        return self._form.converter(_scalar_in, _record_in)
 
     def deserialize(self, message: bytes, /) -> Row:
-        """The row of a record. O(the message).
-
-        Raises:
-            SerializationError: it is not a record of the schema.
-        """
+        """The row of a record; SerializationError if it is not one of the schema. O(the message)."""
         try:
             return self._convert(fastavro().schemaless_reader(io.BytesIO(message), self._parsed, None))
         except Exception as failure:
             unreadable(self, message, failure, "Correct the schema: Avro's messages say nothing of theirs.")
 
     def get_produced_type(self) -> TypeInformation[Any]:
-        """The type of the rows."""
         return self._form.type_info
 
 
 class AvroRowSerializationSchema(_AvroRows, SerializationSchema[Any]):
     """Rows as records of Avro, without a header (Flink: ``AvroRowSerializationSchema``). Dicts are taken by name,
     tuples and lists by position. A decimal is written with the digits of the schema; Flink writes another number if it
-    has fewer.
-
-    Args:
-        record_class: the name of a class in Java, which is refused.
-        avro_schema_string: the schema of the record, in JSON.
-    """
+    has fewer. Arguments as for :class:`AvroRowDeserializationSchema`."""
 
     @cached_property
     def _convert(self) -> Convert:
-        return self._form.converter(scalar_out, record_out)
+        return self._form.converter(_scalar_out, _record_out)
 
     def serialize(self, element: Any, /) -> bytes:
-        """The record of a row. O(the row).
-
-        Raises:
-            SerializationError: it does not fit the schema.
-        """
+        """The record of a row; SerializationError if it does not fit the schema. O(the row)."""
         buffer = io.BytesIO()
         try:
             fastavro().schemaless_writer(buffer, self._parsed, self._convert(element))
         except Exception as failure:
             unwritable(self, element, failure, "Make sure that the schema is that of the records.")
         return buffer.getvalue()
+
+
+_LOGICAL: dict[str, TypeInformation[Any]] = {
+    "date": Types.SQL_DATE(),
+    "time-millis": Types.SQL_TIME(),
+    "time-micros": Types.SQL_TIME(),
+    "timestamp-millis": Types.SQL_TIMESTAMP(),
+    "timestamp-micros": Types.SQL_TIMESTAMP(),
+    "decimal": Types.BIG_DEC(),
+}
+_PLAIN: dict[str, TypeInformation[Any]] = {
+    "string": Types.STRING(),
+    "enum": Types.STRING(),
+    "int": Types.INT(),
+    "long": Types.LONG(),
+    "float": Types.FLOAT(),
+    "double": Types.DOUBLE(),
+    "boolean": Types.BOOLEAN(),
+    "bytes": Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    "fixed": Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    "null": Types.PICKLED_BYTE_ARRAY(),
+}
+
+
+class _AvroForm:
+    """A parsed schema, with the types behind its names; ValueError if it contains itself, which no type can express."""
+
+    def __init__(self, schema: Any) -> None:
+        self.named: dict[str, Any] = {}
+        self.schema = self._known(schema)
+        self.type_info = self._type(self.schema)
+
+    def _known(self, schema: Any) -> Any:
+        """The schema without logical types that Flink does not know."""
+        if isinstance(schema, list):
+            return [self._known(part) for part in cast("list[Any]", schema)]
+        if not isinstance(schema, dict):
+            return schema
+        known = dict(cast("dict[str, Any]", schema))
+        if known.get("logicalType") not in _LOGICAL:
+            known.pop("logicalType", None)
+        self.named.setdefault(str(known.get("name", "")), known)
+        for part in ("type", "items", "values", "fields"):
+            if isinstance(known.get(part), dict | list):
+                known[part] = self._known(known[part])
+        return known
+
+    def _resolved(self, schema: Any) -> Any:
+        """A schema whose type is a word."""
+        if isinstance(schema, str):
+            return self.named[schema] if schema in self.named and schema not in _PLAIN else {"type": schema}
+        if isinstance(schema, dict) and isinstance(schema["type"], dict | list):
+            return self._resolved(schema["type"])
+        return schema
+
+    def _single(self, schema: list[Any]) -> Any:
+        """The one type of a union besides null; None if there are several."""
+        others = [branch for branch in schema if branch != "null"]
+        return others[0] if len(others) == 1 and len(schema) <= 2 else None
+
+    def _type(self, schema: Any, depth: int = 0) -> TypeInformation[Any]:
+        if depth > 100:
+            raise ValueError("it contains itself, or is nested more than 100 deep")
+        resolved = self._resolved(schema)
+        if isinstance(resolved, list):
+            single = self._single(cast("list[Any]", resolved))
+            return Types.PICKLED_BYTE_ARRAY() if single is None else self._type(single, depth + 1)
+        kind = resolved["type"]
+        if kind == "record":
+            names = [field["name"] for field in resolved["fields"]]
+            return Types.ROW_NAMED(names, [self._type(field["type"], depth + 1) for field in resolved["fields"]])
+        if kind == "array":
+            return Types.OBJECT_ARRAY(self._type(resolved["items"], depth + 1))
+        if kind == "map":
+            return Types.MAP(Types.STRING(), self._type(resolved["values"], depth + 1))
+        return _LOGICAL.get(resolved.get("logicalType"), _PLAIN.get(kind) or Types.PICKLED_BYTE_ARRAY())
+
+    def converter(
+        self, scalar: Callable[[dict[str, Any]], Convert], record: Callable[..., Convert], schema: Any = None
+    ) -> Convert:
+        """The conversion of records: of scalars by ``scalar``, of records by ``record`` of names and conversions."""
+        resolved = self._resolved(self.schema if schema is None else schema)
+        if isinstance(resolved, list):
+            single = self._single(cast("list[Any]", resolved))
+            return same if single is None else optional(self.converter(scalar, record, single))
+        kind = resolved["type"]
+        if kind == "record":
+            names = tuple(field["name"] for field in resolved["fields"])
+            return record(names, [self.converter(scalar, record, field["type"]) for field in resolved["fields"]])
+        if kind == "array":
+            return elements(self.converter(scalar, record, resolved["items"]))
+        if kind == "map":
+            return entries(str, self.converter(scalar, record, resolved["values"]))
+        return scalar(resolved)
+
+
+def _scalar_in(schema: dict[str, Any]) -> Convert:
+    """What fastavro has read, as a value: timestamps without zone, floats of 32 bits."""
+    if str(schema.get("logicalType", "")).startswith("timestamp-"):
+        return lambda value: value.replace(tzinfo=None)
+    return float32 if schema["type"] == "float" else same
+
+
+def _record_in(names: tuple[str, ...], converts: list[Convert]) -> Convert:
+    convert = fields(names, converts)
+    return lambda record: Row.of_values(convert(map(record.__getitem__, names)), names)
+
+
+def _scalar_out(schema: dict[str, Any]) -> Convert:
+    """A value as fastavro writes it: timestamps in UTC, decimals with the digits of the schema."""
+    logical = str(schema.get("logicalType", ""))
+    if logical.startswith("timestamp-"):
+        return lambda value: value.replace(tzinfo=timezone.utc) if isinstance(value, datetime) else value
+    if logical == "decimal":
+        return lambda value: _scaled(value, int(schema.get("scale", 0)))
+    return optional(str) if schema["type"] == "string" else same
+
+
+def _scaled(value: Any, scale: int) -> Any:
+    if not isinstance(value, Decimal):
+        raise Unfit(value, "is not a Decimal")
+    exact = value.quantize(Decimal(1).scaleb(-scale))
+    if exact != value:
+        raise Unfit(value, f"has more than {scale} digits behind the point")
+    return exact
+
+
+def _record_out(names: tuple[str, ...], converts: list[Convert]) -> Convert:
+    convert = fields(names, converts)
+    return lambda record: dict(zip(names, convert(first_fields_of(record, names)), strict=True))

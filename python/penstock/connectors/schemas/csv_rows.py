@@ -1,43 +1,56 @@
-"""The schemas for rows in CSV, with PyFlink's names and builders (``pyflink.datastream.formats.csv``)."""
+"""The schemas for rows in CSV, with PyFlink's names and builders (``pyflink.datastream.formats.csv``): of scalars, and
+of arrays and rows of scalars; nothing is nested deeper.
+
+Sources of the semantics: Flink 2.3 ``CsvRowDeserializationSchema`` and ``CsvRowSerializationSchema``.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, datetime, time
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.row import Row
-from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.common.typeinfo import RowTypeInfo, TypeInformation
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    SqlTimeType,
+    SqlTimeTypeInfo,
+    TypeInformation,
+    Types,
+)
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.formats.csv_lines import CsvForm
-from penstock.connectors.schemas.base import TypedRows, row_type, unreadable, unwritable
-from penstock.connectors.schemas.csv_values import check, reader, writer
+from penstock.connectors import java_texts
+from penstock.connectors.formats.csv_lines import CsvForm, CsvTokenizer, quoter
+from penstock.connectors.parts import Unfit, fields, of_type
+from penstock.connectors.schemas.base import RowReader, RowWriter, fields_of, no_converter, row_type
+from penstock.runtime.io.text import file_text
 
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
 
-_READING = (
-    "Correct what writes the lines or the type, or call set_ignore_parse_errors(True) on the builder: then what cannot "
-    "be read is None."
-)
 _ENDS = ("\n", "\r", "\r\n", "")
 
 B = TypeVar("B", bound="_Builder")
 
 
 class _Builder:
-    """The settings that both builders have. Methods change it and return it.
-
-    Args:
-        type_info: the rows: scalars, arrays and rows of scalars.
-    """
+    """The settings that both builders have. Methods change it and return it."""
 
     owner = ""
 
     def __init__(self, type_info: TypeInformation[Any]) -> None:
         self._type_info: RowTypeInfo = row_type(type_info, f"{self.owner}.Builder")
-        check(self._type_info)
+        for name, field in zip(self._type_info.field_names, self._type_info.field_types, strict=True):
+            for part in _elements(field) or (field,):
+                if _scalar(part) is None:
+                    no_converter(field, name, "CSV", _INSTEAD)
         self._form: CsvForm = CsvForm()
 
     def _with(self: B, **changes: Any) -> B:
@@ -48,41 +61,28 @@ class _Builder:
         return f"{self.owner}.Builder.{method}"
 
     def set_array_element_delimiter(self: B, delimiter: str) -> B:
-        """What is between the elements of an array, or of a row in the row; ``;`` if it is not said.
-
-        Args:
-            delimiter: one character or more.
-        """
+        """What is between the elements of an array, or of a row in the row: one character or more. ``;`` by default."""
         checks.text(delimiter, self._call("set_array_element_delimiter"), "delimiter")
         if not delimiter:
             checks.illegal_argument(f"{self._call('set_array_element_delimiter')}(''): it is empty. Give ';', say.")
         return self._with(array_separator=delimiter)
 
     def set_quote_character(self: B, c: str) -> B:
-        """What is around fields that have delimiters in them; ``"`` if it is not said.
-
-        Args:
-            c: one character.
-        """
+        """The character around fields that have delimiters in them; ``"`` by default."""
         return self._with(quote=checks.character(c, self._call("set_quote_character"), "quotation mark"))
 
     def set_escape_character(self: B, c: str) -> B:
-        """What stands before a character that is meant as it is; nothing if it is not said.
-
-        Args:
-            c: one character.
-        """
+        """The character before one that is meant as it is; none by default."""
         return self._with(escape=checks.character(c, self._call("set_escape_character"), "escape character"))
 
 
-class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
-    """Rows out of lines of CSV (Flink: ``CsvRowDeserializationSchema``). Made by its ``Builder``.
+class CsvRowDeserializationSchema(RowReader):
+    """Rows out of lines of CSV (Flink: ``CsvRowDeserializationSchema``). Made by its ``Builder``."""
 
-    Args:
-        type_info: the rows, a field per column.
-        form: how lines look.
-        ignore_parse_errors: whether what cannot be read is None: a field, or the whole row.
-    """
+    advice = (
+        "Correct what writes the lines or the type, or call set_ignore_parse_errors(True) on the builder: then what "
+        "cannot be read is None."
+    )
 
     def __init__(self, type_info: RowTypeInfo, form: CsvForm, ignore_parse_errors: bool) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -91,34 +91,13 @@ class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
 
     @cached_property
     def _read(self) -> Convert:
-        return reader(self.type_info, self.form, self.ignore_parse_errors)
+        return _row_reader(self.type_info, self.form, self.ignore_parse_errors)
 
-    def deserialize(self, message: bytes, /) -> Row | None:
-        """The row of a line; what follows the line is not looked at. O(the message).
-
-        Returns:
-            None for a message without a line, if parse errors are ignored.
-
-        Raises:
-            SerializationError: it is not a line of CSV, or a field does not fit its type.
-        """
-        try:
-            return self._read(message.decode())
-        except ValueError as failure:
-            if self.ignore_parse_errors:
-                return None
-            unreadable(self, message, failure, _READING)
-
-    def get_produced_type(self) -> TypeInformation[Any]:
-        """The type of the rows."""
-        return self.type_info
+    def read_row(self, message: bytes) -> Row | None:
+        return self._read(message.decode())
 
     class Builder(_Builder):
-        """Settings of a :class:`CsvRowDeserializationSchema`. Methods change it and return it.
-
-        Args:
-            type_info: such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``.
-        """
+        """Settings of a :class:`CsvRowDeserializationSchema` for rows of a type. Methods change it and return it."""
 
         owner = "CsvRowDeserializationSchema"
 
@@ -127,11 +106,6 @@ class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
             self._ignore_parse_errors: bool = False
 
         def set_field_delimiter(self, delimiter: str) -> CsvRowDeserializationSchema.Builder:
-            """What is between fields; ``,`` if it is not said.
-
-            Args:
-                delimiter: one character.
-            """
             return self._with(separator=checks.character(delimiter, self._call("set_field_delimiter"), "delimiter"))
 
         def set_allow_comments(self, allow_comments: bool) -> CsvRowDeserializationSchema.Builder:
@@ -139,11 +113,7 @@ class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
             return self._with(comments=checks.boolean(allow_comments, self._call("set_allow_comments"), "it"))
 
         def set_null_literal(self, null_literal: str) -> CsvRowDeserializationSchema.Builder:
-            """What stands for None; nothing does if it is not said.
-
-            Args:
-                null_literal: a text, which may be empty.
-            """
+            """The text that stands for None; none by default."""
             return self._with(null=checks.text(null_literal, self._call("set_null_literal"), "literal"))
 
         def set_ignore_parse_errors(self, ignore_parse_errors: bool) -> CsvRowDeserializationSchema.Builder:
@@ -157,13 +127,9 @@ class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
             return CsvRowDeserializationSchema(self._type_info, self._form, self._ignore_parse_errors)
 
 
-class CsvRowSerializationSchema(TypedRows, SerializationSchema[Any]):
-    """Rows as lines of CSV (Flink: ``CsvRowSerializationSchema``). Made by its ``Builder``.
-
-    Args:
-        type_info: the rows; dicts are taken by name, tuples and lists by position.
-        form: how lines look.
-    """
+class CsvRowSerializationSchema(RowWriter):
+    """Rows as lines of CSV (Flink: ``CsvRowSerializationSchema``), dicts by name, tuples and lists by position. Made by
+    its ``Builder``."""
 
     def __init__(self, type_info: RowTypeInfo, form: CsvForm) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -171,42 +137,22 @@ class CsvRowSerializationSchema(TypedRows, SerializationSchema[Any]):
 
     @cached_property
     def _write(self) -> Convert:
-        return writer(self.type_info, self.form)
+        return _row_writer(self.type_info, self.form)
 
-    def serialize(self, element: Any, /) -> bytes:
-        """The line of a row with its end, in UTF-8. O(the row).
-
-        Raises:
-            SerializationError: the record does not fit the type.
-        """
-        try:
-            return self._write(element).encode()
-        except ValueError as failure:
-            unwritable(self, element, failure, "Make sure that the type of the schema is that of the records.")
+    def write_row(self, record: Any) -> str:
+        return self._write(record)
 
     class Builder(_Builder):
-        """Settings of a :class:`CsvRowSerializationSchema`. Methods change it and return it.
-
-        Args:
-            type_info: such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``.
-        """
+        """Settings of a :class:`CsvRowSerializationSchema` for rows of a type. Methods change it and return it."""
 
         owner = "CsvRowSerializationSchema"
 
         def set_field_delimiter(self, c: str) -> CsvRowSerializationSchema.Builder:
-            """What is between fields; ``,`` if it is not said.
-
-            Args:
-                c: one character.
-            """
+            """The character between fields; ``,`` by default."""
             return self._with(separator=checks.character(c, self._call("set_field_delimiter"), "delimiter"))
 
         def set_line_delimiter(self, delimiter: str) -> CsvRowSerializationSchema.Builder:
-            r"""What is behind a line; ``\n`` if it is not said.
-
-            Args:
-                delimiter: ``\n``, ``\r``, ``\r\n``, or nothing.
-            """
+            r"""What is behind a line: ``\n``, which is the default, ``\r``, ``\r\n``, or nothing."""
             call = self._call("set_line_delimiter")
             if checks.text(delimiter, call, "delimiter") not in _ENDS:
                 checks.illegal_argument(f"{call}({delimiter!r}): it is one of {', '.join(map(repr, _ENDS))}.")
@@ -217,9 +163,138 @@ class CsvRowSerializationSchema(TypedRows, SerializationSchema[Any]):
             return self._with(quote="")
 
         def set_null_literal(self, s: str) -> CsvRowSerializationSchema.Builder:
-            """What stands for None; an empty field if it is not said."""
+            """The text that stands for None; an empty field by default."""
             return self._with(null=checks.text(s, self._call("set_null_literal"), "literal"))
 
         def build(self) -> CsvRowSerializationSchema:
             """The schema."""
             return CsvRowSerializationSchema(self._type_info, self._form)
+
+
+_LINE_END = re.compile("[\r\n]")
+_INSTEAD = "Types that have one are the scalars, and arrays and rows of scalars. Make a text of it in a map() before."
+_MOMENT = file_text(SqlTimeTypeInfo(SqlTimeType.TIMESTAMP))
+_SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
+    SqlTimeType.DATE: (java_texts.sql_date, of_type(date, what="date")(lambda value: value.isoformat()[:10])),
+    SqlTimeType.TIME: (java_texts.sql_time, of_type(time, what="time")(lambda value: f"{value:%H:%M:%S}")),
+    SqlTimeType.TIMESTAMP: (java_texts.sql_moment, of_type(datetime, what="datetime")(_MOMENT)),
+}
+
+
+def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] | None:
+    """The types of the elements of a column that has some."""
+    if isinstance(field, RowTypeInfo):
+        return field.field_types
+    is_array = isinstance(field, ArrayTypeInfo) and not isinstance(field, PrimitiveArrayTypeInfo)
+    return (cast("ArrayTypeInfo[Any]", field).element_type,) if is_array else None
+
+
+def _scalar(type_info: TypeInformation[Any]) -> tuple[Convert, Convert] | None:
+    """The reader and the writer of a scalar."""
+    if isinstance(type_info, BasicTypeInfo):
+        kind = type_info.basic_type
+        return (java_texts.READERS[kind], java_texts.WRITERS[kind]) if kind in java_texts.READERS else None
+    if isinstance(type_info, SqlTimeTypeInfo):
+        return _SQL[type_info.sql_type]
+    return (java_texts.bytes_of, java_texts.base64_of) if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()) else None
+
+
+def _scalars(types: Sequence[TypeInformation[Any]], way: int) -> list[Convert]:
+    """The readers of scalars, with 0 for ``way``, or the writers, with 1."""
+    return [cast("tuple[Convert, Convert]", _scalar(type_info))[way] for type_info in types]
+
+
+def _row_reader(type_info: RowTypeInfo, form: CsvForm, lenient: bool) -> Convert:
+    """The reader of a row in the first line of a message. If ``lenient``, fields that do not fit are None."""
+    names = type_info.field_names
+    convert = fields(names, [_column_reader(field, form, lenient) for field in type_info.field_types])
+    tokenizer = CsvTokenizer(form)
+
+    def read(message: str) -> Row:
+        texts: list[str | None] = [*tokenizer.row(message, _first_line(message, form.comments))]
+        if len(texts) == len(names) + 1 and not texts[-1]:
+            texts.pop()  # a separator may follow the last field
+        if len(texts) > len(names) or (len(texts) < len(names) and not lenient):
+            raise Unfit(message, f"has {len(texts)} fields, and the type has {len(names)}")
+        texts += [None] * (len(names) - len(texts))
+        return Row.of_values(convert(texts), names)
+
+    return read
+
+
+def _first_line(message: str, comments: bool) -> int:
+    """The place of the first line that is not a comment."""
+    start = int(message.startswith("\ufeff"))
+    while comments and start < len(message) and message[start] in "#\r\n":
+        end = _LINE_END.search(message, start)
+        start = len(message) if end is None else end.end()
+    if start == len(message):
+        raise Unfit(message, "has no line")
+    return start
+
+
+def _column_reader(type_info: TypeInformation[Any], form: CsvForm, lenient: bool) -> Convert:
+    inner = _elements(type_info)
+    if inner is None:
+        return _nullable(_scalars([type_info], 0)[0], form, lenient)
+    readers = [_nullable(read, form, lenient) for read in _scalars(inner, 0)]
+    row = type_info if isinstance(type_info, RowTypeInfo) else None
+
+    def read(field: str) -> Any:
+        parts = field.split(form.array_separator) if java_texts.trimmed(field) else []
+        if row is None:
+            return [readers[0](part) for part in parts]
+        if not parts:
+            return None
+        if len(parts) != len(readers) and not lenient:
+            raise Unfit(field, f"has {len(parts)} parts, and its type has {len(readers)}")
+        values = [convert(part) for convert, part in zip(readers, parts, strict=False)]
+        return Row.of_values(values + [None] * (len(readers) - len(values)), row.field_names)
+
+    return _nullable(read, form, lenient)
+
+
+def _nullable(read: Convert, form: CsvForm, lenient: bool) -> Convert:
+    def convert(field: str | None) -> Any:
+        if field is None or field == form.null:
+            return None
+        try:
+            return read(field)
+        except Unfit:
+            if lenient:
+                return None
+            raise
+
+    return convert
+
+
+def _row_writer(type_info: RowTypeInfo, form: CsvForm) -> Convert:
+    """The writer of the line of a row."""
+    names = type_info.field_names
+    convert = fields(names, [_column_writer(field, form) for field in type_info.field_types])
+    return lambda record: form.separator.join(convert(fields_of(record, names))) + form.line_separator
+
+
+def _column_writer(type_info: TypeInformation[Any], form: CsvForm) -> Convert:
+    """The writer of a column, with quotes where they are needed; numbers and booleans never have them."""
+    inner, null = _elements(type_info), form.null or ""
+    write = _scalars([type_info], 1)[0] if inner is None else _parts_writer(type_info, inner, form)
+    if not form.quote or (isinstance(type_info, BasicTypeInfo) and type_info.basic_type is not BasicType.STRING):
+        return lambda value: null if value is None else write(value)
+    quoted = quoter(form)
+    return lambda value: null if value is None else quoted(write(value))
+
+
+def _parts_writer(type_info: TypeInformation[Any], inner: tuple[TypeInformation[Any], ...], form: CsvForm) -> Convert:
+    writers, null = _scalars(inner, 1), form.null or ""
+    row = type_info if isinstance(type_info, RowTypeInfo) else None
+
+    def write(value: Any) -> str:
+        if row is None and not isinstance(value, list | tuple):
+            raise Unfit(value, "is not a list")
+        values: Sequence[Any] = value if row is None else fields_of(value, row.field_names)
+        all_writers = writers * len(values) if row is None else writers
+        texts = [null if part is None else text(part) for text, part in zip(all_writers, values, strict=True)]
+        return form.array_separator.join(texts)
+
+    return write

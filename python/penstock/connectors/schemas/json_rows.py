@@ -1,36 +1,44 @@
-"""The schemas for rows in JSON, with PyFlink's names and builders (``pyflink.datastream.formats.json``)."""
+"""The schemas for rows in JSON, with PyFlink's names and builders (``pyflink.datastream.formats.json``).
+
+Sources of the semantics: Flink 2.3 ``JsonRowDeserializationSchema``, ``JsonRowSerializationSchema``, and Jackson, which
+parses and writes for them: names in the order of the type, no space, doubles as ``Double.toString`` writes them,
+characters beyond U+FFFF as two escapes.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+import decimal
+import json
+import math
+import re
+from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
+from functools import cached_property, partial
+from typing import Any, NoReturn
 
 from penstock.common import checks
 from penstock.common.row import Row
-from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.common.typeinfo import RowTypeInfo, TypeInformation
+from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, SqlTimeType, TypeInformation, Types
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.schemas.base import TypedRows, row_type, unreadable, unwritable
-from penstock.connectors.schemas.json_texts import writer
+from penstock.common.typesystem.kinds import by_kind, types_in
+from penstock.connectors import java_texts
+from penstock.connectors.java_texts import READERS, WRITERS
+from penstock.connectors.parts import Unfit, elements, entries, fields, of_type
+from penstock.connectors.schemas.base import RowReader, RowWriter, first_fields_of, no_converter, row_type
 from penstock.connectors.schemas.json_types import type_of_schema
-from penstock.connectors.schemas.json_values import has_decimals, parser, reader
+from penstock.runtime.io.text import java_double
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
-_READING = (
-    "Correct what writes the messages or the type, or call ignore_parse_errors() on the builder: then what cannot be "
-    "read is None."
-)
 
+class JsonRowDeserializationSchema(RowReader):
+    """Rows out of JSON objects (Flink: ``JsonRowDeserializationSchema``). Made by :meth:`builder`."""
 
-class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
-    """Rows out of JSON objects (Flink: ``JsonRowDeserializationSchema``). Made by :meth:`builder`.
-
-    Args:
-        type_info: the rows; a field is found by its name.
-        fail_on_missing_field: whether a field that is not there is an error; else it is None.
-        ignore_parse_errors: whether what cannot be read is None: a field, or the whole row if the message is not JSON.
-    """
+    advice = (
+        "Correct what writes the messages or the type, or call ignore_parse_errors() on the builder: then what cannot "
+        "be read is None."
+    )
 
     def __init__(self, type_info: RowTypeInfo, fail_on_missing_field: bool, ignore_parse_errors: bool) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -45,31 +53,22 @@ class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None])
 
     @cached_property
     def _parse(self) -> Convert:
-        return parser(has_decimals(self.type_info))
+        """The parser of a message, or of its beginning. Types with BIG_DEC need fractions as decimal numbers."""
+        exact = any(part == Types.BIG_DEC() for part in types_in(self.type_info))
+        decoder = json.JSONDecoder(parse_float=_stripped if exact else None, parse_constant=_no_constant)
+
+        def parse(message: bytes) -> Any:
+            text = message.decode(json.detect_encoding(message)).lstrip(" \t\r\n")
+            return decoder.raw_decode(text)[0]
+
+        return parse
 
     @cached_property
     def _read(self) -> Convert:
-        return reader(self.type_info, "", self.fail_on_missing_field, self.ignore_parse_errors)
+        return _reader(self.type_info, "", self.fail_on_missing_field, self.ignore_parse_errors)
 
-    def deserialize(self, message: bytes, /) -> Row | None:
-        """The row of a JSON object; what follows the object is not looked at. O(the message).
-
-        Returns:
-            None for ``null``, and for anything but a JSON object if parse errors are ignored.
-
-        Raises:
-            SerializationError: it is not a JSON object, or a field does not fit its type.
-        """
-        try:
-            return self._read(self._parse(message))
-        except (ValueError, RecursionError) as failure:
-            if self.ignore_parse_errors:
-                return None
-            unreadable(self, message, failure, _READING)
-
-    def get_produced_type(self) -> TypeInformation[Any]:
-        """The type of the rows."""
-        return self.type_info
+    def read_row(self, message: bytes) -> Row | None:
+        return self._read(self._parse(message))
 
     class Builder:
         """Settings of a :class:`JsonRowDeserializationSchema`. Methods change it and return it."""
@@ -79,22 +78,16 @@ class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None])
             self._fail_on_missing_field = self._ignore_parse_errors = False
 
         def type_info(self, type_info: TypeInformation[Any]) -> JsonRowDeserializationSchema.Builder:
-            """What the rows are.
-
-            Args:
-                type_info: such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``.
-            """
+            """What the rows are, such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``."""
             self._type_info = row_type(type_info, "JsonRowDeserializationSchema.Builder.type_info")
             return self
 
         def json_schema(self, json_schema: str) -> JsonRowDeserializationSchema.Builder:
-            """What the rows are, by a JSON schema: numbers are BIG_DEC, objects and tuples rows.
-
-            Args:
-                json_schema: a text; drafts up to 7, without unions but those with null.
+            """What the rows are, by the text of a JSON schema: drafts up to 7, without unions but those with null.
+            Numbers are BIG_DEC, objects and tuples rows.
 
             Raises:
-                InvalidProgramError: it is none, or has what no type is there for.
+                InvalidProgramError: it is not a JSON schema, or has what no type is there for.
             """
             call = "JsonRowDeserializationSchema.Builder.json_schema"
             self._type_info = row_type(type_of_schema(json_schema, call), call)
@@ -111,11 +104,7 @@ class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None])
             return self
 
         def build(self) -> JsonRowDeserializationSchema:
-            """The schema.
-
-            Raises:
-                InvalidProgramError: there is no type, or both ways with errors were asked for.
-            """
+            """The schema; InvalidProgramError if there is no type, or both ways with errors were asked for."""
             if self._type_info is None:
                 checks.refuse("JsonRowDeserializationSchema has no type yet. Call type_info(…) before build().")
             if self._fail_on_missing_field and self._ignore_parse_errors:
@@ -126,12 +115,9 @@ class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None])
             return JsonRowDeserializationSchema(self._type_info, self._fail_on_missing_field, self._ignore_parse_errors)
 
 
-class JsonRowSerializationSchema(TypedRows, SerializationSchema[Any]):
-    """Rows as JSON objects (Flink: ``JsonRowSerializationSchema``). Made by :meth:`builder`.
-
-    Args:
-        type_info: the rows; dicts are taken by name, tuples and lists by position.
-    """
+class JsonRowSerializationSchema(RowWriter):
+    """Rows as JSON objects (Flink: ``JsonRowSerializationSchema``), dicts by name, tuples and lists by position. Made
+    by :meth:`builder`."""
 
     def __init__(self, type_info: RowTypeInfo) -> None:
         self.type_info: RowTypeInfo = type_info
@@ -144,18 +130,10 @@ class JsonRowSerializationSchema(TypedRows, SerializationSchema[Any]):
 
     @cached_property
     def _write(self) -> Convert:
-        return writer(self.type_info, "")
+        return _writer(self.type_info, "")
 
-    def serialize(self, element: Any, /) -> bytes:
-        """The JSON object of a row, in UTF-8. O(the row).
-
-        Raises:
-            SerializationError: the record does not fit the type.
-        """
-        try:
-            return self._write(element).encode()
-        except (ValueError, RecursionError) as failure:
-            unwritable(self, element, failure, "Make sure that the type of the schema is that of the records.")
+    def write_row(self, record: Any) -> str:
+        return self._write(record)
 
     class Builder:
         """Settings of a :class:`JsonRowSerializationSchema`. Methods change it and return it."""
@@ -164,20 +142,292 @@ class JsonRowSerializationSchema(TypedRows, SerializationSchema[Any]):
             self._type_info: RowTypeInfo | None = None
 
         def with_type_info(self, type_info: TypeInformation[Any]) -> JsonRowSerializationSchema.Builder:
-            """What the rows are.
-
-            Args:
-                type_info: such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``.
-            """
+            """What the rows are, such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``."""
             self._type_info = row_type(type_info, "JsonRowSerializationSchema.Builder.with_type_info")
             return self
 
         def build(self) -> JsonRowSerializationSchema:
-            """The schema.
-
-            Raises:
-                InvalidProgramError: there is no type.
-            """
+            """The schema; InvalidProgramError if there is no type."""
             if self._type_info is None:
                 checks.refuse("JsonRowSerializationSchema has no type yet. Call with_type_info(…) before build().")
             return JsonRowSerializationSchema(self._type_info)
+
+
+def _no_json(type_info: TypeInformation[Any] | None, field: str, *_: Any) -> NoReturn:
+    instead = "Declare it as Types.STRING() to have its JSON as a text, or give it a type that has a form."
+    no_converter(type_info, field, "JSON", instead)
+
+
+def _field_converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Convert], *options: bool) -> Convert:
+    """The conversion of the fields of a row."""
+    paths = [f"{field}.{name}".lstrip(".") for name in type_info.field_names]
+    parts = zip(type_info.field_types, paths, strict=True)
+    return fields(type_info.field_names, [convert(part, path, *options) for part, path in parts])
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+_EXACT = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+
+
+def _stripped(text: str) -> Decimal:
+    """A number without zeros at its end, as Jackson keeps it."""
+    return _EXACT.normalize(Decimal(text)) or Decimal(0)
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _reader(type_info: TypeInformation[Any], field: str, strict: bool, lenient: bool) -> Convert:
+    """The conversion of a parsed node: ``strict`` refuses missing fields, ``lenient`` makes None of values that do not
+    fit."""
+    convert = _value_reader(type_info, field, strict, lenient)
+
+    def nullable(node: Any) -> Any:
+        return None if node is None else convert(node)
+
+    def forgiving(node: Any) -> Any:
+        try:
+            return None if node is None else convert(node)
+        except Unfit:
+            return None
+
+    return forgiving if lenient else nullable
+
+
+def _row_reader(type_info: RowTypeInfo, field: str, strict: bool, lenient: bool) -> Convert:
+    names = type_info.field_names
+    convert = _field_converters(type_info, field, _reader, strict, lenient)
+
+    def read(node: Any) -> Row:
+        if type(node) is not dict:
+            raise Unfit(node, "is not a JSON object")
+        if strict:
+            for name in names:
+                if name not in node:
+                    raise Unfit(node, f"has no field {name!r}").inside(f".{name}")
+        return Row.of_values(convert(map(node.get, names)), names)
+
+    return read
+
+
+def _list_reader(type_info: Any, *options: Any) -> Convert:
+    return elements(_reader(type_info.element_type, *options), "JSON array")
+
+
+def _primitive_array_reader(type_info: Any, field: str, *_: bool) -> Convert:
+    """Bytes are base64, and None of other nodes, as in Jackson; null is 0 in an array of other primitives."""
+    element = type_info.element_type
+    if not isinstance(element, BasicTypeInfo) or element.basic_type not in _BASIC:
+        _no_json(type_info, field)
+    if element.basic_type is BasicType.BYTE:
+        return lambda node: java_texts.bytes_of(node) if type(node) is str else None
+    convert, zero = _BASIC[element.basic_type][0], False if element.basic_type is BasicType.BOOLEAN else 0
+    return elements(lambda node: zero if node is None else convert(node), "JSON array")
+
+
+def _map_reader(type_info: Any, *options: Any) -> Convert:
+    read = entries(_reader(type_info.key_type, *options), _reader(type_info.value_type, *options))
+    return lambda node: read(node if type(node) is dict else {})
+
+
+def _as_text(node: Any) -> str:
+    """``JsonNode.asText``: of an object or array it is empty."""
+    kind = type(node)
+    if kind is str:
+        return node
+    if kind is bool:
+        return "true" if node else "false"
+    if kind is float:
+        return java_double(node)
+    return str(node) if kind is int or kind is Decimal else ""
+
+
+def _compact(node: Any) -> str:
+    """``JsonNode.toString``."""
+    kind = type(node)
+    if kind is dict:
+        return "{" + ",".join(f"{_compact(key)}:{_compact(value)}" for key, value in node.items()) + "}"
+    if kind is list:
+        return "[" + ",".join(map(_compact, node)) + "]"
+    if node is None:
+        return "null"
+    if kind is str or (kind is float and not math.isfinite(node)):
+        return json.dumps(_as_text(node), ensure_ascii=False)
+    return _as_text(node)
+
+
+def _read_text(read: Convert, node: Any) -> Any:
+    try:
+        return read(_as_text(node))
+    except Unfit as failure:
+        raise Unfit(node, failure.why) from None
+
+
+def _whole_number(basic_type: BasicType, bits: int) -> Convert:
+    """INT and LONG: a number is cut to a whole one if it is in their range; a text is parsed."""
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+    read = READERS[basic_type]
+
+    def number(node: Any) -> int:
+        kind = type(node)
+        if kind is int and low <= node <= high:
+            return node
+        if (kind is float or kind is Decimal) and low <= node <= high:
+            return int(node)
+        return _read_text(read, node)
+
+    return number
+
+
+def _character(node: Any) -> str | None:
+    if type(node) is int and 0 <= node < 1 << 16:
+        return chr(node)
+    if type(node) is str and len(node) <= 1:
+        return node or None
+    raise Unfit(node, "is not a single character")
+
+
+def _decimal(node: Any) -> Decimal:
+    if type(node) is Decimal:
+        return node
+    return Decimal(node) if type(node) is int else _read_text(java_texts.decimal, node)
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+_ESCAPED = re.compile('["\\\\\x00-\x1f\U00010000-\U0010ffff\ud800-\udfff]')
+_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+
+
+def _quoted(text: str) -> str:
+    """A text as Jackson writes it."""
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass").hex().upper()
+    return _SHORT.get(match[0]) or "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+
+
+def _writer(type_info: TypeInformation[Any], field: str) -> Convert:
+    """The conversion of a value into JSON; ``field`` is its name, for the error."""
+    write = _value_writer(type_info, field)
+    return lambda value: "null" if value is None else write(value)
+
+
+def _row_writer(type_info: RowTypeInfo, field: str) -> Convert:
+    names = type_info.field_names
+    keys, convert = [f"{_quoted(name)}:" for name in names], _field_converters(type_info, field, _writer)
+
+    def write(record: Any) -> str:
+        texts = convert(first_fields_of(record, names))
+        return "{" + ",".join([key + text for key, text in zip(keys, texts, strict=True)]) + "}"
+
+    return write
+
+
+def _list_writer(type_info: Any, field: str) -> Convert:
+    if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+        return lambda value: f'"{java_texts.base64_of(value)}"'
+    texts = elements(_writer(type_info.element_type, field))
+    return lambda values: "[" + ",".join(texts(values)) + "]"
+
+
+def _map_writer(type_info: Any, field: str) -> Convert:
+    key, value = _writer(type_info.key_type, field), _writer(type_info.value_type, field)
+
+    def quoted_key(name: Any) -> str:
+        text = key(name)
+        return text if text.startswith('"') else _quoted(text)
+
+    texts = entries(quoted_key, value)
+    return lambda values: "{" + ",".join([f"{name}:{text}" for name, text in texts(values).items()]) + "}"
+
+
+def _float_writer(basic_type: BasicType) -> Convert:
+    """The JSON of a float; infinities and NaN are texts."""
+    write = WRITERS[basic_type]
+
+    def number(value: Any) -> str:
+        text = write(value)
+        return text if math.isfinite(value) else f'"{text}"'
+
+    return number
+
+
+def _moment(value: datetime) -> str:
+    fraction = f".{value.microsecond:06d}".rstrip("0") if value.microsecond else ""
+    return f'"{value.date().isoformat()}T{value:%H:%M:%S}{fraction}Z"'
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+_text = of_type(str, what="text")(_quoted)
+_BASIC: dict[BasicType, tuple[Convert, Convert]] = {
+    **{kind: (partial(_read_text, read), WRITERS[kind]) for kind, read in READERS.items()},
+    BasicType.STRING: (lambda node: _compact(node) if isinstance(node, dict | list) else _as_text(node), _text),
+    BasicType.CHAR: (_character, _text),
+    BasicType.BOOLEAN: (
+        lambda node: node if type(node) is bool else java_texts.truth(_as_text(node)),
+        WRITERS[BasicType.BOOLEAN],
+    ),
+    BasicType.INT: (_whole_number(BasicType.INT, 32), WRITERS[BasicType.INT]),
+    BasicType.LONG: (_whole_number(BasicType.LONG, 64), WRITERS[BasicType.LONG]),
+    BasicType.FLOAT: (partial(_read_text, java_texts.single), _float_writer(BasicType.FLOAT)),
+    BasicType.DOUBLE: (
+        lambda node: node if type(node) is float else _read_text(java_texts.double, node),
+        _float_writer(BasicType.DOUBLE),
+    ),
+    BasicType.BIG_DEC: (_decimal, WRITERS[BasicType.BIG_DEC]),
+}
+_SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
+    SqlTimeType.DATE: (
+        java_texts.iso_date,
+        of_type(date, what="date")(lambda value: f'"{value.isoformat()[:10]}"'),
+    ),
+    SqlTimeType.TIME: (java_texts.utc_time, of_type(time, what="time")(lambda value: f'"{value:%H:%M:%S}Z"')),
+    SqlTimeType.TIMESTAMP: (java_texts.utc_moment, of_type(datetime, what="datetime")(_moment)),
+}
+"""Readers and writers."""
+
+
+def _scalar(way: int) -> Callable[..., Convert]:
+    """The case of scalars: 0 for reading, 1 for writing."""
+
+    def case(type_info: BasicTypeInfo[Any], field: str, *_: bool) -> Convert:
+        if type_info.basic_type not in _BASIC:
+            _no_json(type_info, field)
+        return _BASIC[type_info.basic_type][way]
+
+    return case
+
+
+def _time_reader(type_info: Any, *_: Any) -> Convert:
+    read = _SQL[type_info.sql_type][0]
+    return lambda node: read(_as_text(node))
+
+
+_value_reader = by_kind(
+    scalars=_scalar(0),
+    times=_time_reader,
+    tuples=_no_json,
+    rows=_row_reader,
+    lists=_list_reader,
+    arrays=_list_reader,
+    primitive_arrays=_primitive_array_reader,
+    maps=_map_reader,
+    objects=_no_json,
+)
+_value_writer = by_kind(
+    scalars=_scalar(1),
+    times=lambda type_info, _: _SQL[type_info.sql_type][1],
+    tuples=_no_json,
+    rows=_row_writer,
+    lists=_list_writer,
+    arrays=_list_writer,
+    maps=_map_writer,
+    objects=_no_json,
+)

@@ -19,11 +19,7 @@ _UNIONS = ("allOf", "anyOf", "not", "extends", "disallow")
 
 
 def type_of_schema(json_schema: str, call: str) -> TypeInformation[Any]:
-    """The type of the values of a JSON schema, a text that a call was given.
-
-    Raises:
-        InvalidProgramError: it is not JSON, or has no type.
-    """
+    """The type of the values of a JSON schema, a text that a call was given."""
     checks.text(json_schema, call, "JSON schema")
     try:
         root = json.loads(json_schema)
@@ -72,7 +68,6 @@ class _Schema:
         return found
 
     def named(self, name: Any, node: dict[str, Any], place: str, depth: int) -> TypeInformation[Any] | None:
-        """The type of a name such as ``object``."""
         if name == "null":
             return None
         if name in _PLAIN:
@@ -86,19 +81,15 @@ class _Schema:
         return _refuse(self.call, f"has the type {name!r} at {place}, which is none of JSON's")
 
     def string(self, node: dict[str, Any], place: str) -> TypeInformation[Any]:
-        """A text, a date or time by its format, or bytes."""
         if "format" in node:
             return _FORMATS.get(node["format"], Types.STRING())
         if "contentEncoding" not in node:
             return Types.STRING()
         if node["contentEncoding"] != "base64":
-            _refuse(
-                self.call, f"has the encoding {node['contentEncoding']!r} at {place}, and base64 is the one there is"
-            )
+            _refuse(self.call, f"has the encoding {node['contentEncoding']!r} at {place}, where only base64 is known")
         return Types.PRIMITIVE_ARRAY(Types.BYTE())
 
     def row(self, node: dict[str, Any], place: str, depth: int) -> TypeInformation[Any]:
-        """An object as a row."""
         fields = node.get("properties", {})
         if node.get("additionalProperties") is True and "properties" in node:
             _refuse(self.call, f"allows additional properties at {place}, and a row has no place for them")
@@ -121,7 +112,6 @@ class _Schema:
         return self.type_of(node, place, depth + 1) or _refuse(self.call, f"is null only at {place}")
 
     def resolved(self, reference: str, origin: dict[str, Any]) -> dict[str, Any]:
-        """What a reference leads to."""
         if not reference.startswith("#"):
             _refuse(self.call, f"refers to {reference!r}, which is another document")
         found: Any = self.root

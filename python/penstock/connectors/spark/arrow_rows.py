@@ -11,18 +11,8 @@ from penstock.common.callables import shown
 from penstock.common.column_types import ArrayType, MapType, RowType, VarBinaryType
 from penstock.common.row import Row, in_order
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
-from penstock.connectors.formats.arrow import (
-    REFUSALS,
-    SPARK,
-    Inward,
-    Misfit,
-    arrow_type,
-    column_of,
-    column_values,
-    inward,
-    outward,
-)
-from penstock.connectors.formats.arrow import arrow_schema as schema_of_rows
+from penstock.connectors.formats import arrow
+from penstock.connectors.formats.arrow import SPARK
 from penstock.connectors.formats.fields import rows_of
 from penstock.connectors.spark import spark_types
 from penstock.connectors.spark.spark_types import rows_in
@@ -31,37 +21,31 @@ from penstock.errors import TypeInfoError
 
 def arrow_schema(schema: Mapping[str, Any]) -> pa.Schema:
     """The Arrow schema of a schema of Spark."""
-    return schema_of_rows(rows_in(schema), SPARK)
+    return arrow.arrow_schema(rows_in(schema), SPARK)
 
 
 def records(
     batches: Iterable[Any], schema: Mapping[str, Any], declared: TypeInformation[Any], *, instants: bool = True
 ) -> Iterator[Sequence[Any]]:
-    """The records of Arrow batches, a list for each.
-
-    Args:
-        batches: with the columns of the schema, in order.
-        schema: of Spark.
-        declared: type of the records: a row or tuple of all columns, or that of the only one.
-        instants: whether a ``timestamp`` becomes an Instant, otherwise an aware datetime.
-    """
+    """The records of Arrow batches with the columns of a schema of Spark; ``declared`` is a row or tuple, or the type
+    of the only column. A ``timestamp`` becomes an Instant, or an aware datetime."""
     has_fields = isinstance(declared, RowTypeInfo | TupleTypeInfo)
     rows = rows_in(schema, declared if has_fields else Types.TUPLE([declared]), instants)
-    readings = [inward(arrow_type(wanted, SPARK), wanted, SPARK) for wanted in rows.types]
+    readings = [arrow.inward(arrow.arrow_type(wanted, SPARK), wanted, SPARK) for wanted in rows.types]
     for batch in batches:
         fields = zip(schema["fields"], readings, strict=True)
         columns = [_values(batch.column(index), *field) for index, field in enumerate(fields)]
         yield rows_of(columns, rows) if has_fields else columns[0]
 
 
-def _values(column: Any, field: Mapping[str, Any], reading: Inward) -> list[Any]:
+def _values(column: Any, field: Mapping[str, Any], reading: arrow.Inward) -> list[Any]:
     try:
-        return column_values(column, reading)
-    except REFUSALS as error:
+        return arrow.column_values(column, reading)
+    except arrow.REFUSALS as error:
         raise TypeInfoError(
             f"A value of the column {field['name']!r}, {spark_types.shown(field['type'])}, cannot be represented in "
-            f"Python: {error}. Python's dates and times are those of the years 1 to 9999. Leave others out in Spark, "
-            "by where() say, or read a timestamp, which is an Instant of any year."
+            f"Python: {error}. Python's dates and times are those of the years 1 to 9999. Leave others out by where() "
+            "in Spark, or read a timestamp, which is an Instant of any year."
         ) from error
 
 
@@ -70,19 +54,15 @@ class ArrowWriter:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         rows = rows_in(schema)
-        self.schema = schema_of_rows(rows, SPARK)
+        self.schema = arrow.arrow_schema(rows, SPARK)
         self._fields, self._names = schema["fields"], tuple(rows.names)
         nested = (ArrayType, MapType, RowType, VarBinaryType)
-        self._copies = {i: outward(each, SPARK) for i, each in enumerate(rows.types) if isinstance(each, nested)}
+        self._copies = {i: arrow.outward(each, SPARK) for i, each in enumerate(rows.types) if isinstance(each, nested)}
         """Conversions of the values that could change before their batch is made."""
         self._types = [None if index in self._copies else each for index, each in enumerate(rows.types)]
 
     def values(self, record: Any) -> tuple[Any, ...]:
-        """The values of a record by column; those that could change later are copied.
-
-        Raises:
-            TypeInfoError: the record, or a part of one of its values, does not fit the schema.
-        """
+        """The values of a record by column; those that could change are copied."""
         plain = type(record) is tuple and len(record) == len(self._names)
         values = record if plain else self._fields_of(record)
         if not self._copies:
@@ -91,7 +71,7 @@ class ArrowWriter:
         for index, convert in self._copies.items():
             try:
                 copies[index] = convert(copies[index])
-            except REFUSALS as error:
+            except arrow.REFUSALS as error:
                 raise self._misfit(index, copies[index], str(error)) from None
         return tuple(copies)
 
@@ -112,18 +92,14 @@ class ArrowWriter:
         )
 
     def batch(self, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
-        """A batch of the values of records, at least one.
-
-        Raises:
-            TypeInfoError: a value is not of its column's type.
-        """
+        """A batch of the values of records, at least one; TypeInfoError if one is not of its column's type."""
         columns = list(map(self._column, range(len(self._names)), zip(*rows, strict=True)))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _column(self, index: int, values: Sequence[Any]) -> pa.Array:
         try:
-            return column_of(values, self._types[index], self.schema.field(index).type, SPARK)
-        except Misfit as misfit:
+            return arrow.column_of(values, self._types[index], self.schema.field(index).type, SPARK)
+        except arrow.Misfit as misfit:
             raise self._misfit(index, misfit.value, misfit.why) from None
 
     def _misfit(self, index: int, value: Any, why: str) -> TypeInfoError:

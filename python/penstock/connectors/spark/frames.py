@@ -7,63 +7,43 @@ In a job that runs in steps they wait in files of the checkpoint directory, so t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.connectors.spark.spark_types import nullable
+from penstock.connectors.two_phase import keep_prepared, prepared_file
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.config.tasks import Committable
 from penstock.runtime.exchange.gate import TABLE
-from penstock.runtime.io.pending_paths import attempt_name, prepared_place
 from penstock.runtime.io.sinks import Buffered, BuiltinSink, SinkWriter
 from penstock.runtime.io.sources import BatchSource
-from penstock.storage.storage import is_local, join, naming
+from penstock.storage.storage import naming
 from penstock.storage.stores import abandoned, storage_of
-
-if TYPE_CHECKING:
-    from penstock.connectors.spark.arrow_rows import ArrowWriter
 
 
 @dataclass(frozen=True, eq=False)
 class FrameSource(BatchSource):
-    """The rows of a DataFrame.
-
-    Attributes:
-        schema: of the DataFrame, as ``jsonValue()`` gives it.
-        declared: type of the records.
-        frame: the DataFrame; on the driver only.
-        given: Arrow batches of a subtask's partitions; in a task only, in steps those of one.
-        bounded: whether the DataFrame ends; a streaming one does not.
-        instants: whether a ``timestamp`` becomes an Instant, as its type was declared; else an aware datetime.
-        order: the column by which each subtask reads its rows in order; None for no column.
-        by_file: whether each subtask reads its rows in the order of their files, where there is no such column; else
-            they come as Spark's partitions do.
-    """
+    """The rows of a DataFrame."""
 
     is_given_rows: ClassVar[bool] = True
-    schema: Mapping[str, Any]
-    declared: TypeInformation[Any]
-    frame: Any = field(default=None, repr=False)
-    given: Iterable[Any] | None = field(default=None, repr=False)
-    bounded: bool = True
-    order: str | None = None
-    by_file: bool = False
-    instants: bool = True
+    schema: Mapping[str, Any]  # of the DataFrame, as `jsonValue()` gives it
+    declared: TypeInformation[Any]  # of the records
+    frame: Any = field(default=None, repr=False)  # the DataFrame; on the driver only
+    given: Iterable[Any] | None = field(default=None, repr=False)  # Arrow batches of a subtask's partitions; in a task
+    bounded: bool = True  # a streaming DataFrame does not end
+    order: str | None = None  # the column by which each subtask reads its rows in order
+    by_file: bool = False  # or else in the order of their files; otherwise they come as Spark's partitions do
+    instants: bool = True  # a `timestamp` becomes an Instant; else an aware datetime
 
     def prepare(self, parallelism: int) -> FrameSource:
-        """Without the DataFrame."""
         return replace(self, frame=None)
 
     def reading(self, batches: Iterable[Any]) -> FrameSource:
-        """The source of a subtask."""
         return replace(self, given=batches)
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
-        """The records of each Arrow batch."""
         if self.given is None:
             raise InvalidProgramError("The source reads a DataFrame, which tasks on Spark alone are given.")
         from penstock.connectors.spark.arrow_rows import records
@@ -73,19 +53,12 @@ class FrameSource(BatchSource):
 
 @dataclass(frozen=True, eq=False)
 class FrameSink(BuiltinSink):
-    """Records as the rows of a DataFrame, which is then written as the program says.
+    """Records as the rows of a DataFrame, which is then written as the program says."""
 
-    Attributes:
-        what: where it writes, for messages.
-        write: takes the DataFrame and writes it; on the driver only.
-        schema: of the DataFrame, as ``jsonValue()`` gives it; None until the type of the records is known.
-        number: of the sink in its job.
-    """
-
-    what: str
-    write: Callable[[Any], object] | None = field(default=None, repr=False)
-    schema: Mapping[str, Any] | None = None
-    number: int = 0
+    what: str  # it writes to, for messages
+    write: Callable[[Any], object] | None = field(default=None, repr=False)  # a DataFrame; on the driver only
+    schema: Mapping[str, Any] | None = None  # its `jsonValue()`; None until the type of the records is known
+    number: int = 0  # of the sink in its job
 
     def prepare(self, parallelism: int) -> FrameSink:
         """Without what writes, and with a schema that allows null everywhere."""
@@ -97,18 +70,14 @@ class FrameSink(BuiltinSink):
         assert self.schema is not None, "the deployment knows it"
         if context.job.folder_id is not None:
             return _Staging(self.schema, context)
-        arrow, kind = _arrow_writer(self.schema), TABLE - self.number
+        from penstock.connectors.spark.arrow_rows import ArrowWriter
+
+        arrow, kind = ArrowWriter(self.schema), TABLE - self.number
 
         def send(rows: list[tuple[Any, ...]]) -> None:
             context.send(kind, arrow.batch(rows).serialize().to_pybytes())
 
         return Buffered(arrow.values, size, send)
-
-
-def _arrow_writer(schema: Mapping[str, Any]) -> ArrowWriter:
-    from penstock.connectors.spark.arrow_rows import ArrowWriter
-
-    return ArrowWriter(schema)
 
 
 def size(rows: Sequence[tuple[Any, ...]]) -> int:
@@ -126,7 +95,9 @@ class _Staging(Buffered):
     """Writes the rows of a subtask, an Arrow stream for each step that has rows."""
 
     def __init__(self, schema: Mapping[str, Any], context: OperatorContext) -> None:
-        self._arrow, self._context = _arrow_writer(schema), context
+        from penstock.connectors.spark.arrow_rows import ArrowWriter
+
+        self._arrow, self._context = ArrowWriter(schema), context
         self._path, self._file, self._stream = "", None, None
         super().__init__(self._arrow.values, size, self._write)
 
@@ -134,9 +105,7 @@ class _Staging(Buffered):
         import pyarrow as pa
 
         if self._stream is None:
-            context = self._context
-            self._path = join(prepared_place(context.job), attempt_name(context.config.operator_id, context.subtask))
-            self._file = storage_of(self._path).writing(self._path)
+            self._path, self._file = prepared_file(self._context)
             self._stream = pa.ipc.new_stream(self._file, self._arrow.schema)
         batch = self._arrow.batch(rows)
         with naming(self._path):
@@ -148,13 +117,7 @@ class _Staging(Buffered):
             return
         with naming(self._path):
             self._stream.close()
-            if is_local(self._path):
-                self._file.flush()
-                os.fsync(self._file.fileno())
-            self._file.close()
-        config, path = self._context.config, self._path.encode()
-        context = self._context
-        context.committables.append(Committable(config.operator_id, context.subtask, path, True, context.version))
+        keep_prepared(self._context, self._path, self._file)
         self._stream = self._file = None
 
     def discard(self) -> None:

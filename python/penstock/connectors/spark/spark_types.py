@@ -43,11 +43,8 @@ _TYPES: dict[str, ct.DataType] = {
     "void": ct.NullType(),
 }
 """Types of columns by the name of Spark's type, without its parameters."""
-_NAMES = {type(data_type): name for name, data_type in _TYPES.items()} | {
-    ct.CharType: "string",
-    ct.BinaryType: "binary",
-    ct.TimeType: "time(6)",
-}
+_NAMES = {type(data_type): name for name, data_type in _TYPES.items()}
+_NAMES |= {ct.CharType: "string", ct.BinaryType: "binary", ct.TimeType: "time(6)"}
 _INTEGERS = ["byte", "short", "integer", "long"]
 _WIDER: dict[str, list[str]] = {
     "short": _INTEGERS[:2],
@@ -58,8 +55,7 @@ _WIDER: dict[str, list[str]] = {
 }
 """Other types of columns that a declared type takes."""
 
-VALUE = "value"
-"""Name of the column of records without fields."""
+VALUE = "value"  # name of the column of records without fields
 
 
 def name_of(spark: SparkType) -> str:
@@ -96,13 +92,9 @@ def type_of(spark: SparkType) -> TypeInformation[Any]:
 def data_type(
     spark: SparkType, declared: TypeInformation[Any] | None = None, instants: bool = True, column: str = ""
 ) -> ct.DataType:
-    """Spark's type of a column, or a schema, as one of ours.
-
-    Args:
-        spark: the type, or the schema.
-        declared: type of its values in records, if the program declares it.
-        instants: whether the values of a ``timestamp`` are Instants, otherwise aware datetimes.
-        column: path of the column, for errors; empty for a schema.
+    """Spark's type of a column, or a schema, as one of ours. ``declared`` is the type of its values in records, if the
+    program declares it; ``instants`` whether values of a ``timestamp`` are Instants, otherwise aware datetimes;
+    ``column`` the path, for errors.
 
     Raises:
         UnsupportedError: it has no counterpart, such as an interval.
@@ -114,13 +106,10 @@ def data_type(
             element = declared.element_type if isinstance(declared, ListTypeInfo | ArrayTypeInfo) else None
             return ct.ArrayType(data_type(spark["elementType"], element, instants, f"{column}[]"))
         if name == "map":
-            keys, values = (
-                (declared.key_type, declared.value_type) if isinstance(declared, MapTypeInfo) else (None, None)
-            )
-            return ct.MapType(
-                data_type(spark["keyType"], keys, instants, f"{column}.key"),
-                data_type(spark["valueType"], values, instants, f"{column}.value"),
-            )
+            is_map = isinstance(declared, MapTypeInfo)
+            key = data_type(spark["keyType"], declared.key_type if is_map else None, instants, f"{column}.key")
+            item = declared.value_type if is_map else None
+            return ct.MapType(key, data_type(spark["valueType"], item, instants, f"{column}.value"))
         if name == "struct":
             return rows_in(spark, declared, instants, column)
     elif name == "decimal":
@@ -133,16 +122,12 @@ def data_type(
         return _TYPES[name]
     raise UnsupportedError(
         f"The column {column!r} has Spark's type {shown(spark)}, which no type of records stands for. Convert it in "
-        f"Spark before, df.withColumn({column.partition('.')[0].removesuffix('[]')!r}, ….cast('string')) say, or leave "
-        "it out by select()."
+        f"Spark, by df.withColumn({column.partition('.')[0].removesuffix('[]')!r}, ….cast('string')), or leave it out."
     )
 
 
 def rows_in(
-    schema: Mapping[str, Any],
-    declared: TypeInformation[Any] | None = None,
-    instants: bool = True,
-    column: str = "",
+    schema: Mapping[str, Any], declared: TypeInformation[Any] | None = None, instants: bool = True, column: str = ""
 ) -> ct.RowType:
     """:func:`data_type` of a schema, or of a struct."""
     names = [field["name"] for field in schema["fields"]]
@@ -156,27 +141,21 @@ def rows_in(
     types = declared.field_types if is_declared else [None] * len(names)
     paths = [f"{column}.{name}" if column else name for name in names]
     fields = [
-        ct.RowField(name, data_type(field["type"], each, instants, path))
-        for name, field, each, path in zip(names, schema["fields"], types, paths, strict=True)
+        ct.RowField(name, data_type(field["type"], type_info, instants, path))
+        for name, field, type_info, path in zip(names, schema["fields"], types, paths, strict=True)
     ]
-    return ct.RowType(
-        tuple(fields),
-        form="tuple" if isinstance(declared, TupleTypeInfo) else "row",
-        record_names=declared.field_names if isinstance(declared, RowTypeInfo) else None,
-    )
+    form = "tuple" if isinstance(declared, TupleTypeInfo) else "row"
+    record_names = declared.field_names if isinstance(declared, RowTypeInfo) else None
+    return ct.RowType(tuple(fields), form=form, record_names=record_names)
 
 
 def check_declared(spark: SparkType, declared: TypeInformation[Any], column: str) -> None:
-    """Refuse a declared type that does not fit a column, whose path is named in the error.
-
-    Raises:
-        TypeInfoError: it does not fit.
-    """
+    """Refuse, by a TypeInfoError, a declared type that does not fit a column, whose path is named."""
     if not _fits(spark, declared, column):
         raise TypeInfoError(
             f"from_spark() was given the type {declared} for the column {column!r}, whose type in Spark is "
             f"{shown(spark)}. Leave type_info out, declare {type_of(spark)}, or convert the column in Spark: "
-            f"cast({shown(_column(declared)) if _has_column(declared) else '…'!r})."
+            f"cast({shown(_column(declared) or '…')!r})."
         )
 
 
@@ -184,33 +163,27 @@ def _fits(spark: SparkType, declared: TypeInformation[Any], column: str) -> bool
     name = name_of(spark)
     if isinstance(declared, PickledBytesTypeInfo):
         return True
-    if name == "array" and isinstance(declared, ListTypeInfo | ArrayTypeInfo):
-        assert not isinstance(spark, str)
-        check_declared(spark["elementType"], declared.element_type, f"{column}[]")
+    if not isinstance(spark, str):
+        if name == "array" and isinstance(declared, ListTypeInfo | ArrayTypeInfo):
+            check_declared(spark["elementType"], declared.element_type, f"{column}[]")
+        elif name == "map" and isinstance(declared, MapTypeInfo):
+            check_declared(spark["keyType"], declared.key_type, f"{column}.key")
+            check_declared(spark["valueType"], declared.value_type, f"{column}.value")
+        elif name == "struct" and isinstance(declared, RowTypeInfo | TupleTypeInfo):
+            check_fields(spark["fields"], declared, column)
+        else:
+            return False
         return True
-    if name == "map" and isinstance(declared, MapTypeInfo):
-        assert not isinstance(spark, str)
-        check_declared(spark["keyType"], declared.key_type, f"{column}.key")
-        check_declared(spark["valueType"], declared.value_type, f"{column}.value")
-        return True
-    if name == "struct" and isinstance(declared, RowTypeInfo | TupleTypeInfo):
-        assert not isinstance(spark, str)
-        check_fields(spark["fields"], declared, column)
-        return True
-    if not isinstance(spark, str) or not _has_column(declared) or declared == Types.CHAR():
-        return False
     wanted = _column(declared)
+    if wanted is None or declared == Types.CHAR():
+        return False
     if name == "decimal" and declared == Types.BIG_INT():
         return digits(spark)[1] == 0
     return name == name_of(wanted) or name in _WIDER.get(str(wanted), []) or type_of(spark) == declared
 
 
 def check_fields(fields: list[Mapping[str, Any]], declared: RowTypeInfo | TupleTypeInfo, column: str = "") -> None:
-    """:func:`check_declared` for each field of a row or tuple, in order.
-
-    Raises:
-        TypeInfoError: there are more or fewer fields, or one does not fit.
-    """
+    """:func:`check_declared` for each field of a row or tuple, in order."""
     if len(fields) != len(declared.field_types):
         raise TypeInfoError(
             f"from_spark() was given the type {declared} of {len(declared.field_types)} fields for "
@@ -221,25 +194,14 @@ def check_fields(fields: list[Mapping[str, Any]], declared: RowTypeInfo | TupleT
         check_declared(field["type"], each, f"{column}.{field['name']}" if column else field["name"])
 
 
-def _has_column(declared: TypeInformation[Any]) -> bool:
-    try:
-        _column(declared)
-    except UnsupportedError:
-        return False
-    return True
-
-
 def schema_of(declared: TypeInformation[Any] | None) -> Mapping[str, Any] | None:
-    """The schema of a DataFrame of records: a column per field of a row or tuple, one named ``value`` for others. None
-    if the type of the records, or of a field, is not declared."""
+    """The schema of a DataFrame of records: a column per field, or one named ``value``; None for undeclared types."""
     if isinstance(declared, RowTypeInfo | TupleTypeInfo):
         fields = list(zip(declared.field_names, declared.field_types, strict=True))
     else:
         fields = [] if declared is None else [(VALUE, declared)]
-    try:
-        return _struct([(name, _column(field)) for name, field in fields]) if fields else None
-    except UnsupportedError:
-        return None
+    columns = [(name, column) for name, field in fields if (column := _column(field)) is not None]
+    return _struct(columns) if fields and len(columns) == len(fields) else None
 
 
 def undeclared(declared: TypeInformation[Any] | None) -> str:
@@ -247,7 +209,7 @@ def undeclared(declared: TypeInformation[Any] | None) -> str:
     if not isinstance(declared, RowTypeInfo | TupleTypeInfo):
         return "the type of the stream's records is not declared"
     fields = zip(declared.field_names, declared.field_types, strict=True)
-    names = [name for name, each in fields if not _has_column(each)]
+    names = [name for name, field in fields if _column(field) is None]
     return f"the type of the fields {names} of {declared} is not declared" if names else "the records have no fields"
 
 
@@ -256,9 +218,12 @@ def _struct(fields: Iterable[tuple[str, SparkType]]) -> Mapping[str, Any]:
     return {"type": "struct", "fields": columns}
 
 
-def _column(declared: TypeInformation[Any]) -> SparkType:
-    """Spark's type of a column of such values. Raises UnsupportedError if there is none."""
-    return _spark(data_type_of(declared))
+def _column(declared: TypeInformation[Any]) -> SparkType | None:
+    """Spark's type of a column of such values; None if there is none."""
+    try:
+        return _spark(data_type_of(declared))
+    except UnsupportedError:
+        return None
 
 
 def _spark(wanted: ct.DataType) -> SparkType:
@@ -278,13 +243,7 @@ def nullable(spark: SparkType) -> SparkType:
     """A type whose values and parts may all be null: the values that a task makes are not checked for nulls."""
     if isinstance(spark, str):
         return spark
-    name = name_of(spark)
-    if name == "array":
-        return {**spark, "elementType": nullable(spark["elementType"]), "containsNull": True}
-    if name == "map":
-        key, value = nullable(spark["keyType"]), nullable(spark["valueType"])
-        return {**spark, "keyType": key, "valueType": value, "valueContainsNull": True}
-    if name == "struct":
-        fields = [{**field, "type": nullable(field["type"]), "nullable": True} for field in spark["fields"]]
-        return {**spark, "fields": fields}
-    return spark
+    flags = dict.fromkeys(spark.keys() & {"containsNull", "nullable", "valueContainsNull"}, True)
+    types = {key: nullable(spark[key]) for key in spark.keys() & {"elementType", "keyType", "type", "valueType"}}
+    fields = {"fields": [nullable(field) for field in spark["fields"]]} if "fields" in spark else {}
+    return {**spark, **flags, **types, **fields}

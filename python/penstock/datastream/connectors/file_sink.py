@@ -14,8 +14,7 @@ from penstock.common import checks
 from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.serialization import Encoder
 from penstock.connectors.files.buckets import BucketAssigner
-from penstock.connectors.files.bulk_sink import BulkOutput
-from penstock.connectors.files.file_sink import FileOutput
+from penstock.connectors.files.file_sink import BulkOutput, FileOutput
 from penstock.datastream.connectors.base import StreamTransformer
 from penstock.datastream.sinks import AddedSink, Sink
 from penstock.errors import UnsupportedError

@@ -12,8 +12,7 @@ from typing import Any
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
-from penstock.connectors.jdbc.databases import Database, placeholders
-from penstock.connectors.jdbc.sink import JdbcCommits, JdbcOutput
+from penstock.connectors.jdbc.sink import Database, JdbcCommits, JdbcOutput, placeholders
 from penstock.connectors.two_phase import TwoPhaseOutput
 from penstock.datastream.sinks import AddedSink
 from penstock.runtime.io.sinks import BuiltinSink

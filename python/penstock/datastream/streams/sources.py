@@ -14,7 +14,7 @@ from penstock.common.contexts import SourceContext
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.connectors.files.file_monitor import FileMonitor, FolderMonitor, TextPieces
+from penstock.connectors.files.watched_folders import FileMonitor, FolderMonitor, TextPieces
 from penstock.connectors.socket_source import SocketSource
 from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
 from penstock.datastream.input_formats import AddedSource, FileInputFormat, FileProcessingMode, InputFormat, Source

@@ -29,11 +29,11 @@ class KafkaSink(Sink[T_contra], SupportsPreprocessing):
     acknowledged all its records; what a failed task has written stays. With ``EXACTLY_ONCE`` records wait in files
     until the job has succeeded; then the driver writes them in transactions, each record once, whatever dies when."""
 
-    def __init__(self, output: BuiltinSink) -> None:
+    def __init__(self, output: KafkaOutput | TransactionalKafkaOutput) -> None:
         self._output = output
 
     def __repr__(self) -> str:
-        return f"<KafkaSink to {getattr(self._output, 'shown', '')}>"
+        return f"<KafkaSink to {self._output.serializer.shown}>"
 
     @staticmethod
     def builder() -> KafkaSinkBuilder[Any]:
@@ -127,7 +127,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
 
 def written_by(
     properties: Mapping[str, str], serializer: RecordSerializer, guarantee: DeliveryGuarantee, prefix: str
-) -> BuiltinSink:
+) -> KafkaOutput | TransactionalKafkaOutput:
     """The sink for a delivery guarantee.
 
     Args:

@@ -23,8 +23,7 @@ from penstock.connectors.kafka.offsets import (
     in_order,
     initializer,
 )
-from penstock.connectors.kafka.ranges import check_there
-from penstock.connectors.kafka.split_source import PartitionTracker
+from penstock.connectors.kafka.split_source import PartitionTracker, check_there
 from penstock.datastream.connectors.kafka import builder_checks
 from penstock.runtime.io.splits import Records, Source, Split
 
