@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from penstock.common import ExecutionConfig
-    from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
     from penstock.datastream.streams.cached import CachedDataStream
     from penstock.datastream.streams.connected_streams import (
         BroadcastConnectedStream,
@@ -77,6 +76,7 @@ if TYPE_CHECKING:
     from penstock.datastream.streams.joined_streams import JoinedStreams
     from penstock.datastream.streams.keyed_stream import KeyedStream
     from penstock.datastream.streams.sources import ProgramWithSources
+    from penstock.datastream.streams.windowed_stream import AllWindowedStream
 
 T = TypeVar("T", covariant=True)
 U = TypeVar("U")
@@ -432,7 +432,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
 
     def window_all(self, window_assigner: WindowAssigner[T, W]) -> AllWindowedStream[T, W]:
         """Windows over the whole stream, in one subtask."""
-        from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+        from penstock.datastream.streams.windowed_stream import AllWindowedStream
 
         return AllWindowedStream(self, window_assigner)
 

@@ -29,8 +29,7 @@ from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
-from penstock.datastream.streams.windowed import Applied
-from penstock.datastream.streams.windowed_stream import WindowedStream
+from penstock.datastream.streams.windowed_stream import Applied, WindowedStream
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators import interval_join
 from penstock.runtime.operators.elementwise import StreamMap
