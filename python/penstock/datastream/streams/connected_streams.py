@@ -25,7 +25,7 @@ from penstock.datastream.program.transformations import (
     FeedbackTransformation,
     Transformation,
     TwoInputTransformation,
-    leads_back_to,
+    leading_to,
 )
 from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
@@ -229,7 +229,7 @@ def close_loop(loop: Transformation, feedback_stream: DataStream[U]) -> DataStre
     """Add feedback to a loop after Flink's checks: it must come from that loop and have its parallelism."""
     checks.stream(feedback_stream, "close_with", DataStream)
     assert isinstance(loop, FeedbackTransformation)
-    if not leads_back_to(feedback_stream.transformation, loop):
+    if loop not in leading_to([feedback_stream.transformation], feedback=False):
         checks.unsupported_operation(
             f"close_with() was given a stream ({feedback_stream.get_name()}) that does not come from that iteration. "
             "Give a stream that starts at what iterate() returned."
