@@ -92,15 +92,22 @@ from penstock.datastream.state_backend import (
     RocksDBStateBackend,
     StateBackend,
 )
-from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
 from penstock.datastream.streams.async_data_stream import AsyncDataStream
-from penstock.datastream.streams.cached import CachedDataStream
-from penstock.datastream.streams.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
-from penstock.datastream.streams.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
-from penstock.datastream.streams.iterative_stream import IterativeStream
+from penstock.datastream.streams.connected_streams import (
+    BroadcastConnectedStream,
+    BroadcastStream,
+    ConnectedStreams,
+    IterativeStream,
+)
+from penstock.datastream.streams.data_stream import (
+    CachedDataStream,
+    DataStream,
+    DataStreamSource,
+    SingleOutputStreamOperator,
+)
 from penstock.datastream.streams.keyed_stream import DataStreamUtils, KeyedStream, QueryableStateStream
 from penstock.datastream.streams.sink import CloseableIterator, DataStreamSink
-from penstock.datastream.streams.windowed_stream import WindowedStream
+from penstock.datastream.streams.windowed_stream import AllWindowedStream, WindowedStream
 
 __all__ = [
     "AggregateFunction",

@@ -14,8 +14,6 @@ from penstock.common import checks
 
 _Self = TypeVar("_Self", bound="_RocksDB")
 
-_MIB = 1 << 20
-
 
 class PredefinedOptions(Enum):
     """Settings of RocksDB for kinds of disks."""
@@ -27,11 +25,7 @@ class PredefinedOptions(Enum):
 
 
 class StateBackend:
-    """Where state is kept: base of the others.
-
-    Attributes:
-        on_disk: whether in files, as far as memory does not hold it.
-    """
+    """Where state is kept: base of the others; ``on_disk`` if in files, as far as memory does not hold it."""
 
     on_disk: ClassVar[bool] = False
 
@@ -43,17 +37,63 @@ class HashMapStateBackend(StateBackend):
     """State in memory, as it is here."""
 
 
-class MemoryStateBackend(StateBackend):
-    """State in memory, checkpoints in the memory of Flink's job manager (1.x).
+class _WithSavepoints:
+    _savepoints: str | None
 
-    Args:
-        checkpoint_path: folder of the checkpoints' metadata.
-        savepoint_path: folder of savepoints.
-        max_state_size: bytes of one state.
-        using_asynchronous_snapshots: True unless given.
-    """
+    def get_savepoint_path(self) -> str | None:
+        """As given; None for a storage."""
+        return self._savepoints
 
-    DEFAULT_MAX_STATE_SIZE = 5 * _MIB
+
+class InMemory(_WithSavepoints):
+    """Checkpoints in the memory of Flink's job manager."""
+
+    DEFAULT_MAX_STATE_SIZE = 5 << 20
+
+    def __init__(self, checkpoints: str | None, savepoints: str | None, max_state_size: int | None) -> None:
+        self._checkpoints, self._savepoints = checkpoints, savepoints
+        self._max_state_size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
+
+    def get_checkpoint_path(self) -> str | None:
+        """As given."""
+        return self._checkpoints
+
+    def get_max_state_size(self) -> int:
+        """As given; 5 MiB at first."""
+        return self._max_state_size
+
+
+class InFiles(_WithSavepoints):
+    """Checkpoints in files."""
+
+    def __init__(self, checkpoints: str, savepoints: str | None, threshold: int, buffer_size: int) -> None:
+        self._checkpoints, self._savepoints = checkpoints, savepoints
+        self._threshold, self._buffer_size = threshold, buffer_size
+
+    def get_checkpoint_path(self) -> str:
+        """As given; that of a storage without a slash at its end."""
+        return self._checkpoints
+
+    def get_min_file_size_threshold(self) -> int:
+        """As given; 20 KiB at first."""
+        return self._threshold
+
+    def get_write_buffer_size(self) -> int:
+        """As given; at first 4 KiB, of a storage the threshold if that is more."""
+        return self._buffer_size
+
+
+class _Snapshots:
+    _asynchronous: bool
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """As given; True at first."""
+        return self._asynchronous
+
+
+class MemoryStateBackend(InMemory, _Snapshots, StateBackend):
+    """State in memory, checkpoints in the memory of Flink's job manager (1.x), with at most so many bytes of one state.
+    The paths are of the checkpoints' metadata and of savepoints."""
 
     def __init__(
         self,
@@ -62,38 +102,15 @@ class MemoryStateBackend(StateBackend):
         max_state_size: int | None = None,
         using_asynchronous_snapshots: bool | None = None,
     ) -> None:
-        self._checkpoint_path = _path(checkpoint_path, "MemoryStateBackend", "checkpoint_path")
-        self._savepoint_path = _path(savepoint_path, "MemoryStateBackend", "savepoint_path")
-        self._max_state_size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
+        for path, what in ((checkpoint_path, "checkpoint_path"), (savepoint_path, "savepoint_path")):
+            checks.text(path, "MemoryStateBackend", what, optional=True)
+        super().__init__(checkpoint_path, savepoint_path, max_state_size)
         self._asynchronous = using_asynchronous_snapshots is not False
 
-    def get_checkpoint_path(self) -> str | None:
-        """As given."""
-        return self._checkpoint_path
 
-    def get_savepoint_path(self) -> str | None:
-        """As given."""
-        return self._savepoint_path
-
-    def get_max_state_size(self) -> int:
-        """As given; 5 MiB at first."""
-        return self._max_state_size
-
-    def is_using_asynchronous_snapshots(self) -> bool:
-        """As given; True at first."""
-        return self._asynchronous
-
-
-class FsStateBackend(StateBackend):
-    """State in memory, checkpoints in files (1.x).
-
-    Args:
-        checkpoint_directory_uri: folder of checkpoints.
-        default_savepoint_directory_uri: folder of savepoints.
-        file_state_size_threshold: bytes, below which state goes with the metadata.
-        write_buffer_size: bytes.
-        using_asynchronous_snapshots: True unless given.
-    """
+class FsStateBackend(InFiles, _Snapshots, StateBackend):
+    """State in memory, checkpoints in files (1.x): the first folder is theirs, the second that of savepoints. State of
+    fewer bytes than the threshold goes with the metadata."""
 
     def __init__(
         self,
@@ -107,31 +124,12 @@ class FsStateBackend(StateBackend):
             checks.refuse(
                 "FsStateBackend() was given no checkpoint_directory_uri. Give it a folder, file:///tmp/state."
             )
-        self._checkpoint_path: str = checks.text(checkpoint_directory_uri, "FsStateBackend", "checkpoint_directory_uri")
-        self._savepoint_path = _path(default_savepoint_directory_uri, "FsStateBackend", "savepoint directory")
-        self._threshold = 20 << 10 if file_state_size_threshold is None else file_state_size_threshold
-        self._buffer_size = 4 << 10 if write_buffer_size is None else write_buffer_size
+        checks.text(checkpoint_directory_uri, "FsStateBackend", "checkpoint_directory_uri")
+        checks.text(default_savepoint_directory_uri, "FsStateBackend", "savepoint directory", optional=True)
+        threshold = 20 << 10 if file_state_size_threshold is None else file_state_size_threshold
+        buffer_size = 4 << 10 if write_buffer_size is None else write_buffer_size
+        super().__init__(checkpoint_directory_uri, default_savepoint_directory_uri, threshold, buffer_size)
         self._asynchronous = using_asynchronous_snapshots is not False
-
-    def get_checkpoint_path(self) -> str:
-        """As given."""
-        return self._checkpoint_path
-
-    def get_savepoint_path(self) -> str | None:
-        """As given."""
-        return self._savepoint_path
-
-    def get_min_file_size_threshold(self) -> int:
-        """As given; 20 KiB at first."""
-        return self._threshold
-
-    def get_write_buffer_size(self) -> int:
-        """As given; 4 KiB at first."""
-        return self._buffer_size
-
-    def is_using_asynchronous_snapshots(self) -> bool:
-        """As given; True at first."""
-        return self._asynchronous
 
 
 class _RocksDB(StateBackend):
@@ -194,21 +192,11 @@ class _RocksDB(StateBackend):
 
 
 class EmbeddedRocksDBStateBackend(_RocksDB):
-    """State in files of RocksDB.
-
-    Args:
-        enable_incremental_checkpointing: False unless given.
-    """
+    """State in files of RocksDB."""
 
 
 class RocksDBStateBackend(_RocksDB):
-    """State in files of RocksDB, with the place of checkpoints (1.x).
-
-    Args:
-        checkpoint_data_uri: folder of checkpoints.
-        enable_incremental_checkpointing: False unless given.
-        checkpoint_stream_backend: another backend, which says where checkpoints go.
-    """
+    """State in files of RocksDB, with a folder of checkpoints, or another backend that says where they go (1.x)."""
 
     def __init__(
         self,
@@ -231,11 +219,7 @@ class RocksDBStateBackend(_RocksDB):
 
 
 class CustomStateBackend(StateBackend):
-    """A backend written in Java, which PyFlink wraps.
-
-    Args:
-        j_custom_state_backend: whatever stands for it.
-    """
+    """A backend written in Java, which PyFlink wraps."""
 
     def __init__(self, j_custom_state_backend: object) -> None:
         self.j_custom_state_backend: object = j_custom_state_backend
@@ -246,7 +230,3 @@ def named(name: str) -> StateBackend:
     kinds = {"hashmap": HashMapStateBackend, "jobmanager": MemoryStateBackend, "rocksdb": EmbeddedRocksDBStateBackend}
     kind = kinds.get(name.strip().lower())
     return CustomStateBackend(name) if kind is None else kind()
-
-
-def _path(value: str | None, call: str, what: str) -> str | None:
-    return checks.text(value, call, what, optional=True)

@@ -1,8 +1,7 @@
 """StreamExecutionEnvironment: where a program begins and is run.
 
 Its settings are in :mod:`penstock.datastream.program.program`, its sources in :mod:`penstock.datastream.streams`.
-Source of names and refusals: Flink 1.11 ``StreamExecutionEnvironment``; spelling:
-``pyflink.datastream.StreamExecutionEnvironment``.
+Source of names and refusals: Flink 1.11 ``StreamExecutionEnvironment``; spelling: PyFlink's.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -34,15 +33,11 @@ if TYPE_CHECKING:
     from penstock.plan.pipeline import Format, Level
 
 _Self = TypeVar("_Self", bound="StreamExecutionEnvironment")
-_VIEWER = "penstock.viewer"
-"""Loaded by name when a program is viewed, as it depends on the plan."""
 
 
 class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
-    """One program at a time: its sources, its settings, its execution.
-
-    Create it with :meth:`get_execution_environment`. What it knows is in :class:`Program`, its base.
-    """
+    """One program at a time: its sources, its settings, its execution. Create it with
+    :meth:`get_execution_environment`."""
 
     def __init__(
         self,
@@ -78,9 +73,8 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
                 without effect are named in a warning.
             spark: an existing SparkSession to run in; it is not reconfigured.
             master: Spark master URL; ``local[*,4]`` when neither this, ``spark.master`` nor ``spark`` is given.
-            executor: ``"spark"`` (default), ``"local"`` (this process, bounded programs, no Spark), or an executor
-                object. Without it ``penstock.executor`` of the configuration counts, then the environment variable
-                PENSTOCK_EXECUTOR.
+            executor: ``"spark"`` (default), ``"local"`` (this process, no Spark), or an executor object. Without it
+                ``penstock.executor`` of the configuration counts, then the environment variable PENSTOCK_EXECUTOR.
         """
         if configuration is not None and not isinstance(configuration, Configuration):
             text = "a dict" if isinstance(configuration, dict) else checks.shown(configuration)  # it may have secrets
@@ -89,9 +83,9 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
                 "Give Configuration.from_dict({'parallelism.default': '2'}), say; executor='local' is an "
                 "argument of its own."
             )
-        copy = Configuration(configuration)
-        environment = cls(copy, spark, master, executor)
-        warn_of(copy, environment.settings, stacklevel=3)
+        configuration = Configuration(configuration)
+        environment = cls(configuration, spark, master, executor)
+        warn_of(configuration, environment.settings, stacklevel=3)
         return environment
 
     @classmethod
@@ -112,12 +106,8 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
         return self.get_stream_graph().streaming_plan_json()
 
     def explain(self, format: Format = "terminal", level: Level | None = None) -> str:
-        """The plan of the program so far as a text, with every operator ID and why edges are not chained; the program
-        can go on afterwards.
-
-        Args:
-            format: as of :meth:`penstock.plan.Pipeline.explain`.
-            level: likewise.
+        """The plan of the program so far as a text, with every operator ID and why edges are not chained, in a format
+        and at a level of :meth:`penstock.plan.Pipeline.explain`; the program can go on afterwards.
 
         Raises:
             InvalidProgramError: nothing to plan (Flink: IllegalStateException); an unknown format or level.
@@ -126,32 +116,21 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
         return self.to_pipeline().explain(format, level)
 
     def to_pipeline(self, job_name: str | None = None) -> Pipeline:
-        """The program so far as a job that nobody runs; the program can go on afterwards.
-
-        Args:
-            job_name: as for :meth:`execute`.
-
-        Raises:
-            InvalidProgramError: nothing to plan (Flink: IllegalStateException).
-        """
+        """The program so far as a job that nobody runs; the program can go on afterwards. Nothing to plan is refused
+        (Flink: IllegalStateException)."""
         return self._planned(*self._translate(job_name))
 
     def view(self) -> Any:
-        """The plan of the program so far as a page, which shows itself in a notebook; ``.save("plan.html")`` writes it.
-        The program can go on afterwards.
+        """The plan of the program so far as a :class:`penstock.viewer.Page`, which shows itself in a notebook;
+        ``.save("plan.html")`` writes it. The program can go on afterwards. Nothing to plan is refused (Flink:
+        IllegalStateException)."""
+        return import_module("penstock.viewer").view(self.to_pipeline())  # by name, as it depends on the plan
 
-        Returns:
-            A :class:`penstock.viewer.Page`.
-
-        Raises:
-            InvalidProgramError: nothing to plan (Flink: IllegalStateException).
-        """
-        return import_module(_VIEWER).view(self.to_pipeline())
-
-    def _pipeline(self, job_name: str | None, to_run: bool) -> tuple[Pipeline, list[CacheTransformation]]:
-        """The program as a job, and the cached streams that it computes."""
+    def _job(self, job_name: str | None) -> tuple[Executor, Pipeline, list[CacheTransformation]]:
+        """The program as a job, what runs it, and the cached streams that it computes."""
+        executor = self._chosen()
         name, translation = self._translate(job_name)
-        if to_run:
+        if not getattr(executor, "plans_only", False):
             plan_only.refuse_to_run(translation.operators, translation.names)
         program = copy.copy(self)
         self.transformations: list[Transformation] = []
@@ -160,7 +139,8 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
             return program._planned(name, translate(program, name, offered=offered))
 
         pipeline = self._planned(name, translation)
-        return replace(pipeline, planned_at=planned_at if pipeline.settings.reactive else None), translation.caches
+        pipeline = replace(pipeline, planned_at=planned_at if pipeline.settings.reactive else None)
+        return executor, pipeline, translation.caches
 
     def _planned(self, name: str, translation: Translation) -> Pipeline:
         from penstock.plan import Pipeline
@@ -180,19 +160,14 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
         )
 
     def frame_of(self, sink: Transformation) -> DataFrame:
-        """What ``to_spark`` of a stream returns; the program stays as it is.
-
-        Args:
-            sink: beside the program, at the end of the stream.
-        """
+        """What ``to_spark`` of a stream, which ends in this sink beside the program, returns; the program stays as it
+        is."""
         executor = self._chosen()
         translation = translate(self, self.settings.name, sink)
-        to_run = not getattr(executor, "plans_only", False)
-        if to_run:
-            plan_only.refuse_to_run(translation.operators, translation.names)
         pipeline = self._planned(self.settings.name, translation)
-        if not to_run:
+        if getattr(executor, "plans_only", False):
             executor.execute(pipeline)  # it looks at the plan, and ends the program
+        plan_only.refuse_to_run(translation.operators, translation.names)
         return executors.frame(executor, pipeline)
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
@@ -209,27 +184,18 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
 
     def collected(self, job_name: str | None, sink_id: str) -> Iterable[Any]:
         """Run the program, and give the records of a collecting sink. Of a program without an end they come as its
-        steps are committed, and closing the iterator cancels it.
-
-        Args:
-            job_name: as for :meth:`execute`.
-            sink_id: of the sink.
-        """
+        steps are committed, and closing the iterator cancels it."""
         executor, pipeline, caches = self._job(job_name)
         if pipeline.unbounded:
             return executors.follow(executor, pipeline, caches, sink_id)
         return executors.run(executor, pipeline, caches).collected.get(sink_id, ())
 
     def execute_async(self, job_name: str | None = None) -> JobClient:
-        """Run the program in the background, and forget its operators as :meth:`execute` does.
-
-        A job that fails says so in the log too (logger ``penstock``). The process does not end before the job has.
-
-        Args:
-            job_name: shown in plans and in Spark's UI.
+        """Run the program in the background, and forget its operators as :meth:`execute` does. A job that fails says so
+        in the log too (logger ``penstock``). The process does not end before the job has.
 
         Returns:
-            What knows how far the job is, gives its result, and cancels it.
+            The client, which knows how far the job is, gives its result, and cancels it.
 
         Raises:
             InvalidProgramError: nothing to run (Flink: IllegalStateException).
@@ -241,15 +207,9 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
         """Forget the operators that were not executed. An environment holds nothing else, and can go on."""
         self.transformations = []
 
-    def _job(self, job_name: str | None) -> tuple[Executor, Pipeline, list[CacheTransformation]]:
-        executor = self._chosen()
-        to_run = not getattr(executor, "plans_only", False)
-        return executor, *self._pipeline(job_name, to_run)
-
     def _chosen(self) -> Executor:
         return executors.choose(self._executor, self.settings, self._spark, self._master)
 
     def __repr__(self) -> str:
-        return (
-            f"<StreamExecutionEnvironment parallelism={self.get_parallelism()} operators={len(self.transformations)}>"
-        )
+        operators = len(self.transformations)
+        return f"<StreamExecutionEnvironment parallelism={self.settings.parallelism} {operators=}>"

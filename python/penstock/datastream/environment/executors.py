@@ -30,34 +30,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("penstock")
 
-
-def start(
-    run: Callable[[], JobExecutionResult], control: JobControl, job_name: str
-) -> tuple[JobClient, Future[JobExecutionResult]]:
-    """Run a job in a thread of its own. The process does not end before the job does."""
-    result: Future[JobExecutionResult] = Future()
-    client = JobClient(control, result)
-
-    def body() -> None:
-        try:
-            value = run()
-        except JobCancelledError as error:
-            control.enter(JobStatus.CANCELED)
-            result.set_exception(error)
-        except BaseException as error:
-            control.enter(JobStatus.FAILED)
-            _LOG.error("The job %r, which runs in the background, has failed: %s", job_name, error)
-            result.set_exception(error)
-        else:
-            control.enter(JobStatus.FINISHED)
-            result.set_result(value)
-
-    threading.Thread(target=copy_context().run, args=(body,), name=f"penstock-job-{control.job_id}").start()
-    return client, result
-
-
 T = TypeVar("T")
-Prepare = Callable[["Pipeline", JobControl], Callable[[], JobExecutionResult]]
+Job = Callable[[], JobExecutionResult]
 
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 DEFAULT = "spark"
@@ -97,14 +71,6 @@ class Executor(Protocol):
         ...
 
 
-class BackgroundExecutor(Executor, Protocol):
-    """Runs pipelines in any thread, and can be told to stop."""
-
-    def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
-        """Check a ``penstock.plan.Pipeline``, and return a function that runs it to its end and obeys ``control``."""
-        ...
-
-
 @contextmanager
 def _within(variable: ContextVar[T], value: T) -> Generator[None, None, None]:
     """Set a context variable within the block."""
@@ -116,26 +82,22 @@ def _within(variable: ContextVar[T], value: T) -> Generator[None, None, None]:
 
 
 def override(executor: Executor | str) -> AbstractContextManager[None]:
-    """Within the block, run every program of this context on ``executor``, whatever it asks for. ``penstock explain``
-    uses one that keeps the plan and runs nothing."""
+    """Within the block, run every program of this context on ``executor``, whatever it asks for."""
     return _within(_override, get(executor) if isinstance(executor, str) else executor)
 
 
 def impose(settings: Mapping[str, str]) -> AbstractContextManager[None]:
-    """Within the block, give every program of this context these settings, whatever its own configuration says.
-    ``penstock run --flink`` sets ``penstock.flink``."""
+    """Within the block, give every program of this context these settings, whatever its configuration says."""
     return _within(_imposed, settings)
 
 
 def watch(take: Callable[[JobExecutionResult], None]) -> AbstractContextManager[None]:
-    """Within the block, also pass the result of every job of this context to ``take``. ``penstock run --metrics``
-    prints the metrics with it."""
+    """Within the block, also pass the result of every job of this context to ``take``."""
     return _within(_watcher, take)
 
 
 def observe(seen: Callable[[JobControl], AbstractContextManager[None]]) -> AbstractContextManager[None]:
-    """Within the block, enter the context manager ``seen(control)`` around each job of this context. ``penstock run``
-    uses it for the live view."""
+    """Within the block, enter the context manager ``seen(control)`` around each job of this context."""
     return _within(_observer, seen)
 
 
@@ -159,18 +121,14 @@ def environment_made(environment: Program) -> None:
 def run(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobExecutionResult:
     """Execute a pipeline, keep the cached streams that it computes, and pass the result to the watcher."""
     _warn_of_no_folder(executor, pipeline)
-    prepare = _prepare_of(executor)
-    if _observer.get() is None or prepare is None:
+    if _observer.get() is None or not hasattr(executor, "prepare"):
         return _watched(keep(caches, executor.execute(pipeline)))
     control = JobControl(pipeline.name, pipeline)
-    job = prepare(pipeline, control)
-    with _seen(control):
-        result = keep(caches, job())
-    return _watched(result)  # the view has ended, so that the watcher's output stays on the screen
+    return _finished(_prepared(executor, "execute()", pipeline, control), control, caches)
 
 
 def _warn_of_no_folder(executor: Executor, pipeline: Pipeline) -> None:
-    """Warn if an unbounded program has checkpoints enabled but no directory for them: when restarted it begins anew."""
+    """Warn if an unbounded program has checkpoints enabled but no directory: when restarted it begins from nothing."""
     settings = pipeline.settings
     if getattr(executor, "plans_only", False):
         return
@@ -183,35 +141,40 @@ def _warn_of_no_folder(executor: Executor, pipeline: Pipeline) -> None:
         )
 
 
-def _prepare_of(executor: Executor) -> Prepare | None:
-    return getattr(executor, "prepare", None)
+def _prepared(executor: Executor, call: str, pipeline: Pipeline, control: JobControl) -> Job:
+    prepare: Callable[[Pipeline, JobControl], Job] | None = getattr(executor, "prepare", None)
+    if prepare is None:
+        raise UnsupportedError(
+            f"{call} needs an executor with prepare(pipeline, control), and {checks.shown(executor)} has none. Use "
+            f"execute(), or one of the executors {', '.join(EXECUTORS)}."
+        )
+    return prepare(pipeline, control)
 
 
-def _seen(control: JobControl) -> AbstractContextManager[None]:
-    seen = _observer.get()
-    return nullcontext() if seen is None else seen(control)
+def _finished(job: Job, control: JobControl, caches: Sequence[CacheTransformation]) -> JobExecutionResult:
+    observer = _observer.get()
+    with nullcontext() if observer is None else observer(control):
+        result = keep(caches, job())
+    return _watched(result)  # the view has ended, so that the watcher's output stays on the screen
+
+
+def _watched(result: JobExecutionResult) -> JobExecutionResult:
+    take = _watcher.get()
+    if take is not None:
+        take(result)
+    return result
 
 
 def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobClient:
     """:func:`run` in the background. Refuses an executor without ``prepare``, which can only run jobs to their end."""
-    prepare = _prepare_of(executor)
-    if prepare is None:
-        raise UnsupportedError(
-            f"execute_async() needs an executor with prepare(pipeline, control), and {checks.shown(executor)} has "
-            f"none. Use execute(), or one of the executors {', '.join(EXECUTORS)}."
-        )
+    control = JobControl(pipeline.name, pipeline)
     _warn_of_no_folder(executor, pipeline)
-    return _started(prepare, JobControl(pipeline.name, pipeline), pipeline, caches)[0]
+    job = _prepared(executor, "execute_async()", pipeline, control)
+    return JobClient(control, _started(job, pipeline.name, control, caches))
 
 
 def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation], sink_id: str) -> Collected:
     """:func:`run_async` of an unbounded program, with the records of a collecting sink as its steps are committed."""
-    prepare = _prepare_of(executor)
-    if prepare is None:
-        raise UnsupportedError(
-            f"execute_and_collect() of a program without an end needs an executor with prepare(pipeline, control), and "
-            f"{checks.shown(executor)} has none. Use one of the executors {', '.join(EXECUTORS)}."
-        )
     control = JobControl(pipeline.name, pipeline)
 
     def leave() -> None:
@@ -220,22 +183,34 @@ def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransfo
         wait([result], timeout=_LEAVING)
 
     control.takers[sink_id] = records = Collected(leave)
-    _, result = _started(prepare, control, pipeline, caches)
+    call = "execute_and_collect() of a program without an end"
+    result = _started(_prepared(executor, call, pipeline, control), pipeline.name, control, caches)
     result.add_done_callback(lambda ended: records.end(ended.exception()))
     return records
 
 
 def _started(
-    prepare: Prepare, control: JobControl, pipeline: Pipeline, caches: Sequence[CacheTransformation]
-) -> tuple[JobClient, Future[JobExecutionResult]]:
-    job = prepare(pipeline, control)
+    job: Job, name: str, control: JobControl, caches: Sequence[CacheTransformation]
+) -> Future[JobExecutionResult]:
+    """Run a job in a thread of its own. The process does not end before the job does."""
+    result: Future[JobExecutionResult] = Future()
 
-    def body() -> JobExecutionResult:
-        with _seen(control):
-            result = keep(caches, job())
-        return _watched(result)
+    def body() -> None:
+        try:
+            value = _finished(job, control, caches)
+        except JobCancelledError as error:
+            control.enter(JobStatus.CANCELED)
+            result.set_exception(error)
+        except BaseException as error:
+            control.enter(JobStatus.FAILED)
+            _LOG.error("The job %r, which runs in the background, has failed: %s", name, error)
+            result.set_exception(error)
+        else:
+            control.enter(JobStatus.FINISHED)
+            result.set_result(value)
 
-    return start(body, control, pipeline.name)
+    threading.Thread(target=copy_context().run, args=(body,), name=f"penstock-job-{control.job_id}").start()
+    return result
 
 
 def frame(executor: Executor, pipeline: Pipeline) -> DataFrame:
@@ -247,13 +222,6 @@ def frame(executor: Executor, pipeline: Pipeline) -> DataFrame:
             "none. Run the program on Spark, or take the records by execute_and_collect()."
         )
     return to_frame(pipeline)
-
-
-def _watched(result: JobExecutionResult) -> JobExecutionResult:
-    take = _watcher.get()
-    if take is not None:
-        take(result)
-    return result
 
 
 def imposed_settings() -> Mapping[str, str]:

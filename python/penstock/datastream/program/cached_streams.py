@@ -1,10 +1,9 @@
 """Cached streams: where their records are kept between jobs, and which nodes they add to a plan.
 
 In BATCH mode the first job that needs the stream computes it, and two additional nodes bring its records to the driver;
-later jobs begin with a source of them. In STREAMING mode a cached stream is the stream itself, as in Flink.
-
-Source of the semantics: ``CacheTransformation``, ``CachedDataStream`` (Flink 2.3), which keep the records on the task
-managers. Cost: the records are in the driver's memory, and travel with every job that reads them.
+later jobs begin with a source of them. In STREAMING mode a cached stream is the stream itself, as in Flink. Source:
+``CacheTransformation``, ``CachedDataStream`` (Flink 2.3), which keep the records on the task managers; here they are in
+the driver's memory, and travel with every job that reads them.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from penstock.runtime.operators.source import StreamSource
 
 
 class CacheTransformation(Transformation):
-    """A virtual node for a stream whose records are kept. The two ids after its own belong to the nodes that bring the
-    records to the driver."""
+    """A virtual node for a stream whose records are kept. The two ids after its own are of the nodes that note the
+    records."""
 
     __slots__ = ("input", "noting", "parts")
 

@@ -34,10 +34,8 @@ class CallSite(NamedTuple):
 
 
 def call_site() -> CallSite:
-    """The innermost call from outside this package. O(frames of this package on the stack).
-
-    Source of the semantics: ``Utils.getCallLocationName`` (Flink 1.11).
-    """
+    """The innermost call from outside this package, as ``Utils.getCallLocationName`` (Flink 1.11). O(frames of this
+    package on the stack)."""
     frame = sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _OURS:
         frame = frame.f_back
@@ -65,7 +63,7 @@ def mark(depth: int = 1) -> Mark:
 
 
 class Sites(Mapping[int, Site]):
-    """The places of operators by node, looked up on demand. A look-up is O(log instructions), after the first one in a
+    """The places of operators by node, looked up on demand. O(log instructions), after the first look-up in a
     function."""
 
     def __init__(self, marks: Mapping[int, Mark]) -> None:

@@ -16,11 +16,11 @@ from penstock.common.settings.setting import Setting
 from penstock.common.settings.settings import Settings
 from penstock.common.time import Span, milliseconds_of
 from penstock.datastream.program.setting_warnings import warn_of_folder
+from penstock.datastream.state_backend import InFiles, InMemory
 
 _Self = TypeVar("_Self", bound="CheckpointConfig")
 
 _UNLIMITED = 2**31 - 1
-_MIB = 1 << 20
 
 
 class CheckpointingMode(Enum):
@@ -49,78 +49,35 @@ class CheckpointStorage:
         return f"<{type(self).__name__}>"
 
 
-class JobManagerCheckpointStorage(CheckpointStorage):
-    """In the memory of Flink's job manager.
-
-    Args:
-        checkpoint_path: folder of the metadata.
-        max_state_size: bytes of one state.
-    """
-
-    DEFAULT_MAX_STATE_SIZE = 5 * _MIB
+class JobManagerCheckpointStorage(InMemory, CheckpointStorage):
+    """In the memory of Flink's job manager, with at most so many bytes of one state; the path is of the metadata."""
 
     def __init__(self, checkpoint_path: str | None = None, max_state_size: int | None = None) -> None:
-        self._path: str | None = checks.text(checkpoint_path, type(self).__name__, "checkpoint_path", optional=True)
-        self._size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
-
-    def get_checkpoint_path(self) -> str | None:
-        """As given."""
-        return self._path
-
-    def get_max_state_size(self) -> int:
-        """As given; 5 MiB at first."""
-        return self._size
-
-    def get_savepoint_path(self) -> str | None:
-        """None: it cannot be given."""
-        return None
+        checks.text(checkpoint_path, "JobManagerCheckpointStorage", "checkpoint_path", optional=True)
+        super().__init__(checkpoint_path, None, max_state_size)
 
 
-class FileSystemCheckpointStorage(CheckpointStorage):
-    """In files.
+class FileSystemCheckpointStorage(InFiles, CheckpointStorage):
+    """In files. State below the threshold, in bytes, of at most 1 MiB, goes with the metadata. A buffer of -1 bytes is
+    4 KiB."""
 
-    Args:
-        checkpoint_path: a folder.
-        file_state_size_threshold: bytes, below which state goes with the metadata; at most 1 MiB.
-        write_buffer_size: bytes; -1 for 4 KiB.
-    """
-
-    MAX_FILE_STATE_THRESHOLD = _MIB
+    MAX_FILE_STATE_THRESHOLD = 1 << 20
 
     def __init__(
         self, checkpoint_path: str, file_state_size_threshold: int | None = None, write_buffer_size: int = -1
     ) -> None:
-        self._path: str = checks.text(checkpoint_path, type(self).__name__, "checkpoint_path")
-        self._threshold = 20 << 10 if file_state_size_threshold is None else file_state_size_threshold
-        if not 0 <= self._threshold <= self.MAX_FILE_STATE_THRESHOLD:
+        path: str = checks.text(checkpoint_path, "FileSystemCheckpointStorage", "checkpoint_path")
+        threshold = 20 << 10 if file_state_size_threshold is None else file_state_size_threshold
+        if not 0 <= threshold <= self.MAX_FILE_STATE_THRESHOLD:
             checks.illegal_argument(
-                f"FileSystemCheckpointStorage() was given the threshold {self._threshold}. Give 0 to 1048576 bytes."
+                f"FileSystemCheckpointStorage() was given the threshold {threshold}. Give 0 to 1048576 bytes."
             )
-        self._buffer_size = max(self._threshold, 4 << 10) if write_buffer_size < 0 else write_buffer_size
-
-    def get_checkpoint_path(self) -> str:
-        """As given, without a slash at its end."""
-        return self._path.rstrip("/") or self._path
-
-    def get_min_file_size_threshold(self) -> int:
-        """As given; 20 KiB at first."""
-        return self._threshold
-
-    def get_write_buffer_size(self) -> int:
-        """As given; at first the threshold, if it is more than 4 KiB."""
-        return self._buffer_size
-
-    def get_savepoint_path(self) -> str | None:
-        """None: it cannot be given."""
-        return None
+        buffer = max(threshold, 4 << 10) if write_buffer_size < 0 else write_buffer_size
+        super().__init__(path.rstrip("/") or path, None, threshold, buffer)
 
 
 class CustomCheckpointStorage(CheckpointStorage):
-    """A storage written in Java, which PyFlink wraps.
-
-    Args:
-        j_custom_checkpoint_storage: whatever stands for it.
-    """
+    """A storage written in Java, which PyFlink wraps."""
 
     def __init__(self, j_custom_checkpoint_storage: object) -> None:
         self.j_custom_checkpoint_storage: object = j_custom_checkpoint_storage
@@ -167,11 +124,8 @@ class CheckpointConfig:
         return self._program.settings.checkpoint_interval is not None
 
     def set_checkpoint_interval(self: _Self, checkpoint_interval: int) -> _Self:
-        """Enable checkpoints in the plan; see ``enable_checkpointing`` of the environment.
-
-        Args:
-            checkpoint_interval: milliseconds, at least 10.
-        """
+        """Enable checkpoints in the plan, at an interval of at least 10 ms; see ``enable_checkpointing`` of the
+        environment."""
         self._program.enable_checkpointing(checkpoint_interval)
         return self
 

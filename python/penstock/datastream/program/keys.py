@@ -2,7 +2,7 @@
 
 Three of Flink's rules meet here and differ: ``keyBy`` (``Keys.ExpressionKeys``) makes a tuple of the chosen fields,
 even of one; ``partitionCustom`` takes one field as it is; ``sum`` and its kin (``FieldAccessorFactory``) also accept a
-scalar as "field 0". All hold for declared types only: nothing is known of undeclared records before they flow.
+scalar as "field 0". All hold for declared types only.
 """
 
 from __future__ import annotations
@@ -60,11 +60,14 @@ class FieldKey(KeySelector[Any, Any]):
 def field_of(value: Any, field: Field) -> Any:
     """A field of a record by position or name; "f1" of a record without names is position 1."""
     try:
-        if isinstance(value, _WITHOUT_FIELDS):
+        if isinstance(value, str | dict):  # they can be subscripted, but their elements are not fields
             raise TypeError
         if isinstance(field, int) or (isinstance(value, Row) and names_of(value) is not None):
             return value[field]
-        return value[_tuple_position(field)]
+        digits = field[1:] if field.startswith("f") else field
+        if not digits.isdigit():
+            raise LookupError
+        return value[int(digits)]
     except (LookupError, TypeError, ValueError):
         raise TypeInfoError(
             f"The record {checks.shown(value)} has no field {field!r}. Fields of tuples are 0, 1, … or f0, f1, …, "
@@ -72,19 +75,8 @@ def field_of(value: Any, field: Field) -> Any:
         ) from None
 
 
-_WITHOUT_FIELDS = (str, dict)
-"""Types that can be subscripted, but whose elements are not fields."""
-
-
-def _tuple_position(name: str) -> int:
-    digits = name[1:] if name.startswith("f") else name
-    if not digits.isdigit():
-        raise LookupError(name)
-    return int(digits)
-
-
 class Projection:
-    """The function of ``project``: keeps some fields of a tuple, in the given order."""
+    """The function of ``project``."""
 
     def __init__(self, fields: Sequence[int]) -> None:
         self.fields: tuple[int, ...] = tuple(fields)
@@ -163,7 +155,6 @@ def _check_not_negative(fields: Sequence[Field], call: str) -> None:
 
 
 def _key_field(stream_type: TypeInformation[Any], field: Field, call: str) -> tuple[int, TypeInformation[object]]:
-    """Position and type of a field of a declared type."""
     given = f"{call}() was given the {'position' if isinstance(field, int) else 'field name'} {field!r}, but"
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         none = ": only tuples and rows have positions" if isinstance(field, int) else ", which has no fields"
@@ -225,7 +216,21 @@ def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call:
     if not checks.declared(stream_type):
         _check_not_negative([field], call)
         return field
-    position, field_type = _aggregated(stream_type, field, call)
+    if isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
+        position = field if isinstance(field, int) else _position_by_name(stream_type, field)
+        if position is None or not 0 <= position < len(stream_type.field_types):
+            names = list(stream_type.field_names)
+            _no_field(stream_type, field, call, f"it has the fields {names} (or positions from 0)")
+        field_type = stream_type.field_types[position]
+    elif isinstance(stream_type, BasicTypeInfo):
+        if field not in (0, "0", "*"):
+            _no_field(stream_type, field, call, "a single value has only position 0, which is the value itself")
+        position, field_type = 0, stream_type
+    elif isinstance(stream_type, ArrayTypeInfo) and isinstance(field, int):
+        position, field_type = field, stream_type.element_type
+    else:
+        because = "only tuples, rows, arrays and single values can be aggregated by field"
+        _no_field(stream_type, field, call, because)
     addable = isinstance(field_type, BasicTypeInfo) and field_type.basic_type in NUMERIC
     if numeric and checks.declared(field_type) and not addable:
         checks.refuse(
@@ -234,24 +239,6 @@ def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call:
             checks.RUNTIME_EXCEPTION,
         )
     return position
-
-
-def _aggregated(stream_type: TypeInformation[Any], field: Any, call: str) -> tuple[int, TypeInformation[Any]]:
-    """Position and type of a field of a declared type; 0 and the type itself where it is a single value."""
-    if isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
-        position = field if isinstance(field, int) else _position_by_name(stream_type, field)
-        if position is None or not 0 <= position < len(stream_type.field_types):
-            _no_field(
-                stream_type, field, call, f"it has the fields {list(stream_type.field_names)} (or positions from 0)"
-            )
-        return position, stream_type.field_types[position]
-    if isinstance(stream_type, BasicTypeInfo):
-        if field not in (0, "0", "*"):
-            _no_field(stream_type, field, call, "a single value has only position 0, which is the value itself")
-        return 0, stream_type
-    if isinstance(stream_type, ArrayTypeInfo) and isinstance(field, int):
-        return field, stream_type.element_type
-    return _no_field(stream_type, field, call, "only tuples, rows, arrays and single values can be aggregated by field")
 
 
 def _no_field(stream_type: TypeInformation[Any], field: Any, call: str, because: str) -> NoReturn:

@@ -115,7 +115,7 @@ SINK = {
 
 
 class Advised:
-    """Base of classes that explain which methods they lack. A subclass defines ``_missing``, which makes the error."""
+    """Base of classes that explain which methods they lack; ``_missing`` of a subclass makes the error."""
 
     __slots__ = ()
 
@@ -133,15 +133,11 @@ def missing(
     sentence = f"{owner.__name__} has no method {name!r}."
     if name.startswith("_"):
         return AttributeError(f"{owner.__name__!r} object has no attribute {name!r}")
-    snake_case = _snake_case(name)
+    snake_case = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda letter: f"_{letter[0]}", name).lower()
     replacement = advice.get(name) or advice.get(snake_case)
     if replacement is not None:
         return MissingMethodError(f"{sentence} {replacement}.", name=name)
     return MissingMethodError(f"{sentence} {hint or _alike(owner, snake_case, [*advice, *like], advice)}", name=name)
-
-
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda letter: f"_{letter[0]}", name).lower()
 
 
 def _alike(owner: type, name: str, names: Iterable[str], advice: Mapping[str, str]) -> str:

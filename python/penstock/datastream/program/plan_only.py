@@ -1,8 +1,5 @@
-"""Operators that can be planned but not run.
-
-They appear in plans, IDs and explanations exactly as in Flink, and ``execute`` refuses them by name before anything
-starts.
-"""
+"""Operators that can be planned but not run. They appear in plans, IDs and explanations exactly as in Flink, and
+``execute`` refuses them by name before anything starts."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ class PlanOnly:
         return not getattr(self.function, "bounded", True)
 
     def keyed_by(self, key: Any) -> PlanOnly:
-        """Keys change nothing here."""
+        """The operator itself: keys change nothing here."""
         return self
 
     def __repr__(self) -> str:

@@ -1,8 +1,7 @@
 """Program: the operators of a program so far, and its settings.
 
-Streams and translation use a program through this class only. The environment adds sources and execution to it. Source
-of defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment`` and ``ExecutionConfig``; spelling:
-``pyflink.datastream.StreamExecutionEnvironment``.
+Streams and translation use a program through this class only; the environment adds sources and execution. Source of
+names, defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment``, ``ExecutionConfig``.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -32,11 +31,9 @@ if TYPE_CHECKING:
 
 _Self = TypeVar("_Self", bound="Program")
 
-MIN_CHECKPOINT_INTERVAL_MS = 10
-
 
 class TimeCharacteristic(Enum):
-    """The time that operators without a time of their own use (Flink 1.11; always event time in later versions)."""
+    """The time of operators without a time of their own (Flink 1.11; always event time in later versions)."""
 
     ProcessingTime = 0
     IngestionTime = 1
@@ -44,11 +41,10 @@ class TimeCharacteristic(Enum):
 
 
 class Program:
-    """The operators registered so far, and the settings.
+    """The operators registered so far, in the order of their calls, and the settings.
 
     The default parallelism is 1 (Flink's ``parallelism.default``), on every machine, so that a plan does not depend on
-    where it is made. ``transformations`` has the operators and sinks in the order of their calls; ``last_id`` is the
-    last transformation id, 0 before the first.
+    where it is made. ``last_id`` is the last transformation id, 0 before the first.
     """
 
     def __init__(self, settings: Settings = Settings()) -> None:  # noqa: B008 - it is immutable
@@ -62,15 +58,15 @@ class Program:
         self.slot_sharing_groups: dict[str, SlotSharingGroup] = {}
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
-        """Run the program; the environment implements it."""
+        """Run the program; implemented by the environment."""
         raise NotImplementedError(f"{type(self).__name__}.execute")
 
     def collected(self, job_name: str | None, sink_id: str) -> Iterable[Any]:
-        """Run the program and return the records of a collecting sink; the environment implements it."""
+        """Run the program and return the records of a collecting sink; implemented by the environment."""
         raise NotImplementedError(f"{type(self).__name__}.collected")
 
     def frame_of(self, sink: Transformation) -> DataFrame:
-        """The records of one sink as a DataFrame; the environment implements it."""
+        """The records of one sink as a DataFrame; implemented by the environment."""
         raise NotImplementedError(f"{type(self).__name__}.frame_of")
 
     # --- for streams --------------------------------------------------------------------------------------------------
@@ -112,8 +108,7 @@ class Program:
         return self
 
     def _append(self, setting: str, *values: Any) -> None:
-        known: tuple[Any, ...] = getattr(self.settings, setting)
-        self._set(**{setting: tuple(dict.fromkeys([*known, *values]))})
+        self._set(**{setting: tuple(dict.fromkeys([*getattr(self.settings, setting), *values]))})
 
     def set_parallelism(self: _Self, parallelism: int) -> _Self:
         """Set the parallelism of operators added from now on: at least 1, or −1 to leave it open."""
@@ -153,8 +148,7 @@ class Program:
         checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
         if timeout_millis < -1:
             checks.illegal_argument(
-                f"set_buffer_timeout({timeout_millis}) on the environment: a timeout is 0 or more milliseconds, or -1. "
-                "Give one of these."
+                f"set_buffer_timeout({timeout_millis}) on the environment: it is negative. Give milliseconds, or -1."
             )
         return self._set(buffer_timeout=timeout_millis)
 
@@ -183,15 +177,12 @@ class Program:
         """
         checks.integer(interval, "enable_checkpointing", "interval in milliseconds")
         checks.boolean(force, "enable_checkpointing", "force")
-        if mode is not None and not isinstance(mode, CheckpointingMode):
-            checks.refuse(
-                f"enable_checkpointing() was given the mode {checks.shown(mode)}. "
-                "Use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
-            )
-        if interval < MIN_CHECKPOINT_INTERVAL_MS:
+        if mode is not None:
+            hint = "Use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
+            checks.instance(mode, "enable_checkpointing", CheckpointingMode, hint, " as mode")
+        if interval < 10:
             checks.illegal_argument(
-                f"enable_checkpointing({interval}): the interval is at least {MIN_CHECKPOINT_INTERVAL_MS} ms. "
-                "Leave the call out to run without checkpoints."
+                f"enable_checkpointing({interval}): the interval is at least 10 ms. Without the call there are none."
             )
         self._force_checkpointing = force
         mode = mode or self.get_checkpointing_mode()
@@ -205,6 +196,8 @@ class Program:
         """The checkpointing mode."""
         return CheckpointingMode[self.settings.checkpointing_mode]
 
+    get_checkpointing_consistency_mode = get_checkpointing_mode  # the name in Flink 2.x
+
     def set_stream_time_characteristic(self: _Self, characteristic: TimeCharacteristic) -> _Self:
         """Set the time that ``time_window`` and interval joins use; ProcessingTime unless set (Flink 1.11)."""
         hint = "Use TimeCharacteristic.EventTime or another."
@@ -216,14 +209,10 @@ class Program:
         return TimeCharacteristic[self.settings.time_characteristic]
 
     def set_restart_strategy(self: _Self, restart_strategy: RestartStrategyConfiguration) -> _Self:
-        """Set what happens when the job fails. A job in steps resumes from its newest checkpoint, on both executors. If
-        no strategy is set it does so with checkpoints enabled, until it has failed five times in a row from one
-        checkpoint. Any other job starts from the beginning, if a strategy is set, and on the local executor only:
-        Spark retries tasks by its own settings.
-
-        Args:
-            restart_strategy: made by :class:`penstock.common.RestartStrategies`.
-        """
+        """Set what happens when the job fails: one of :class:`penstock.common.RestartStrategies`. A job in steps
+        resumes from its newest checkpoint, on both executors; with checkpoints enabled also without a strategy, until
+        it has failed five times in a row from one checkpoint. Any other job starts from the beginning, if a strategy is
+        set, and on the local executor only: Spark retries tasks by its own settings."""
         hint = "Make one: RestartStrategies.fixed_delay_restart(3, 1000)."
         checks.instance(restart_strategy, "set_restart_strategy", RestartStrategyConfiguration, hint)
         self.settings = self.settings.restarting(restart_strategy)
@@ -234,9 +223,9 @@ class Program:
         return self.settings.restart
 
     def set_runtime_mode(self: _Self, execution_mode: RuntimeExecutionMode) -> _Self:
-        """Set the runtime mode. STREAMING (default): records are processed as they come, and every update is emitted.
-        BATCH: operators with a key process one key after the other, and emit the result at the end of the key; a
-        source that never ends is refused. AUTOMATIC is BATCH if every source has an end, and otherwise STREAMING."""
+        """Set the runtime mode. STREAMING (default): every update is emitted, as records come. BATCH: operators with a
+        key process one key after the other, and emit the result at its end; a source that never ends is refused.
+        AUTOMATIC is BATCH if every source has an end, and otherwise STREAMING."""
         hint = "Use RuntimeExecutionMode.STREAMING, BATCH or AUTOMATIC."
         checks.instance(execution_mode, "set_runtime_mode", RuntimeExecutionMode, hint)
         return self._set(runtime_mode=execution_mode)
@@ -251,7 +240,7 @@ class Program:
                 effect.
 
         Raises:
-            ConfigurationError: the configuration has two names of one setting, with different values.
+            ConfigurationError: two names of one setting, with different values.
         """
         hint = "Make one: Configuration.from_dict({'parallelism.default': '2'})."
         checks.instance(configuration, "configure", Configuration, hint, ", which is not a Configuration")
@@ -263,20 +252,12 @@ class Program:
         return ExecutionConfig(self)
 
     def add_jars(self, *jars_path: str) -> None:
-        """Add jars to the Spark that Penstock starts, such as the driver of a database. Flink's own jars have no
-        effect; a warning names them.
-
-        Args:
-            jars_path: URLs, such as ``file:///lib/postgresql.jar``. A Spark that is already running must have them.
-        """
+        """Add jars, by URLs such as ``file:///lib/postgresql.jar``, to the Spark that Penstock starts; one that is
+        already running must have them. Flink's own jars have no effect; a warning names them."""
         self._add_jars(jars_path, "jars", "add_jars")
 
     def add_classpaths(self, *classpaths: str) -> None:
-        """Add jars and folders that all machines have to the class path of the Spark that Penstock starts.
-
-        Args:
-            classpaths: URLs, as for :meth:`add_jars`.
-        """
+        """Add jars and folders that all machines have, by URLs, to the class path of the Spark that Penstock starts."""
         self._add_jars(classpaths, "classpaths", "add_classpaths")
 
     def _add_jars(self, urls: tuple[str, ...], setting: str, call: str) -> None:
@@ -291,12 +272,8 @@ class Program:
         return True
 
     def register_slot_sharing_group(self: _Self, slot_sharing_group: SlotSharingGroup) -> _Self:
-        """Register the resources of a slot sharing group, which operators can then join by its name. The resources are
-        only kept: every task on Spark has what its executor has.
-
-        Args:
-            slot_sharing_group: replaces an earlier one of the same name.
-        """
+        """Register the resources of a slot sharing group, which operators can then join by its name; it replaces an
+        earlier one of that name. They are only kept: every task on Spark has what its executor has."""
         hint = "Make one: SlotSharingGroup.builder('name').set_cpu_cores(1).set_task_heap_memory_mb(100).build()."
         checks.instance(slot_sharing_group, "register_slot_sharing_group", SlotSharingGroup, hint)
         self.slot_sharing_groups[slot_sharing_group.name] = slot_sharing_group
@@ -307,10 +284,6 @@ class Program:
     def get_checkpoint_config(self) -> CheckpointConfig:
         """The settings of checkpoints in one object. Interval and mode enter the plan; the others are only kept."""
         return CheckpointConfig(self)
-
-    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
-        """The checkpointing mode (Flink 2.x)."""
-        return self.get_checkpointing_mode()
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
         """See :meth:`CheckpointConfig.enable_unaligned_checkpoints`."""
@@ -324,8 +297,9 @@ class Program:
         """Choose where tasks hold state (1.x): RocksDB's backends use files for what memory does not hold
         (``penstock.state.backend``), the others memory only.
 
-        The path of a backend does nothing: it is a parent of one folder per job in Flink, and no job resumes from it.
-        Set ``execution.checkpointing.dir``; a warning says so if the program has not."""
+        The path of a backend does nothing: in Flink it is a parent of one folder per job, and no job resumes from it.
+        Set ``execution.checkpointing.dir``; a warning says so if the program has not.
+        """
         hint = "Give HashMapStateBackend(), say."
         self._state_backend = checks.instance(state_backend, "set_state_backend", StateBackend, hint)
         warn_of_folder(state_backend, self.settings, stacklevel=3)
@@ -349,12 +323,9 @@ class Program:
         return self.settings.hint(hints.CHANGELOG)
 
     def set_savepoint_restore_settings(self: _Self, settings: SavepointRestoreSettings) -> _Self:
-        """Start the job from a savepoint, or from a checkpoint in another job's checkpoint directory. Give the job a
-        new checkpoint directory of its own; started again, it resumes from there.
-
-        Args:
-            settings: made by ``SavepointRestoreSettings.for_path(…)``.
-        """
+        """Start the job from a savepoint, or from a checkpoint in another job's checkpoint directory, by
+        ``SavepointRestoreSettings.for_path(…)``. Give the job a new checkpoint directory of its own; started again, it
+        resumes from there."""
         hint = "Make one: SavepointRestoreSettings.for_path('/data/savepoint')."
         checks.instance(settings, "set_savepoint_restore_settings", SavepointRestoreSettings, hint)
         return self._set(savepoint=settings.get_restore_path(), ignore_unclaimed=settings.allow_non_restored_state())
@@ -372,54 +343,33 @@ class Program:
     # --- files for the tasks ------------------------------------------------------------------------------------------
 
     def add_python_file(self, file_path: str) -> None:
-        """Let user functions import from a file on whatever machine they run. It is read when the program is executed.
-
-        Args:
-            file_path: a module (``.py``), a package, a folder with modules, or a zip.
-        """
+        """Let user functions import from a module (``.py``), a package, a folder with modules, or a zip, on whatever
+        machine they run. It is read when the program is executed."""
         self._append("python_files", _path(file_path, "add_python_file", ","))
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
-        """Unpack an archive into the folder in which user functions run: ``open("data.zip/words.txt")``.
-
-        Args:
-            archive_path: a zip or tar.
-            target_dir: the folder to unpack into; None for one with the archive's name.
-        """
+        """Unpack a zip or tar into the folder in which user functions run, there into ``target_dir`` or a folder with
+        the archive's name: ``open("data.zip/words.txt")``."""
         path = _path(archive_path, "add_python_archive", ",#")
         target = "" if target_dir is None else _path(target_dir, "add_python_archive", ",#")
         self._append("python_archives", f"{path}#{target}" if target else path)
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
-        """Let user functions import the packages in a file of requirements. The driver installs them with pip, once
-        per process.
-
-        Args:
-            requirements_file_path: for pip.
-            requirements_cache_dir: a folder with the packages, as ``pip download`` makes it, to use instead of an
-                index.
-        """
+        """Let user functions import the packages in a file of requirements. The driver installs them with pip, once per
+        process, from a folder that ``pip download`` has made, if given, instead of an index."""
         path = _path(requirements_file_path, "set_python_requirements", "#")
         packages = requirements_cache_dir
         cached = "" if packages is None else f"#{_path(packages, 'set_python_requirements', '#')}"
         self._set(python_requirements=path + cached)
 
     def set_python_executable(self, python_exec: str) -> None:
-        """Choose the Python that runs the tasks, on the Spark that Penstock starts.
-
-        Args:
-            python_exec: a path or a command that all machines have. It must have the driver's version, and Penstock.
-        """
+        """Choose the Python that runs the tasks, on the Spark that Penstock starts: a path or a command that all
+        machines have, with the driver's version and Penstock."""
         self._set(python_executable=checks.text(python_exec, "set_python_executable", "path"))
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Make a file or folder available to tasks: ``get_distributed_cache().get_file(name)`` of the runtime context.
-
-        Args:
-            file_path: of the file or folder.
-            name: by which functions find it; the first file with a name stays.
-            executable: whether tasks can execute it.
-        """
+        The first file with a name stays; ``executable`` lets tasks execute it."""
         path = _path(file_path, "register_cached_file", ",;")
         _path(name, "register_cached_file", ",;:")
         checks.boolean(executable, "register_cached_file", "executable")
@@ -428,7 +378,6 @@ class Program:
 
 
 def _path(value: str, call: str, separators: str) -> str:
-    """A text that is not empty and has none of the characters that separate texts in a setting."""
     checks.text(value, call, "path")
     if not value:
         checks.refuse(f"{call}() was given an empty text. Give a path or name.")

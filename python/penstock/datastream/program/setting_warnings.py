@@ -21,7 +21,7 @@ def warn_of(configuration: Configuration, settings: Settings, stacklevel: int) -
 
 
 def warn_of_jars(urls: Iterable[str], stacklevel: int) -> None:
-    """Warn about Flink's jars, which have no effect; see :func:`warn_of`."""
+    """Warn about Flink's jars, which have no effect."""
     flinks = [url.rpartition("/")[2] for url in urls if is_flinks_jar(url)]
     if flinks:
         warnings.warn(
@@ -32,7 +32,7 @@ def warn_of_jars(urls: Iterable[str], stacklevel: int) -> None:
 
 
 def warn_of_folder(carrier: object, settings: Settings, stacklevel: int) -> None:
-    """Warn that the path of a checkpoint storage or state backend has no effect, unless the program has a checkpoint
+    """Warn that the path of a checkpoint storage or state backend has no effect, unless there is a checkpoint
     directory."""
     backend = carrier.get_checkpoint_backend() if isinstance(carrier, RocksDBStateBackend) else carrier
     path: str | None = getattr(backend, "get_checkpoint_path", lambda: None)()

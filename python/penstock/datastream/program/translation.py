@@ -5,7 +5,7 @@ Source of the semantics: ``StreamGraphGenerator`` (Flink 1.11; 1.20 for the mode
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -15,6 +15,7 @@ from penstock.datastream.program.cached_streams import CacheTransformation
 from penstock.datastream.program.call_site import Mark
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
+    Extras,
     FeedbackTransformation,
     OneInputTransformation,
     PartitionTransformation,
@@ -26,6 +27,7 @@ from penstock.datastream.program.transformations import (
     TwoInputTransformation,
     UnionTransformation,
     inputs_of,
+    leading_to,
 )
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
 
@@ -35,30 +37,16 @@ def mode_of(program: Program, roots: Iterable[Transformation]) -> RuntimeExecuti
     mode = program.settings.runtime_mode
     if mode is RuntimeExecutionMode.STREAMING:
         return mode
-    endless = next(_endless(roots), None)
-    if endless is None:
-        return RuntimeExecutionMode.BATCH
-    if mode is RuntimeExecutionMode.BATCH:
-        checks.refuse(
-            f"The source {endless.name!r} never ends, and BATCH mode emits what is known at the end. Set "
-            "RuntimeExecutionMode.STREAMING or AUTOMATIC, or give a source that ends.",
-            checks.ILLEGAL_STATE,
-        )
-    return RuntimeExecutionMode.STREAMING
-
-
-def _endless(roots: Iterable[Transformation]) -> Iterator[SourceTransformation]:
-    """The unbounded sources that lead to something."""
-    pending, seen = list(roots), set[int]()
-    while pending:
-        current = pending.pop()
-        if current.id in seen:
-            continue
-        seen.add(current.id)
-        if isinstance(current, SourceTransformation) and getattr(current.operator, "unbounded", False):
-            yield current
-        pending.extend(inputs_of(current))
-        pending.extend(current.feedback if isinstance(current, FeedbackTransformation) else ())
+    for node in leading_to(roots):
+        if isinstance(node, SourceTransformation) and getattr(node.operator, "unbounded", False):
+            if mode is RuntimeExecutionMode.BATCH:
+                checks.refuse(
+                    f"The source {node.name!r} never ends, and BATCH mode emits what is known at the end. Set "
+                    "RuntimeExecutionMode.STREAMING or AUTOMATIC, or give a source that ends.",
+                    checks.ILLEGAL_STATE,
+                )
+            return RuntimeExecutionMode.STREAMING
+    return RuntimeExecutionMode.BATCH
 
 
 DEFAULT_GROUP = "default"
@@ -104,7 +92,10 @@ def translate(
     cached stream is computed. ``offered`` gives the parallelism of nodes for which the program sets none."""
     from penstock.plan import StreamGraphBuilder
 
-    roots = program.transformations if only is None else _leading_to(only, program.transformations)
+    roots = program.transformations
+    if only is not None:
+        needed = {transformation.id for transformation in leading_to([only])}
+        roots = [*(transformation for transformation in roots if transformation.id in needed), only]
     if not roots:
         checks.refuse(
             "The program has no operators, so there is nothing to execute. Add an operator or a sink, such as "
@@ -112,27 +103,12 @@ def translate(
             "Sources alone do not count.",
             checks.ILLEGAL_STATE,
         )
-    mode = mode_of(program, roots)
-    generator = _Generator(program, StreamGraphBuilder(job_name=job_name, **program.plan_settings()), mode)
-    generator.notes = only is None
-    generator.offered = offered
+    builder = StreamGraphBuilder(job_name=job_name, **program.plan_settings())
+    generator = _Generator(program, builder, mode_of(program, roots), only is None, offered)
     for transformation in roots:
         generator.run(transformation)
     generator.result.stream_graph = generator.builder.build()
     return generator.result
-
-
-def _leading_to(sink: Transformation, registered: Iterable[Transformation]) -> list[Transformation]:
-    """The transformations of a program that a sink needs, in their order, and the sink. O(transformations)."""
-    needed: set[int] = set()
-    pending = [sink]
-    while pending:
-        current = pending.pop()
-        if current.id not in needed:
-            needed.add(current.id)
-            pending.extend(inputs_of(current))
-            pending.extend(current.feedback if isinstance(current, FeedbackTransformation) else ())
-    return [*(t for t in registered if t.id in needed), sink]
 
 
 class _Generator:
@@ -143,14 +119,21 @@ class _Generator:
     loop its head's node, the head's group, and the groups of its feedback streams.
     """
 
-    def __init__(self, program: Program, builder: Any, mode: RuntimeExecutionMode) -> None:
+    def __init__(
+        self,
+        program: Program,
+        builder: Any,
+        mode: RuntimeExecutionMode,
+        notes: bool,
+        offered: Callable[[int], int] | None,
+    ) -> None:
         self.builder = builder
         self.result = Translation(mode=mode)
         self.groups: dict[int, Any] = {}
         self.loops: dict[int, tuple[int, _Head, list[Any]]] = {}
         self.iteration_nodes = 0
-        self.notes = True
-        self.offered: Callable[[int], int] | None = None
+        self.notes = notes
+        self.offered = offered
         self.settings = program.settings
         self.is_batch = mode.batch
         self.slots = dict(program.slot_sharing_groups)
@@ -168,7 +151,8 @@ class _Generator:
             if current.id in done:
                 stack.pop()
                 continue
-            missing = [needed for needed in self.needed(current) if needed.id not in done]
+            known = isinstance(current, CacheTransformation) and self.knows(current)  # and so needs no input
+            missing = [needed for needed in (() if known else inputs_of(current)) if needed.id not in done]
             if missing:
                 stack.extend(reversed(missing))
                 continue
@@ -177,10 +161,6 @@ class _Generator:
                 stack.extend(self.open_loop(current))
             else:
                 self.emit(current)
-
-    def needed(self, current: Transformation) -> Iterable[Transformation]:
-        """The inputs of a transformation in this job; a cached stream with known records has none."""
-        return () if isinstance(current, CacheTransformation) and self.knows(current) else inputs_of(current)
 
     def knows(self, cache: CacheTransformation) -> bool:
         """Whether an earlier job has computed the stream."""
@@ -227,10 +207,8 @@ class _Generator:
                 self.emit(noting)
 
     def open_loop(self, loop: FeedbackTransformation) -> list[Transformation | _Feedback]:
-        """Add head and tail of a loop. Returns the stack entries that are left to do for it.
-
-        The loop counts as done from here on, so that its body finds it on the way to a feedback stream.
-        """
+        """Add head and tail of a loop. Returns the stack entries that are left to do for it. The loop counts as done
+        from here on, so that its body finds it on the way to a feedback stream."""
         if not loop.feedback and loop.input is not None:
             checks.refuse(
                 f"The iteration behind {loop.input.name!r} is used but has no feedback, so it is not a "
@@ -239,7 +217,6 @@ class _Generator:
             )
         head = self.iteration_nodes - 1
         self.iteration_nodes -= 2
-        resources = {} if loop.extras is None else _resources(loop.extras)
         self.builder.add_iteration(
             loop.id,
             head,
@@ -247,7 +224,7 @@ class _Generator:
             parallelism=self.parallelism(loop, head, head - 1),
             max_parallelism=loop.max_parallelism if loop.max_parallelism > 0 else self.settings.max_parallelism,
             timeout=loop.max_wait_time,
-            **resources,
+            **_resources(loop.extras),
         )
         self.loops[loop.id] = (head, _Head(), [])
         before = inputs_of(loop)
@@ -272,11 +249,15 @@ class _Generator:
 
     def node(self, current: PhysicalTransformation, inputs: Iterable[Transformation]) -> None:
         """Add a real node, with its settings resolved against the program's."""
-        if not self.settings.generated_uids:
-            _check_uid(current)
+        if not self.settings.generated_uids and current.uid is None and current.user_hash is None:
+            checks.refuse(
+                f"The operator {current.name!r} has no uid, and generated ones are disabled. Give it one: uid('…'), "
+                "or call get_config().enable_auto_generated_uids().",
+                checks.ILLEGAL_STATE,
+            )
         group = current.slot_sharing_group
         if group is None:
-            group = self.inherited_group(inputs)
+            group = _agreed(self.common_group(inputs))
         settings, extras = self.settings, current.extras
         if extras is not None and extras.group is not None:
             self.check_group(extras.group)
@@ -294,7 +275,9 @@ class _Generator:
             yielding=current.yielding,
             buffer_timeout=current.buffer_timeout if current.buffer_timeout >= 0 else settings.buffer_timeout,
             task=current.task,
-            **({} if extras is None else _extra_settings(extras)),
+            co_location_group=None if extras is None else extras.co_location_group,
+            managed_memory_weight=None if extras is None else extras.managed_memory_weight,
+            **_resources(extras),
         )
         self.groups[current.id] = group
         result = self.result
@@ -317,7 +300,6 @@ class _Generator:
         return default if self.offered is None else min(map(self.offered, nodes))
 
     def check_group(self, group: SlotSharingGroup) -> None:
-        """Refuse two different resource specifications of one group."""
         if not group.needs:
             return
         earlier = self.slots.get(group.name)
@@ -334,11 +316,6 @@ class _Generator:
         strategy = current.chaining_strategy
         keyed = self.is_batch and getattr(current.operator, "keyed", None) is not None
         return "HEAD" if keyed and strategy == "ALWAYS" else strategy
-
-    def inherited_group(self, inputs: Iterable[Transformation]) -> str:
-        """The common group of all inputs, or else the default group."""
-        group = self.common_group(inputs)
-        return group if isinstance(group, str) else _agreed(group)
 
     def common_group(self, inputs: Iterable[Transformation]) -> Any:
         groups = [self.groups[stream.id] for stream in inputs]
@@ -375,27 +352,8 @@ def _agreed(group: Any) -> str:
     return DEFAULT_GROUP if agreed is None or agreed is _MIXED else agreed
 
 
-def _check_uid(current: PhysicalTransformation) -> None:
-    if current.uid is None and current.user_hash is None:
-        checks.refuse(
-            f"The operator {current.name!r} has no uid, and generated ones are disabled. Give it one: uid('…'), or "
-            "call get_config().enable_auto_generated_uids().",
-            checks.ILLEGAL_STATE,
-        )
-
-
-def _extra_settings(extras: Any) -> dict[str, Any]:
-    return {
-        "co_location_group": extras.co_location_group,
-        "managed_memory_weight": extras.managed_memory_weight,
-        **_resources(extras),
-    }
-
-
-def _resources(extras: Any) -> dict[str, Any]:
-    if extras.min_resources is None:
+def _resources(extras: Extras | None) -> dict[str, Any]:
+    if extras is None or extras.min_resources is None or extras.preferred_resources is None:
         return {}
-    return {
-        "min_resources": extras.min_resources.as_tuple(),
-        "preferred_resources": extras.preferred_resources.as_tuple(),
-    }
+    least, preferred = extras.min_resources.as_tuple(), extras.preferred_resources.as_tuple()
+    return {"min_resources": least, "preferred_resources": preferred}

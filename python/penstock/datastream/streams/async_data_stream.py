@@ -22,7 +22,7 @@ U = TypeVar("U")
 
 
 class AsyncDataStream:
-    """Holds the ways to wait: with the results in order or as they come, with retries or without."""
+    """The ways to wait: with the results in order or as they come, with retries or without."""
 
     @staticmethod
     def ordered_wait(
@@ -41,7 +41,7 @@ class AsyncDataStream:
             capacity: how many may be under way; fewer than 1 can be planned, not run, as in Flink.
             output_type: type of the results.
         """
-        return _wait("ordered_wait", data_stream, async_function, timeout, None, capacity, output_type)
+        return _wait("ordered_wait", data_stream, async_function, timeout, capacity, output_type)
 
     @staticmethod
     def ordered_wait_with_retry(
@@ -52,20 +52,11 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Like :meth:`ordered_wait`; calls that fail, or whose results are not good enough, are made again.
-
-        Args:
-            data_stream: the input.
-            async_function: makes the calls.
-            timeout: how long one may take with all its retries and waits; above 0.
-            async_retry_strategy: which calls are made again, how often and when; made by the methods of
-                :class:`AsyncRetryStrategy`, or one of your own.
-            capacity: how many calls may be under way or wait for a retry.
-            output_type: type of the results.
-        """
-        call = "ordered_wait_with_retry"
-        _check_retry(call, timeout, async_retry_strategy)
-        return _wait(call, data_stream, async_function, timeout, async_retry_strategy, capacity, output_type)
+        """Like :meth:`ordered_wait`; calls that fail, or whose results are not good enough, are made again, as
+        ``async_retry_strategy`` says. The timeout, above 0, is for a call with all its retries and waits; calls that
+        wait for a retry count as under way."""
+        retry = _checked(async_retry_strategy, timeout, "ordered_wait_with_retry")
+        return _wait("ordered_wait_with_retry", data_stream, async_function, timeout, capacity, output_type, retry)
 
     @staticmethod
     def unordered_wait(
@@ -76,7 +67,7 @@ class AsyncDataStream:
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
         """Results in the order of their completion, between two watermarks; arguments as for :meth:`ordered_wait`."""
-        return _wait("unordered_wait", data_stream, async_function, timeout, None, capacity, output_type)
+        return _wait("unordered_wait", data_stream, async_function, timeout, capacity, output_type)
 
     @staticmethod
     def unordered_wait_with_retry(
@@ -88,19 +79,18 @@ class AsyncDataStream:
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
         """Results in the order of their completion, with retries; arguments as for :meth:`ordered_wait_with_retry`."""
-        call = "unordered_wait_with_retry"
-        _check_retry(call, timeout, async_retry_strategy)
-        return _wait(call, data_stream, async_function, timeout, async_retry_strategy, capacity, output_type)
+        retry = _checked(async_retry_strategy, timeout, "unordered_wait_with_retry")
+        return _wait("unordered_wait_with_retry", data_stream, async_function, timeout, capacity, output_type, retry)
 
 
-def _check_retry(call: str, timeout: Any, strategy: Any) -> None:
-    hint = "Give one such as AsyncRetryStrategy.fixed_delay(3, 100, None, lambda error: True)."
-    checks.instance(strategy, call, AsyncRetryStrategy, hint, " as retry strategy")
+def _checked(strategy: AsyncRetryStrategy[U], timeout: Any, call: str) -> AsyncRetryStrategy[U]:
     if milliseconds_of(timeout, call, "timeout") < 1:
         checks.illegal_argument(
             f"{call}() was given the timeout {checks.shown(timeout)}: with retries a call needs an end. Give the time "
             "that all its attempts may take."
         )
+    hint = "Give one such as AsyncRetryStrategy.fixed_delay(3, 100, None, lambda error: True)."
+    return checks.instance(strategy, call, AsyncRetryStrategy, hint, " as retry strategy")
 
 
 def _wait(
@@ -108,9 +98,9 @@ def _wait(
     stream: DataStream[Any],
     func: Any,
     timeout: Any,
-    retry: AsyncRetryStrategy[Any] | None,
     capacity: Any,
     output_type: TypeInformation[Any] | None,
+    retry: AsyncRetryStrategy[Any] | None = None,
 ) -> SingleOutputStreamOperator[Any]:
     checks.instance(stream, call, DataStream, "Give the stream first.", ", which is not a DataStream")
     checks.function(func, call, "async_invoke")

@@ -1,6 +1,6 @@
-"""Two streams side by side: connected streams, broadcast state, connected iterations.
+"""Two streams side by side: connected streams, broadcast state; and iterations, with feedback to an earlier point.
 
-Source: Flink 1.11 ``ConnectedStreams``, ``BroadcastConnectedStream``, ``IterativeStream.ConnectedIterativeStreams``.
+Source: Flink 1.11 ``ConnectedStreams``, ``BroadcastConnectedStream``, ``IterativeStream``.
 """
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
@@ -25,7 +25,7 @@ from penstock.datastream.program.transformations import (
     FeedbackTransformation,
     Transformation,
     TwoInputTransformation,
-    leads_back_to,
+    leading_to,
 )
 from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
@@ -66,9 +66,8 @@ def two_inputs(
 def _missing(cls: type[Any], name: str, first: str) -> AttributeError:
     """The error for a method that connected streams lack; methods of streams belong on the result."""
     hint = f"Two streams become one by {first}. Call {name}() on the result."
-    return missing_methods.missing(
-        cls, name, missing_methods.CONNECTED, hint=hint if hasattr(SingleOutputStreamOperator, name) else ""
-    )
+    of_streams = hasattr(SingleOutputStreamOperator, name)
+    return missing_methods.missing(cls, name, missing_methods.CONNECTED, hint=hint if of_streams else "")
 
 
 class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
@@ -100,22 +99,25 @@ class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
             key_selector1: key of the first stream, as for :meth:`DataStream.key_by`.
             key_selector2: key of the second stream.
             key_type: type of the keys; None leaves it undeclared.
-            key_type2: type of the second stream's keys if it is declared apart; the operator refuses another type.
+            key_type2: of the second stream's keys, if declared apart; the operator refuses another type.
         """
-        first = self._first._keyed_by(key_selector1, (), key_type)
-        return ConnectedStreams(first, self._second._keyed_by(key_selector2, (), key_type2 or key_type))
+        first: KeyedStream[A, Any] = self._first.key_by(cast("Any", key_selector1), key_type=key_type)
+        second: KeyedStream[B, Any] = self._second.key_by(cast("Any", key_selector2), key_type=key_type2 or key_type)
+        return ConnectedStreams(first, second)
 
     def map(
         self, func: CoMapFunction[A, B, U], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
         """One record out for each record of either stream, by ``map1`` and ``map2``."""
-        return self._add("Co-Map", "map", ("map1", "map2"), func, output_type)
+        checks.methods(func, "map", ("map1", "map2"))
+        return self._add("Co-Map", CoMap(func), checks.type_info(output_type, "map"))
 
     def flat_map(
         self, func: CoFlatMapFunction[A, B, U], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
         """Any number of records out for each record of either stream, by ``flat_map1`` and ``flat_map2``."""
-        return self._add("Co-Flat Map", "flat_map", ("flat_map1", "flat_map2"), func, output_type)
+        checks.methods(func, "flat_map", ("flat_map1", "flat_map2"))
+        return self._add("Co-Flat Map", CoFlatMap(func), checks.type_info(output_type, "flat_map"))
 
     def process(
         self,
@@ -134,34 +136,22 @@ class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
                 "keyed. Call key_by(selector1, selector2) on the connected streams first."
             )
         name = "Co-Keyed-Process" if keyed else "Co-Process"
-        return self._add(name, "process", ("process_element1", "process_element2"), func, output_type)
+        checks.methods(func, "process", ("process_element1", "process_element2"))
+        return self._add(name, CoProcess(func), checks.type_info(output_type, "process"))
 
     def transform(
         self, operator_name: str, output_type: TypeInformation[U] | None, operator: TwoInputOperator
     ) -> SingleOutputStreamOperator[U]:
-        """Add a custom operator, as all other methods do internally.
-
-        Args:
-            operator_name: its name in plans.
-            output_type: type of its main output; None leaves it undeclared.
-            operator: an operator of two inputs of :mod:`penstock.runtime.operators`.
-        """
+        """Add a custom operator, one of two inputs of :mod:`penstock.runtime.operators`, under its name in plans."""
         checks.name(operator_name, "transform", "operator name")
         if not isinstance(operator, TwoInputOperator):
             checks.refuse(
                 f"transform() of connected streams was given {checks.shown(operator)}, which is not an operator of two "
                 "inputs. Use map() or process() with a function, or give an operator such as CoMap(f)."
             )
-        return self._add_operator(operator_name, operator, checks.type_info(output_type, "transform"))
+        return self._add(operator_name, operator, checks.type_info(output_type, "transform"))
 
     def _add(
-        self, name: str, call: str, methods: tuple[str, str], func: Any, output_type: TypeInformation[Any] | None
-    ) -> SingleOutputStreamOperator[Any]:
-        checks.methods(func, call, methods)
-        checks.type_info(output_type, call)
-        return self._add_operator(name, _OPERATORS[call](func), output_type)
-
-    def _add_operator(
         self, name: str, operator: TwoInputOperator, output_type: TypeInformation[Any] | None
     ) -> SingleOutputStreamOperator[Any]:
         check_same_keys(self._first, self._second, name)
@@ -169,9 +159,6 @@ class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
         if first is not None and second is not None:
             operator = operator.keyed_by_both(first, second)
         return two_inputs(self._first, self._second, name, operator, output_type)
-
-
-_OPERATORS = {"map": CoMap, "flat_map": CoFlatMap, "process": CoProcess}
 
 
 def _key_of(stream: DataStream[Any]) -> KeyPartition | None:
@@ -191,6 +178,36 @@ def check_same_keys(first: DataStream[Any], second: DataStream[Any], name: str) 
         )
 
 
+class IterativeStream(SingleOutputStreamOperator[T]):
+    """The result of ``iterate``: the loop's input together with its feedback."""
+
+    __slots__ = ("_origin",)
+
+    def __init__(self, origin: DataStream[T], max_wait_time_ms: int) -> None:
+        checks.integer(max_wait_time_ms, "iterate", "waiting time in milliseconds")
+        program, before = origin.get_execution_environment(), origin.transformation
+        loop = FeedbackTransformation(
+            program.next_id(), "Feedback", before.output_type, before.parallelism, before, max_wait_time_ms
+        )
+        super().__init__(program, loop)
+        self._origin = origin
+
+    def close_with(self, feedback_stream: DataStream[U]) -> DataStream[U]:
+        """Feed a stream of this iteration back to the start of the loop, with the loop's parallelism; may be called for
+        several streams. Returns the stream itself."""
+        return close_loop(self.transformation, feedback_stream)
+
+    def with_feedback_type(self, feedback_type: TypeInformation[U]) -> ConnectedIterativeStreams[T, U]:
+        """Turn the loop into two connected streams: its input, and feedback of another type."""
+        checks.type_info(feedback_type, "with_feedback_type", "feedback_type")
+        program, before = self._program, self._origin.transformation
+        assert isinstance(self.transformation, FeedbackTransformation)
+        wait = self.transformation.max_wait_time
+        loop = FeedbackTransformation(program.next_id(), "CoFeedback", feedback_type, before.parallelism, None, wait)
+        feedback: DataStream[U] = DataStream(program, loop)
+        return ConnectedIterativeStreams(self._origin, feedback)
+
+
 class ConnectedIterativeStreams(ConnectedStreams[A, B]):
     """A stream connected to feedback of another type."""
 
@@ -201,22 +218,18 @@ class ConnectedIterativeStreams(ConnectedStreams[A, B]):
         return close_loop(self._second.transformation, feedback_stream)
 
     def key_by(self, *_: object, **__: object) -> NoReturn:
-        """Refused: feedback enters where it is.
-
-        Raises:
-            InvalidProgramError: always.
-        """
+        """Refused: feedback enters where it is."""
         checks.unsupported_operation(
             "key_by() of a connected iteration: its head cannot be partitioned. Key the input before iterate() and the "
             "stream given to close_with()."
         )
 
 
-def close_loop(loop: Any, feedback_stream: DataStream[U]) -> DataStream[U]:
+def close_loop(loop: Transformation, feedback_stream: DataStream[U]) -> DataStream[U]:
     """Add feedback to a loop after Flink's checks: it must come from that loop and have its parallelism."""
-    assert isinstance(loop, FeedbackTransformation)
     checks.stream(feedback_stream, "close_with", DataStream)
-    if not leads_back_to(feedback_stream.transformation, loop):
+    assert isinstance(loop, FeedbackTransformation)
+    if loop not in leading_to([feedback_stream.transformation], feedback=False):
         checks.unsupported_operation(
             f"close_with() was given a stream ({feedback_stream.get_name()}) that does not come from that iteration. "
             "Give a stream that starts at what iterate() returned."
@@ -236,9 +249,8 @@ class BroadcastStream(missing_methods.Advised, Generic[T]):
         self.descriptors: tuple[MapStateDescriptor[Any, Any], ...] = descriptors
 
     def __repr__(self) -> str:
-        return (
-            f"<BroadcastStream of {self.transformation!r} into {[descriptor.name for descriptor in self.descriptors]}>"
-        )
+        names = [descriptor.name for descriptor in self.descriptors]
+        return f"<BroadcastStream of {self.transformation!r} into {names}>"
 
     @classmethod
     def _missing(cls, name: str) -> AttributeError:
@@ -275,12 +287,8 @@ class BroadcastConnectedStream(missing_methods.Advised, Generic[A, B]):
         func: BroadcastProcessFunction[A, B, U] | KeyedBroadcastProcessFunction[Any, A, B, U],
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Records out by ``yield``, by ``process_element`` and ``process_broadcast_element``.
-
-        Args:
-            func: a KeyedBroadcastProcessFunction on a keyed stream, else a BroadcastProcessFunction.
-            output_type: type of the results; None leaves them undeclared.
-        """
+        """Records out by ``yield``, by ``process_element`` and ``process_broadcast_element``. A keyed stream needs a
+        KeyedBroadcastProcessFunction, any other a BroadcastProcessFunction."""
         if not isinstance(func, BroadcastProcessFunction | KeyedBroadcastProcessFunction):
             checks.refuse(
                 f"process() beside a broadcast stream was given {checks.shown(func)}. Give an object of a subclass of "
@@ -300,20 +308,15 @@ class BroadcastConnectedStream(missing_methods.Advised, Generic[A, B]):
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
         descriptors = self._broadcast.descriptors
-        operator = BroadcastProcess(func, _broadcast_names(descriptors), descriptors)
+        for descriptor in descriptors:
+            if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
+                raise UnsupportedError(
+                    f"The broadcast state {descriptor.name!r} has a time to live. Broadcast state must be equal in all "
+                    "subtasks, whose clocks differ; Flink ignores the time. Leave out enable_time_to_live(), and "
+                    "remove entries in process_broadcast_element()."
+                )
+        operator = BroadcastProcess(func, tuple(descriptor.name for descriptor in descriptors), descriptors)
         key = _key_of(self._stream)
         if key is not None:
             operator = operator.keyed_by_both(key, None)
         return two_inputs(self._stream, self._broadcast._stream, name, operator, output_type)
-
-
-def _broadcast_names(descriptors: tuple[MapStateDescriptor[Any, Any], ...]) -> tuple[str, ...]:
-    """The names of broadcast states. Time to live is refused, which Flink supports for keyed state only."""
-    for descriptor in descriptors:
-        if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
-            raise UnsupportedError(
-                f"The broadcast state {descriptor.name!r} has a time to live. Broadcast state must be equal in all "
-                "subtasks, whose clocks differ; Flink ignores the time. Leave out enable_time_to_live(), and remove "
-                "entries in process_broadcast_element()."
-            )
-    return tuple(descriptor.name for descriptor in descriptors)

@@ -1,11 +1,9 @@
 """DataStream and what its methods return: operators and sinks.
 
-A stream is a handle on a transformation; nothing runs before ``execute``. Methods that add an operator register it with
-the environment in the order of the calls; partitioners, unions and side outputs enter the plan only when something
-consumes them.
+A stream is a handle on a transformation; nothing runs before ``execute``. Methods that add an operator register it in
+the order of the calls; partitioners, unions and side outputs enter the plan only when something consumes them.
 
-Source of names, defaults and refusals: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``;
-spelling: ``pyflink.datastream.DataStream``.
+Source: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``; names: ``pyflink.datastream``.
 """
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
@@ -34,11 +32,13 @@ from penstock.datastream.functions import (
 )
 from penstock.datastream.input_formats import OutputFormat
 from penstock.datastream.program import keys, missing_methods
+from penstock.datastream.program.cached_streams import CacheTransformation
 from penstock.datastream.program.call_site import called
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import (
     OneInputTransformation,
     PartitionTransformation,
+    PhysicalTransformation,
     SideOutputTransformation,
     SinkTransformation,
     Transformation,
@@ -66,17 +66,16 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from penstock.common import ExecutionConfig
-    from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
-    from penstock.datastream.streams.cached import CachedDataStream
     from penstock.datastream.streams.connected_streams import (
         BroadcastConnectedStream,
         BroadcastStream,
         ConnectedStreams,
+        IterativeStream,
     )
-    from penstock.datastream.streams.iterative_stream import IterativeStream
     from penstock.datastream.streams.joined_streams import JoinedStreams
     from penstock.datastream.streams.keyed_stream import KeyedStream
     from penstock.datastream.streams.sources import ProgramWithSources
+    from penstock.datastream.streams.windowed_stream import AllWindowedStream
 
 T = TypeVar("T", covariant=True)
 U = TypeVar("U")
@@ -87,11 +86,8 @@ M = TypeVar("M", Literal["join"], Literal["co_group"])
 
 
 class DataStream(missing_methods.Advised, Generic[T]):
-    """A stream of records of type ``T``.
-
-    Attributes:
-        transformation: the node this stream stands for, with settings that have no method here.
-    """
+    """A stream of records of type ``T``. Its ``transformation`` is the node it stands for, with settings that have no
+    method here."""
 
     __slots__ = ("_program", "transformation")
 
@@ -101,7 +97,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
 
     @property
     def _j_data_stream(self) -> DataStream[T]:
-        """The stream itself: PyFlink's programs wrap it again, ``DataStream(stream._j_data_stream)``."""
+        """The stream itself: PyFlink's programs wrap it again."""
         return self
 
     # --- what it is -------------------------------------------------------------------------------------------------
@@ -155,7 +151,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
         chaining_strategy: str = "ALWAYS",
         kind: type[OneInputTransformation] = OneInputTransformation,
     ) -> SingleOutputStreamOperator[Any]:
-        """Add an operator at the environment's current parallelism."""
         program = self._program
         transformation = kind(
             program.next_id(),
@@ -170,30 +165,19 @@ class DataStream(missing_methods.Advised, Generic[T]):
         return SingleOutputStreamOperator(program, transformation)
 
     def _with_key(self, operator: Any) -> Any:
-        """The operator for this stream; keyed streams add the key."""
         return operator
 
     def map(
         self, func: MapFunction[T, U] | Callable[[T], U], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
-        """One record out for each record in.
-
-        Args:
-            func: a callable of one argument, or a MapFunction.
-            output_type: type of the results; None leaves them undeclared (any Python object).
-        """
+        """One record out for each record in. Without ``output_type`` the results are undeclared: any Python objects."""
         checks.function(func, "map", "map")
         return self._transform("Map", StreamMap(func, output_type), checks.type_info(output_type, "map"))
 
     def flat_map(
         self, func: FlatMapFunction[T, U] | Callable[[T], Iterable[U]], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
-        """Any number of records out for each record in.
-
-        Args:
-            func: a callable that returns an iterable (or is a generator function), or a FlatMapFunction.
-            output_type: type of the results; None leaves them undeclared.
-        """
+        """Any number of records out for each record in: ``func`` returns an iterable, or is a generator function."""
         checks.function(func, "flat_map", "flat_map")
         operator = StreamFlatMap(func, output_type)
         return self._transform("Flat Map", operator, checks.type_info(output_type, "flat_map"))
@@ -208,12 +192,8 @@ class DataStream(missing_methods.Advised, Generic[T]):
         func: ProcessFunction[T, U] | Callable[[T, Context], Results[U]],
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Records out by ``yield``, with access to timestamps and side outputs (``yield tag, value``).
-
-        Args:
-            func: a ProcessFunction, or a callable of (value, context).
-            output_type: type of the main output; None leaves it undeclared.
-        """
+        """Records out by ``yield``, with access to timestamps and side outputs (``yield tag, value``). A callable takes
+        (value, context)."""
         checks.function(func, "process", "process_element")
         if isinstance(func, KeyedProcessFunction):
             checks.refuse(
@@ -226,24 +206,14 @@ class DataStream(missing_methods.Advised, Generic[T]):
     def transform(
         self, operator_name: str, output_type: TypeInformation[U] | None, operator: StreamOperator
     ) -> SingleOutputStreamOperator[U]:
-        """Add a custom operator, as all other methods do internally.
-
-        Args:
-            operator_name: its name in plans.
-            output_type: type of its main output; None leaves it undeclared.
-            operator: an operator of :mod:`penstock.runtime.operators`.
-        """
+        """Add a custom operator, one of :mod:`penstock.runtime.operators`, under its name in plans."""
         checks.name(operator_name, "transform", "operator name")
         hint = "Use map() or process() with a function, or give an operator such as StreamMap(f, output_type)."
         checks.instance(operator, "transform", StreamOperator, hint, ", which is not an operator")
         return self._transform(operator_name, operator, checks.type_info(output_type, "transform"))
 
     def project(self, *field_indexes: int) -> SingleOutputStreamOperator[tuple[Any, ...]]:
-        """Keep some fields of tuples, in the given order.
-
-        Args:
-            field_indexes: 1 to 24 positions from 0.
-        """
+        """Keep some fields of tuples, in the given order: 1 to 24 positions from 0."""
         output_type = keys.projected_type(self.transformation.output_type, field_indexes)
         return self._transform("Projection", StreamMap(keys.Projection(field_indexes), output_type), output_type)
 
@@ -292,14 +262,9 @@ class DataStream(missing_methods.Advised, Generic[T]):
         Args:
             key_selector: a callable or KeySelector; or a position, or a field name, as in Java.
             fields: more positions or names. Keys by field are tuples, also of one field.
-            key_type: type of a selector's keys (also accepted as second positional argument). It decides on the
-                subtask, as does the key's value. None leaves it undeclared.
+            key_type: type of a selector's keys (also accepted as second positional argument); with the key's value it
+                decides on the subtask. None leaves it undeclared.
         """
-        return self._keyed_by(key_selector, fields, key_type)
-
-    def _keyed_by(
-        self, key_selector: object, fields: tuple[object, ...], key_type: TypeInformation[Any] | None
-    ) -> KeyedStream[T, Any]:
         from penstock.datastream.streams.keyed_stream import KeyedStream
 
         selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
@@ -333,12 +298,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
     ) -> BroadcastStream[T]: ...
 
     def broadcast(self, broadcast_state_descriptor: Any = None, *others: Any) -> DataStream[T] | BroadcastStream[T]:
-        """Send every record to every subtask.
-
-        Args:
-            broadcast_state_descriptor: with a state, the result is a BroadcastStream to connect to.
-            others: more states.
-        """
+        """Send every record to every subtask. With states, the result is a BroadcastStream to connect to."""
         stream = self._partition("BROADCAST")
         if broadcast_state_descriptor is None and not others:
             return stream
@@ -361,12 +321,8 @@ class DataStream(missing_methods.Advised, Generic[T]):
         partitioner: Partitioner[K] | Callable[[K, int], int],
         key_selector: KeySelector[T, K] | Callable[[T], K] | int | str,
     ) -> DataStream[T]:
-        """Choose the subtask yourself.
-
-        Args:
-            partitioner: a callable of (key, number of subtasks) or a Partitioner, returning an index from 0.
-            key_selector: a callable, a KeySelector, a position or a field name.
-        """
+        """Choose the subtask yourself: ``partitioner`` takes (key, number of subtasks) and returns an index from 0. A
+        key may also be a position or a field name."""
         checks.function(partitioner, "partition_custom", "partition")
         selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
         return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector, called("partition_custom")))
@@ -382,11 +338,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
     def connect(
         self, ds: DataStream[B] | BroadcastStream[B]
     ) -> ConnectedStreams[T, B] | BroadcastConnectedStream[T, B]:
-        """This stream and another of any type, for operators with two inputs.
-
-        Args:
-            ds: a DataStream gives ConnectedStreams, a BroadcastStream gives a BroadcastConnectedStream.
-        """
+        """This stream and another of any type, for operators with two inputs."""
         from penstock.datastream.streams.connected_streams import (
             BroadcastConnectedStream,
             BroadcastStream,
@@ -406,17 +358,12 @@ class DataStream(missing_methods.Advised, Generic[T]):
         Raises:
             InvalidProgramError: it is neither an operator's output nor a side output (Flink: IllegalStateException).
         """
-        from penstock.datastream.streams.cached import CachedDataStream
-
         return CachedDataStream(self)
 
     def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
-        """Start a loop at this stream; ``close_with`` on the result ends it. A loop ends when no feedback is left.
-
-        Args:
-            max_wait_time_ms: how long Flink waits for feedback before it ends; 0: for ever. It is carried in the plan.
-        """
-        from penstock.datastream.streams.iterative_stream import IterativeStream
+        """Start a loop at this stream; ``close_with`` on the result ends it. A loop ends when no feedback is left. How
+        many milliseconds Flink waits for feedback (0: for ever) is only carried in the plan."""
+        from penstock.datastream.streams.connected_streams import IterativeStream
 
         return IterativeStream(self, max_wait_time_ms)
 
@@ -432,7 +379,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
 
     def window_all(self, window_assigner: WindowAssigner[T, W]) -> AllWindowedStream[T, W]:
         """Windows over the whole stream, in one subtask."""
-        from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+        from penstock.datastream.streams.windowed_stream import AllWindowedStream
 
         return AllWindowedStream(self, window_assigner)
 
@@ -444,12 +391,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
         return self.window_all(time_assigner(self._program, size, slide))
 
     def count_window_all(self, size: int, slide: int | None = None) -> AllWindowedStream[T, GlobalWindow]:
-        """Windows by number of records over the whole stream, in one subtask.
-
-        Args:
-            size: records in a window. Without ``slide`` a window fires when full and starts anew.
-            slide: fire every ``slide`` records, over the last ``size`` ones; the first firings hold fewer.
-        """
+        """Windows by number of records over the whole stream, in one subtask; see :meth:`KeyedStream.count_window`."""
         return self.window_all(GlobalWindows())._by_count("count_window_all", size, slide)
 
     def join(self, other_stream: DataStream[B]) -> JoinedStreams[T, B, Literal["join"]]:
@@ -470,13 +412,12 @@ class DataStream(missing_methods.Advised, Generic[T]):
     # --- sinks ------------------------------------------------------------------------------------------------------
 
     def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink[T]:
-        """Add a sink: a function, or planned only."""
         transformation = self._transformed(name, sink, parallelism)
         self._program.register(transformation)
         return DataStreamSink(transformation)
 
     def _transformed(self, name: str, sink: Any, parallelism: int | None = None) -> SinkTransformation:
-        """The node of a sink, not yet part of the program."""
+
         program = self._program
         operator = sink if isinstance(sink, PlanOnly) else StreamSink(sink)
         return SinkTransformation(
@@ -511,28 +452,26 @@ class DataStream(missing_methods.Advised, Generic[T]):
     def to_spark(self, schema: StructType | TypeInformation[object] | str | None = None) -> DataFrame:
         """This stream as a Spark DataFrame, for SQL, joins and Spark's writers. No record passes the driver.
 
-        The part of the program that leads to this stream runs whenever an action of the DataFrame needs its rows: twice
-        for two actions, unless the DataFrame is cached by ``cache()`` or ``persist()``. The program itself does not
-        change, and needs no ``execute`` for this. Output that functions print is not shown, and there are no metrics.
+        The part of the program that leads to this stream runs whenever an action needs its rows: twice for two actions,
+        unless the DataFrame is cached. The program itself does not change, and needs no ``execute`` for this. Output
+        that functions print is not shown, and there are no metrics.
 
         Args:
-            schema: of the DataFrame, instead of the one of the records' type: Spark's ``StructType``, or its DDL, such
-                as ``"word string, price decimal(10,2)"``, or a type of records.
+            schema: instead of the one of the records' type: Spark's ``StructType``, its DDL, or a type of records.
 
         Returns:
-            A ``pyspark.sql.DataFrame`` with a column per field of a row or tuple, one named ``value`` for all other
+            A ``pyspark.sql.DataFrame`` with a column per field of a row or tuple, one named ``value`` for other
             records; as many partitions as the stream has subtasks.
 
         Raises:
             InvalidProgramError: the type of the records is not declared, and no schema was given.
-            UnsupportedError: the program does not run on Spark, or not as a whole: it never ends, or has a
-                checkpoint directory.
+            UnsupportedError: the program does not run on Spark as a whole: it never ends, or has a checkpoint
+                directory.
         """
         from penstock.datastream.connectors.spark import SparkSink, schema_from
 
-        sink: SparkSink[Any] = SparkSink(
-            lambda frame: None, schema=None if schema is None else schema_from(schema, "to_spark")
-        )
+        columns = None if schema is None else schema_from(schema, "to_spark")
+        sink: SparkSink[Any] = SparkSink(lambda frame: None, schema=columns)
         runtime = sink.runtime_for(self.transformation.output_type, "to_spark")
         before = self._program.last_id
         node = self._transformed("to_spark", runtime, self.transformation.parallelism)
@@ -540,11 +479,8 @@ class DataStream(missing_methods.Advised, Generic[T]):
         return self._program.frame_of(node)
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
-        """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.
-
-        Args:
-            sink_identifier: text in front of each line.
-        """
+        """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks, with
+        ``sink_identifier`` in front."""
         checks.text(sink_identifier, "print", "identifier", optional=True)
         return self._sink("Print to Std. Out", sinks.PrintSink(sink_identifier, False))
 
@@ -557,8 +493,8 @@ class DataStream(missing_methods.Advised, Generic[T]):
         """Write each record's text form as a line.
 
         Args:
-            path: a file when the sink's parallelism is 1, else a folder with one file per subtask; a path, or the URL
-                of a store such as ``s3://bucket/out``.
+            path: a file when the sink's parallelism is 1, else a folder with one file per subtask; or the URL of a
+                store, such as ``s3://bucket/out``.
             overwrite: replace what is there; otherwise existing output is an error when the job starts.
         """
         checks.path(path, "write_as_text")
@@ -579,20 +515,16 @@ class DataStream(missing_methods.Advised, Generic[T]):
     def execute_and_collect(
         self, job_execution_name: str | None = None, limit: int | None = None
     ) -> CloseableIterator[T] | list[T]:
-        """Run the whole program and fetch this stream's records to the driver.
-
-        Args:
-            job_execution_name: job name.
-            limit: at least 1: return a list of at most that many records instead of an iterator.
+        """Run the whole program and fetch this stream's records to the driver's memory.
 
         Returns:
-            An iterator that is also a context manager, or a list if ``limit`` was given. All records of the stream are
-            in the driver's memory; those of a program without an end come as its steps are committed, and it is
-            cancelled when the iterator is closed or the limit is reached.
+            An iterator that is also a context manager; with ``limit``, a list of at most that many records. Those of a
+            program without an end come as its steps are committed; it is cancelled when the iterator is closed or the
+            limit reached.
         """
         if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
             checks.illegal_argument(
-                f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records."
+                f"execute_and_collect(limit={limit}): a limit is at least 1. Give 1 or more, or none."
             )
         sink_id = f"collect-{self._program.next_collect_number()}"
         self._as_collected()._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
@@ -603,7 +535,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
             return list(islice(records, limit))
 
     def _as_collected(self) -> DataStream[Any]:
-        """The stream that :meth:`execute_and_collect` fetches."""
         return self
 
     def write_as_csv(self, path: str) -> DataStreamSink[T]:
@@ -623,20 +554,12 @@ class DataStream(missing_methods.Advised, Generic[T]):
 
     def write_using_output_format(self, output_format: OutputFormat[T]) -> DataStreamSink[T]:
         """Write through an output format (plan only)."""
-        hint = "Use add_sink(function) to write what you like."
-        checks.instance(
-            output_format, "write_using_output_format", OutputFormat, hint, ", which is not an OutputFormat"
-        )
+        hint, why = "Use add_sink(function) to write what you like.", ", which is not an OutputFormat"
+        checks.instance(output_format, "write_using_output_format", OutputFormat, hint, why)
         return self._sink("Unnamed", PlanOnly("write_using_output_format", output_format))
 
     def write_to_socket(self, host_name: str, port: int, schema: object = None) -> DataStreamSink[T]:
-        """Send records to a socket, from one subtask (plan only).
-
-        Args:
-            host_name: where the socket is.
-            port: its port.
-            schema: turns records into bytes.
-        """
+        """Send records to a socket, from one subtask (plan only); ``schema`` turns them into bytes."""
         checks.text(host_name, "write_to_socket", "host name")
         checks.integer(port, "write_to_socket", "port")
         return self._sink("Unnamed", PlanOnly("write_to_socket", schema)).set_parallelism(1)
@@ -670,14 +593,35 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
 
 
 class DataStreamSource(SingleOutputStreamOperator[T]):
-    """A source.
-
-    Args:
-        parallel: whether the source function has several instances; otherwise its parallelism is 1 for good.
-    """
+    """A source. If its function is not ``parallel``, its parallelism is 1 for good."""
 
     __slots__ = ()
 
     def __init__(self, program: ProgramWithSources, transformation: Transformation, parallel: bool) -> None:
         super().__init__(program, transformation)
         self._serial_source = not parallel
+
+
+class CachedDataStream(DataStream[T]):
+    """A stream of records of type ``T`` that the first job that needs it computes, and that is kept for later jobs of
+    the environment. Made by :meth:`DataStream.cache`."""
+
+    __slots__ = ("_cache",)
+
+    def __init__(self, stream: DataStream[T]) -> None:
+        program, before = stream._program, stream.transformation
+        if not isinstance(before, PhysicalTransformation | SideOutputTransformation):
+            checks.refuse(
+                f"cache() of {before.name!r}: only what an operator emits can be cached, not how records travel. Call "
+                "cache() on the operator before it, or map() first.",
+                checks.ILLEGAL_STATE,
+            )
+        cache = CacheTransformation(program.next_id(), before)
+        for _ in cache.noting:
+            program.next_id()
+        super().__init__(program, cache)
+        self._cache = cache
+
+    def invalidate(self) -> None:
+        """Forget the records; the next job that needs them computes them again."""
+        self._cache.parts = None

@@ -1,8 +1,8 @@
 """Converts the elements of a collection to records of their declared type, and checks them.
 
-A row may be given as a Row, by name or by position, a tuple or list, a dict, or an object with attributes, also inside
-other values (PyFlink's ``RowTypeInfo.to_internal_type`` accepts the same at the top). A map may be given as a dict, or
-as an object with attributes.
+A row may be a Row, by name or by position, a tuple or list, a dict, or an object with attributes, also inside other
+values (PyFlink's ``RowTypeInfo.to_internal_type`` accepts the same at the top). A map may be a dict, or an object with
+attributes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _listed(collection: Any) -> list[Any]:
 
 
 def _rows(type_info: TypeInformation[Any] | None, pyflink: bool) -> Convert | None:
-    """A function that converts values of a type, where rows or dicts are among them; else None."""
+    """A function that converts values of a type with rows or dicts in it; else None."""
     if isinstance(type_info, RowTypeInfo):
         return _row(type_info, pyflink)
     if isinstance(type_info, TupleTypeInfo):
@@ -76,11 +76,6 @@ def _rows(type_info: TypeInformation[Any] | None, pyflink: bool) -> Convert | No
     return None
 
 
-def _attributes(value: Any, pyflink: bool) -> dict[str, Any]:
-    name = {"__class__": f"{type(value).__module__}.{type(value).__qualname__}"} if pyflink else {}
-    return {**vars(value), **name}
-
-
 def _dict(key: Convert, item: Convert, pyflink: bool) -> Convert:
     """Converts an object to a dict of its attributes; in PyFlink with the name of its class, which Java's pickler
     adds."""
@@ -90,7 +85,8 @@ def _dict(key: Convert, item: Convert, pyflink: bool) -> Convert:
         if not isinstance(value, dict):
             if not hasattr(value, "__dict__") or isinstance(value, Mapping | type):
                 return cast("Any", value)
-            return entries(_attributes(value, pyflink))
+            name = {"__class__": f"{type(value).__module__}.{type(value).__qualname__}"} if pyflink else {}
+            return entries({**vars(value), **name})
         mapping = cast("dict[Any, Any]", value)
         return mapping if plain else {key(k): item(v) for k, v in mapping.items()}
 

@@ -29,8 +29,7 @@ from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
-from penstock.datastream.streams.windowed import Applied
-from penstock.datastream.streams.windowed_stream import WindowedStream
+from penstock.datastream.streams.windowed_stream import Applied, WindowedStream
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators import interval_join
 from penstock.runtime.operators.elementwise import StreamMap
@@ -38,8 +37,6 @@ from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import CoGroupWindow, Tagged, TaggedKey
 from penstock.runtime.windows.triggers import Trigger
-
-TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
 
 A = TypeVar("A", covariant=True)
 B = TypeVar("B", covariant=True)
@@ -65,12 +62,7 @@ class _Step(missing_methods.Advised):
 
 @dataclass(frozen=True, repr=False)
 class JoinedStreams(_Step, Generic[A, B, M]):
-    """Two streams to join; ``where`` gives the key.
-
-    Attributes:
-        first, second: the streams.
-        method: what the user's function is called by: ``join`` or ``co_group``.
-    """
+    """Two streams to join; ``where`` gives the key. ``method`` is the user's function's: ``join`` or ``co_group``."""
 
     _next = "where(key_selector)"
 
@@ -120,11 +112,8 @@ class EqualTo(_Step, Generic[A, B, M]):
 
     def window(self, assigner: WindowAssigner[A | B, Any]) -> WithWindow[A, B, M]:
         """The windows within which records are joined."""
-        if not isinstance(assigner, WindowAssigner):
-            checks.refuse(
-                f"window() of a join was given {checks.shown(assigner)}. Give a window assigner such as "
-                "TumblingEventTimeWindows.of(Time.seconds(5))."
-            )
+        hint = "Give a window assigner such as TumblingEventTimeWindows.of(Time.seconds(5))."
+        checks.instance(assigner, "window", WindowAssigner, hint)
         both = TaggedKey(self.first_key.key_selector, self.second_key.key_selector)
         calls = f"{self.first_key.call} or {self.second_key.call}"
         return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type, calls), assigner)
@@ -170,10 +159,7 @@ class WithWindow(_Step, Generic[A, B, M]):
     ) -> SingleOutputStreamOperator[U]: ...
 
     def apply(self, func: Any, output_type: TypeInformation[Any] | None = None) -> SingleOutputStreamOperator[Any]:
-        """Join by a function. See :meth:`with_`, which is the same.
-
-        In Java this returns a stream that has no setters, such as ``uid``; here it has them.
-        """
+        """Join by a function, as :meth:`with_` does. In Java this returns a stream without setters, such as ``uid``."""
         return self._by(func, output_type, "apply")
 
     @overload
@@ -191,12 +177,8 @@ class WithWindow(_Step, Generic[A, B, M]):
     ) -> SingleOutputStreamOperator[U]: ...
 
     def with_(self, func: Any, output_type: TypeInformation[Any] | None = None) -> SingleOutputStreamOperator[Any]:
-        """Join by a function: of each pair (``join``), or of the two groups of a key and window (``co_group``).
-
-        Args:
-            func: a callable of two arguments or an object with ``join`` or ``co_group``.
-            output_type: type of the results.
-        """
+        """Join by a function of two arguments: of each pair (``join``), or of the two groups of a key and window
+        (``co_group``)."""
         return self._by(func, output_type, "with_")
 
     def _by(self, func: Any, output_type: TypeInformation[Any] | None, call: str) -> SingleOutputStreamOperator[Any]:
@@ -210,8 +192,7 @@ class WithWindow(_Step, Generic[A, B, M]):
         if self.own_evictor is not None:
             windowed.evictor(self.own_evictor)
         windowed.allowed_lateness(self.lateness_ms)
-        method, flat = self.joined.method, isinstance(func, FlatJoinFunction)
-        function = CoGroupWindow(func, method, flat)
+        function = CoGroupWindow(func, self.joined.method, isinstance(func, FlatJoinFunction))
         return windowed._add(Applied(function, ("CoGroupWindowFunction",)), output_type)
 
 
@@ -230,17 +211,14 @@ class IntervalJoin(_Step, Generic[A, B]):
     right: KeyedStream[B, object]
 
     def between(self, lower_bound: Span, upper_bound: Span) -> IntervalJoined[A, B]:
-        """How far, relative to a left record's time, a right record's may be; Time, Duration or milliseconds.
-
-        Raises:
-            InvalidProgramError: the environment's time characteristic is not EventTime.
-        """
+        """How far, relative to a left record's time, a right record's may be; Time, Duration or milliseconds. The
+        environment's time characteristic must be EventTime."""
         program = self.left.get_execution_environment()
         if program.get_stream_time_characteristic() is not TimeCharacteristic.EventTime:
             checks.refuse(
                 "between() of an interval join: such joins need event time. Call "
                 "env.set_stream_time_characteristic(TimeCharacteristic.EventTime) first.",
-                TIME_CHARACTERISTIC,
+                "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException",
             )
         lower, upper = (milliseconds_of(bound, "between", "bound") for bound in (lower_bound, upper_bound))
         return IntervalJoined(self.left, self.right, lower, upper)
@@ -270,12 +248,7 @@ class IntervalJoined(_Step, Generic[A, B]):
         func: ProcessJoinFunction[A, B, U] | Callable[[A, B, JoinContext], Results[U]],
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Records out by ``yield``, for each pair.
-
-        Args:
-            func: a callable of (left, right, context), or an object with ``process_element``.
-            output_type: type of the results.
-        """
+        """Records out by ``yield``, for each pair. A callable takes (left, right, context)."""
         checks.function(func, "process", "process_element", "left", "right", "ctx")
         checks.type_info(output_type, "process")
         if self.lower_ms > self.upper_ms:

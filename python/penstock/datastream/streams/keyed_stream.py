@@ -59,10 +59,7 @@ W = TypeVar("W")
 
 class KeyedStream(DataStream[T], Generic[T, K]):
     """A stream of records of type ``T`` partitioned by keys of type ``K``. Its operators see the keys of their subtask
-    and keep state per key.
-
-    It cannot be partitioned again by other means than ``key_by``: state lives where the key hashes to.
-    """
+    and keep state per key, so it can only be partitioned again by ``key_by``."""
 
     __slots__ = ("_key",)
 
@@ -115,36 +112,22 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         func: KeyedProcessFunction[K, T, U] | ProcessFunction[T, U] | Callable[[T, KeyedContext[K]], Results[U]],
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Records out by ``yield``, with state and timers per key.
-
-        Args:
-            func: a KeyedProcessFunction (or ProcessFunction), or a callable of (value, context).
-            output_type: type of the main output; None leaves it undeclared.
-        """
+        """Records out by ``yield``, with state and timers per key. A callable takes (value, context)."""
         checks.function(func, "process", "process_element")
         name = "Process" if isinstance(func, ProcessFunction) else "KeyedProcess"
         operator = KeyedProcessOperator(func, output_type)
         return self._transform(name, operator, checks.type_info(output_type, "process"))
 
     def reduce(self, func: Reduces[T, U] | Callable[[T, T], U]) -> SingleOutputStreamOperator[U]:
-        """Combine each record with the result so far of its key, and emit every result.
-
-        Args:
-            func: a callable of (result so far, record), or a ReduceFunction; it returns a record of the same type.
-        """
+        """Combine each record with the result so far of its key, by (result so far, record), and emit every result."""
         checks.function(func, "reduce", "reduce")
         return self._rolling("Keyed Reduce", func)
 
     def fold(
         self, initial_value: U, func: Folds[T, U] | Callable[[U, T], U], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
-        """Fold each record into the value so far of its key, and emit every value (Flink's Java API only).
-
-        Args:
-            initial_value: the value of no record; each key begins with a copy.
-            func: a callable of (value so far, record), or an object with ``fold``.
-            output_type: type of the values.
-        """
+        """Fold each record into the value so far of its key, by (value so far, record), and emit every value (Flink's
+        Java API only). Each key begins with a copy of ``initial_value``."""
         checks.function(func, "fold", "fold")
         operator = GroupedFold(initial_value, func)
         return self._transform("Keyed Fold", operator, checks.type_info(output_type, "fold"), "HEAD")
@@ -156,19 +139,16 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         return self._rolling("Keyed Aggregation", aggregator(self.transformation.output_type, call, field, first))
 
     def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Rolling sum of a field; the other fields are those of the key's first record.
-
-        Args:
-            position_to_sum: position or name of the field; 0 is the value itself for scalar streams.
-        """
+        """Rolling sum of a field, by position or name; the other fields are those of the key's first record. 0 is the
+        value itself for scalar streams."""
         return self._aggregate("sum", position_to_sum)
 
     def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Rolling minimum of a field; the other fields are those of the key's first record."""
+        """Rolling minimum of a field, otherwise as :meth:`sum`."""
         return self._aggregate("min", position_to_min)
 
     def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Rolling maximum of a field; the other fields are those of the key's first record."""
+        """Rolling maximum of a field, otherwise as :meth:`sum`."""
         return self._aggregate("max", position_to_max)
 
     def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
@@ -176,18 +156,14 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         return self._aggregate("min_by", position_to_min_by, first)
 
     def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
-        """The whole record with the largest field so far; among equals the first, or the last if not ``first``."""
+        """The whole record with the largest field so far, otherwise as :meth:`min_by`."""
         return self._aggregate("max_by", position_to_max_by, first)
 
     def as_queryable_state(
         self, queryable_state_name: str, state_descriptor: StateDescriptor[object] | None = None
     ) -> QueryableStateStream:
-        """Keep the last record of each key, or their reduction, for others to ask for from outside (plan only).
-
-        Args:
-            queryable_state_name: the name to ask by.
-            state_descriptor: a ValueStateDescriptor, or a ReducingStateDescriptor; None for a value of that name.
-        """
+        """Keep the last record of each key, or with a ReducingStateDescriptor their reduction, for others to ask for by
+        a name from outside (plan only)."""
         checks.name(queryable_state_name, "as_queryable_state", "name of the state")
         record_type = self.transformation.output_type
         descriptor = state_descriptor or ValueStateDescriptor(queryable_state_name, record_type)
@@ -201,16 +177,13 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         return QueryableStateStream(queryable_state_name, descriptor, self._key.key_type)
 
     def count_window(self, size: int, slide: int | None = None) -> WindowedStream[T, K, GlobalWindow]:
-        """Windows by number of records per key, as Flink's Java API makes them.
+        """Windows by number of records per key, as Flink's Java API makes them; numbers below 1 make one fire at every
+        record. By the switch ``penstock.pyflink`` they are PyFlink's, as :class:`CountWindow`: also with a slide the
+        first one fires when it is full, and a slide of 0 is none.
 
         Args:
-            size: records in a window. Without ``slide`` a window fires when full and starts anew.
+            size: records in a window. Without ``slide`` a window fires when full and starts again.
             slide: fire every ``slide`` records of a key, over its last ``size`` ones; the first firings hold fewer.
-
-        Like Flink this takes numbers below 1 too: it then fires at every record.
-
-        By the switch ``penstock.pyflink`` these are PyFlink's windows, as :class:`CountWindow`: also with
-        a slide the first one fires when it is full, and a slide of 0 is none.
         """
         if self._program.settings.pyflink:
             assigner = CountSlidingWindowAssigner.of(size, slide) if slide else CountTumblingWindowAssigner.of(size)
@@ -238,13 +211,8 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
 
 class QueryableStateStream:
-    """What :meth:`KeyedStream.as_queryable_state` returns (Flink: ``QueryableStateStream``).
-
-    Attributes:
-        queryable_state_name: under which the state could be asked for.
-        state_descriptor: of the state.
-        key_type: declared type of the keys, or None.
-    """
+    """What :meth:`KeyedStream.as_queryable_state` returns: the name, descriptor and type of keys, None if
+    undeclared."""
 
     __slots__ = ("key_type", "queryable_state_name", "state_descriptor")
 
@@ -267,24 +235,14 @@ def time_assigner(program: Program, size: Span, slide: Span | None) -> WindowAss
     return (SlidingProcessingTimeWindows if by_clock else SlidingEventTimeWindows).of(size, slide)
 
 
-_COMPARED: dict[str, tuple[Literal["min", "max"], bool]] = {
-    "min": ("min", False),
-    "max": ("max", False),
-    "min_by": ("min", True),
-    "max_by": ("max", True),
-}
-"""What the aggregations that compare keep, by API method: which value, and whether its whole record."""
-
-
 def aggregator(stream_type: TypeInformation[Any] | None, call: str, field: int | str, first: bool = True) -> Any:
     """The runtime aggregator of sum, min, max, min_by or max_by, its field checked against the declared type."""
-    compared = _COMPARED.get(call)
-    position = keys.aggregated_field(stream_type, field, call, numeric=compared is None)
-    if compared is None:
+    position = keys.aggregated_field(stream_type, field, call, numeric=call == "sum")
+    if call == "sum":
         return aggregators.SumAggregator(position)
     checks.boolean(first, call, "first")
-    kind, by = compared
-    return aggregators.ComparableAggregator(position, kind, by=by, first=first)
+    kind: Literal["min", "max"] = "min" if call.startswith("min") else "max"
+    return aggregators.ComparableAggregator(position, kind, by=call.endswith("_by"), first=first)
 
 
 class DataStreamUtils:
@@ -296,10 +254,7 @@ class DataStreamUtils:
         key_selector: KeySelector[U, V] | Callable[[U], V],
         key_type: TypeInformation[V] | None = None,
     ) -> KeyedStream[U, V]:
-        """Treat a stream as keyed that is already partitioned exactly as ``key_by`` would; nothing is sent over.
-
-        If it is not, records of one key end up in several subtasks, each with state of its own.
-        """
-        selector, key_type = keys.key_by(None, key_selector, (), key_type)
-        key = KeyPartition(selector, key_type, called("reinterpret_as_keyed_stream"))
-        return KeyedStream(stream, key, "FORWARD")
+        """Treat a stream as keyed that is already partitioned exactly as ``key_by`` would; nothing is sent. If it is
+        not, records of one key end up in several subtasks, each with state of its own."""
+        call = called("reinterpret_as_keyed_stream")
+        return KeyedStream(stream, KeyPartition(*keys.key_by(None, key_selector, (), key_type), call), "FORWARD")

@@ -1,7 +1,7 @@
 """The setters of operators and sinks, which change a plan but no results, and the defaults of fields in old state.
 
-Every setter returns its stream, so that calls can be chained. It takes effect when the program is translated, so it
-also counts if the stream is already in use. The last call wins.
+Every setter returns its stream. It takes effect when the program is translated, so it also counts if the stream is
+already in use. The last call wins.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -33,8 +33,8 @@ class CommonSetters:
         return self
 
     def set_description(self: _Self, description: str) -> _Self:
-        """Describe the operator beyond its name, for readers of ``penstock explain``. Plans and IDs do not change:
-        those of Flink 1.11 have no descriptions."""
+        """Describe the operator for readers of ``penstock explain``. Plans and IDs do not change: those of Flink 1.11
+        have none."""
         self.transformation.set_description(description)
         return self
 
@@ -63,11 +63,8 @@ class CommonSetters:
         return self
 
     def slot_sharing_group(self: _Self, slot_sharing_group: str | SlotSharingGroup | None) -> _Self:
-        """Put the operator into a slot sharing group; operators after it inherit the group.
-
-        Args:
-            slot_sharing_group: its name, or the group with what its slots need; None: as the operator's inputs.
-        """
+        """Put the operator into a slot sharing group, by name or with what its slots need; operators after it inherit
+        the group. None: as the operator's inputs."""
         self.transformation.set_slot_sharing_group(slot_sharing_group)
         return self
 
@@ -80,11 +77,8 @@ class OperatorSetters(CommonSetters):
     _serial_source: bool
 
     def set_parallelism(self: _Operator, parallelism: int) -> _Operator:
-        """Number of subtasks: at least 1, or −1 for the environment's at execution.
-
-        Raises:
-            InvalidProgramError: another number, or not 1 on an operator that is not parallel.
-        """
+        """Number of subtasks: at least 1, or −1 for the environment's at execution. An operator that is not parallel
+        takes only 1."""
         fixed = self._non_parallel or self._serial_source
         self.transformation.parallelism = checks.parallelism(
             parallelism, "set_parallelism", self.transformation.name, fixed=fixed

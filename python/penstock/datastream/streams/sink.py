@@ -18,11 +18,8 @@ R = TypeVar("R")
 
 
 class DataStreamSink(missing_methods.Advised, SinkSetters, Generic[T]):
-    """The end of a stream of records of type ``T``.
-
-    Attributes:
-        transformation: the node of the sink, with settings that have no method here.
-    """
+    """The end of a stream of records of type ``T``; ``transformation`` is its node, with settings that have no method
+    here."""
 
     __slots__ = ("transformation",)
 
@@ -41,15 +38,9 @@ class DataStreamSink(missing_methods.Advised, SinkSetters, Generic[T]):
 
 
 class CloseableIterator(Iterator[R]):
-    """The records, one by one; a context manager that lets go of those not read.
-
-    Those of a job that has no end come as its steps are committed; the iterator waits for the next ones.
-
-    Args:
-        records: the records; if it iterates by an object with ``close``, that is called when this is closed.
-
-    ``with stream.execute_and_collect() as records: …``
-    """
+    """The records, one by one; a context manager, which drops those not read: ``with stream.execute_and_collect() as
+    records: …``. Those of a job that has no end come as its steps are committed; the iterator waits for the next ones.
+    If the iterator of ``records`` has a ``close``, that is called when this is closed."""
 
     __slots__ = ("_close", "_records")
 
@@ -61,11 +52,7 @@ class CloseableIterator(Iterator[R]):
         return next(self._records)
 
     def next(self) -> R:
-        """The next record, as ``next(records)``.
-
-        Raises:
-            StopIteration: there is none.
-        """
+        """The next record, as ``next(records)``."""
         return next(self._records)
 
     def __repr__(self) -> str:

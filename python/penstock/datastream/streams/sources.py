@@ -40,13 +40,11 @@ T = TypeVar("T")
 
 
 class ProgramWithSources(Program):
-    """A program, and the methods that begin streams in it. Sources enter the plan when an operator or sink needs
-    them."""
+    """A program, and the methods that begin streams in it. Sources enter the plan when something needs them."""
 
     def _source(
         self, name: str, function: Any, type_info: TypeInformation[Any] | None, parallel: bool
     ) -> DataStreamSource[Any]:
-        """Add a source of one operator: a function, or planned only."""
         parallelism = self.parallelism_left_open if parallel else 1
         operator = function if isinstance(function, PlanOnly) else StreamSource(function)
         transformation = SourceTransformation(self.next_id(), name, type_info, parallelism, operator)
@@ -67,8 +65,8 @@ class ProgramWithSources(Program):
 
         Args:
             collection: a list or another finite iterable; it is read at once, so a later change of it does not matter.
-            type_info: type of the records; None leaves them undeclared. Records of a row type become rows with its
-                field names, whether they are rows, tuples, lists, dicts, or objects with attributes (PyFlink).
+            type_info: None leaves the records undeclared. Of a row type they become rows with its field names, whether
+                they are rows, tuples, lists, dicts, or objects with attributes (PyFlink).
 
         Raises:
             InvalidProgramError: not an iterable, or a text, dict or stream.
@@ -79,22 +77,14 @@ class ProgramWithSources(Program):
         return self._source("Collection Source", elements, type_info, parallel=False)
 
     def from_elements(self, *elements: T, type_info: TypeInformation[T] | None = None) -> DataStreamSource[T]:
-        """:meth:`from_collection` of the arguments, as in Flink's Java API: at least one.
-
-        Args:
-            elements: the records.
-            type_info: type of the records; None leaves them undeclared.
-        """
+        """:meth:`from_collection` of the arguments, as in Flink's Java API: at least one."""
         if not elements:
-            checks.illegal_argument(
-                "from_elements() was given no record. Give at least one, or use from_collection([]) for an empty "
-                "source."
-            )
+            checks.illegal_argument("from_elements() was given no record. Give one, or use from_collection([]).")
         checks.type_info(type_info, "from_elements", "type_info")
         return self.from_collection(elements, type_info)
 
     def generate_sequence(self, from_: int, to: int) -> DataStreamSource[int]:
-        """The integers from ``from_`` to ``to``, both included, dealt out to the source's subtasks in turn."""
+        """The integers from ``from_`` to ``to``, both included; subtasks take them in turn."""
         checks.integer(from_, "generate_sequence", "start")
         checks.integer(to, "generate_sequence", "end")
         if from_ > to:
@@ -115,7 +105,7 @@ class ProgramWithSources(Program):
             source_func: a SourceFunction (one instance), a ParallelSourceFunction (one per subtask), or any object with
                 ``run(ctx)``; or a FlinkKafkaConsumer.
             source_name: operator name.
-            type_info: type of the records; None leaves them undeclared.
+            type_info: None leaves the records undeclared.
         """
         if not hasattr(source_func, "run") or isinstance(source_func, type):
             checks.refuse(
@@ -137,13 +127,13 @@ class ProgramWithSources(Program):
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStreamSource[str]:
         """The lines of a text file, or of all files in a folder (not in folders below it), or of what fits a pattern
-        with ``*``, ``?``, ``[…]``. Compressed files are read as what they hold, by how their names end.
+        with ``*``, ``?``, ``[…]``. Compressed files are decompressed, by how their names end.
 
         Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns
         splits into lines. The returned stream, with its setters, is the reader.
 
         Args:
-            file_path: path or URL of a file or folder, not blank.
+            file_path: path or URL of a file or folder, or a pattern.
             charset_name: encoding by its Python or IANA name.
         """
         checks.path(file_path, "read_text_file")
@@ -196,21 +186,18 @@ class ProgramWithSources(Program):
         """A source of the new kind: one of :mod:`penstock.datastream.connectors`, or a custom one.
 
         Args:
-            source: what to read.
-            watermark_strategy: where timestamps and watermarks come from; it is applied in the source itself.
+            source: the source.
+            watermark_strategy: applied in the source itself.
             source_name: operator name.
-            type_info: type of the records; None takes what the source says of them.
+            type_info: None takes the source's type.
         """
         hint = (
             "Give a connector's, such as NumberSequenceSource(1, 100), or an object of a subclass of Source with "
             "splits() and read(); a SourceFunction goes to add_source(), a list to from_collection()."
         )
         checks.instance(source, "from_source", Source, hint, ", which is not a Source")
-        if not isinstance(watermark_strategy, WatermarkStrategy):
-            checks.refuse(
-                f"from_source() was given the watermark strategy {checks.shown(watermark_strategy)}. Give a "
-                "WatermarkStrategy."
-            )
+        hint = "Give a WatermarkStrategy, such as WatermarkStrategy.no_watermarks()."
+        checks.instance(watermark_strategy, "from_source", WatermarkStrategy, hint, " as watermark strategy")
         checks.name(source_name, "from_source", "source name")
         checks.type_info(type_info, "from_source", "type_info")
         operator: Any = (
@@ -254,25 +241,24 @@ class ProgramWithSources(Program):
     ) -> DataStreamSource[Any]:
         """The rows of a Spark DataFrame, read by the executors: no row passes the driver.
 
-        Partitions of the DataFrame become subtasks. Where there are more of them, subtasks read several; where there
-        are fewer, some subtasks read nothing. The DataFrame is computed again in every job that reads it. A
-        streaming one, of ``spark.readStream``, makes the program one that never ends: each step reads a micro-batch.
+        Partitions become subtasks: where there are more of them, subtasks read several; where fewer, some read nothing.
+        The DataFrame is computed again in every job that reads it. With a streaming one, of ``spark.readStream``, the
+        program never ends: each step reads a micro-batch.
 
         Args:
             df: a ``pyspark.sql.DataFrame`` of the session that runs the program; a streaming one without aggregations,
                 ``dropDuplicates``, joins of streams and ``limit``.
-            type_info: type of the records: a row or tuple of all columns, in order, or the type of the only one. None
-                makes rows with the names of the columns.
+            type_info: a row or tuple of all columns, in order, or the type of the only one. None makes rows with the
+                names of the columns.
             source_name: operator name.
-            watermark_strategy: where timestamps and watermarks come from; it is applied in the source itself. With it
-                each subtask reads rows of several files in the order of their paths, and within a file in its own.
+            watermark_strategy: applied in the source itself. With it each subtask reads rows of several files in the
+                order of their paths, and within a file in its own.
             order_by: name of a column, such as the time; each subtask reads its rows in its order instead. In both
                 cases Spark sorts them, within a partition, on disk if needed; each micro-batch of a streaming one
                 separately, and by a column only. With neither, rows come in Spark's order, large files first.
 
         Raises:
-            InvalidProgramError: no DataFrame, one without columns or without that one, or another type than its columns
-                have.
+            InvalidProgramError: not a DataFrame, no columns, no such column, or another type than the columns have.
             UnsupportedError: it is a stream of Spark Connect, or has a type that no record has, such as an interval.
         """
         from penstock.datastream.connectors.spark import frame_source
@@ -295,10 +281,8 @@ class ProgramWithSources(Program):
         self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0
     ) -> DataStreamSource[str]:
         """Texts from a socket, until it is closed; for demonstrations. The driver reads them, in UTF-8, and passes them
-        to one subtask.
-
-        A socket cannot be read twice: uncommitted records are lost when the driver dies, and a resumed job connects
-        again and reads what comes then.
+        to one subtask. A socket cannot be read twice: uncommitted records are lost when the driver dies, and a resumed
+        job connects again and reads what comes then.
 
         Args:
             hostname: host of the server.
@@ -310,7 +294,7 @@ class ProgramWithSources(Program):
         checks.text(hostname, "socket_text_stream", "host name")
         if not 0 < checks.integer(port, "socket_text_stream", "port") < 1 << 16:
             checks.illegal_argument(
-                f"socket_text_stream(port={port}): a port lies between 1 and 65535. Give the sender's."
+                f"socket_text_stream(port={port}): it is between 1 and 65535. Give the sender's port."
             )
         if not checks.text(delimiter, "socket_text_stream", "delimiter"):
             checks.illegal_argument("socket_text_stream(delimiter=''): give what stands between texts. Use '\\n'.")
@@ -334,7 +318,7 @@ class ProgramWithSources(Program):
         Args:
             file_path: path or URL of a file or folder, or a pattern.
             watch_type: PROCESS_ONCE is :meth:`read_text_file`; PROCESS_CONTINUOUSLY looks for files again and again,
-                not for ``.*`` and ``_*``. A file that has been modified is read again whole: its records come twice.
+                not for ``.*`` and ``_*``. A modified file is read again whole: its records come twice.
             interval: milliseconds between two looks, at least.
             charset_name: encoding of texts.
             input_format: of the files; None for lines of text.
@@ -344,15 +328,11 @@ class ProgramWithSources(Program):
         checks.instance(watch_type, "read_file", FileProcessingMode, "Give FileProcessingMode.PROCESS_CONTINUOUSLY.")
         once = watch_type is FileProcessingMode.PROCESS_ONCE
         if checks.integer(interval, "read_file", "interval in milliseconds") < 1 and not once:
-            checks.illegal_argument(
-                f"read_file(interval={interval}): looking again takes at least 1 ms. Give 1 or more."
-            )
+            checks.illegal_argument(f"read_file(interval={interval}): it is in milliseconds. Give 1 or more.")
         file_format = None if input_format is None else input_format.file_format()
         if file_format is not None and input_format is not None:
-            produced = input_format.get_produced_type()
-            return self._formatted(
-                checks.path(file_path, "read_file"), file_format, produced, None if once else interval
-            )
+            path, produced = checks.path(file_path, "read_file"), input_format.get_produced_type()
+            return self._formatted("Custom File Source", path, file_format, produced, None if once else interval)
         if once:
             return self.read_text_file(file_path, charset_name)
         checks.path(file_path, "read_file")
@@ -361,37 +341,36 @@ class ProgramWithSources(Program):
         return self._file_source("Custom File Source", StreamSource(monitor), FileReader(charset_name), Types.STRING())
 
     def _formatted(
-        self, path: str, file_format: FileFormat[Any], produced: TypeInformation[Any] | None, interval: int | None
+        self,
+        name: str,
+        path: str,
+        file_format: FileFormat[Any],
+        produced: TypeInformation[Any] | None,
+        interval: int | None = None,
     ) -> DataStreamSource[Any]:
         """Add monitor and reader for files of a format, once or at an interval."""
         cut = FormatPieces(file_format)
         source = FileMonitor(path, cut) if interval is None else FolderMonitor(path, interval, cut)
         monitor = StreamSource(SplitSource(source))
-        return self._file_source("Custom File Source", monitor, FormatReader(file_format), produced)
+        return self._file_source(name, monitor, FormatReader(file_format), produced)
 
     # --- Java's formats, of which some are planned only ---------------------------------------------------------------
 
     def create_input(
         self, input_format: InputFormat[T], type_info: TypeInformation[T] | None = None
     ) -> DataStreamSource[T]:
-        """Records of an input format; files are read by a monitor and a reader, everything else by one operator.
-        :class:`~penstock.datastream.formats.AvroInputFormat` runs, others can be planned.
-
-        Args:
-            input_format: what to read.
-            type_info: type of the records; None for that of the format.
-        """
+        """Records of an input format, of its type unless given; files are read by a monitor and a reader, everything
+        else by one operator. :class:`~penstock.datastream.formats.AvroInputFormat` runs, others can be planned."""
         checks.type_info(type_info, "create_input", "type_info")
         hint = "Use read_text_file(), or a SourceFunction with add_source()."
         checks.instance(input_format, "create_input", InputFormat, hint, ", which is not an InputFormat")
         if not isinstance(input_format, FileInputFormat):
             return self._source("Custom Source", PlanOnly("create_input"), type_info, parallel=True)
         file_format, produced = input_format.file_format(), type_info or input_format.get_produced_type()
-        monitor = reader = PlanOnly("create_input", input_format)
         if file_format is not None:
-            source = FileMonitor(input_format.file_path, FormatPieces(file_format))
-            monitor, reader = StreamSource(SplitSource(source)), FormatReader(file_format)
-        return self._file_source("Custom File source", monitor, reader, produced)
+            return self._formatted("Custom File source", input_format.file_path, file_format, produced)
+        planned = PlanOnly("create_input", input_format)
+        return self._file_source("Custom File source", planned, planned, produced)
 
 
 class DealtOut(ParallelSourceFunction[Any]):
