@@ -1,7 +1,5 @@
-"""Modules that are gone: a program that imports one gets the names from where they are now, and a warning says where.
-
-All stood where PyFlink has them; programs that want PyFlink's modules have :mod:`penstock.pyflink`.
-"""
+"""Modules that are gone: a program that imports one gets the names from where they are now, and a warning says
+where."""
 
 from __future__ import annotations
 
@@ -66,11 +64,7 @@ class MovedModules:
         """A module like any other."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Lead the names of the module to where they are now.
-
-        Raises:
-            DeprecationWarning: said to the importing module; raised where warnings are errors.
-        """
+        """Lead the names of the module to where they are now, with a DeprecationWarning for the importing module."""
         name = module.__name__
         if name in MOVED:
             warnings.warn(

@@ -1,8 +1,6 @@
 """What programs, planner and runtime share: types, rows, side output tags, configuration, checks of what a call is
-given; and the interfaces of states, contexts and timers, which the runtime implements. No logic of a job.
-
-Imports nothing of Penstock but the exceptions, and neither pyspark nor pyarrow.
-"""
+given; and the interfaces of states, contexts and timers, which the runtime implements. No logic of a job. Imports
+neither pyspark nor pyarrow."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """Retries of asynchronous calls: after which results or exceptions a call is made again, how often, and when.
 
-A strategy travels with its operator and is asked in each subtask.
-
-Sources of names and semantics: ``pyflink.datastream.async_retry_strategies``, ``AsyncRetryStrategies`` (Flink 2.3). The
-wait before a retry depends on the number of the attempt alone; in Flink all records of a subtask share the last wait of
-an exponential backoff.
+Sources: ``pyflink.datastream.async_retry_strategies``, ``AsyncRetryStrategies`` (Flink 2.3). The wait depends on the
+number of the attempt alone; in Flink all records of a subtask share the last wait of an exponential backoff.
 """
 
 # pyright: reportUnnecessaryIsInstance=false
@@ -91,7 +88,7 @@ class AsyncRetryStrategy(ABC, Generic[T]):
         """The same wait before each retry. Without predicates no call is made again.
 
         Args:
-            max_attempts: how often a call is made again at most: 1 or more.
+            max_attempts: how many retries at most: 1 or more.
             backoff_time_millis: milliseconds to wait before each.
             result_predicate: takes the list of results; true asks for a retry.
             exception_predicate: takes the exception; true asks for a retry.
@@ -134,15 +131,12 @@ class AsyncRetryStrategy(ABC, Generic[T]):
         result_predicate: Callable[[list[Any]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
     ) -> ExponentialBackoffDelayRetryStrategy[Any]:
-        """A wait that is multiplied after each retry. Without predicates no call is made again.
+        """A wait that is multiplied after each retry; otherwise as :meth:`fixed_delay`.
 
         Args:
-            max_attempts: how often a call is made again at most: 1 or more.
             initial_delay: milliseconds to wait before the first.
             max_retry_delay: the longest wait in milliseconds.
             multiplier: of the wait, from one retry to the next.
-            result_predicate: takes the list of results; true asks for a retry.
-            exception_predicate: takes the exception; true asks for a retry.
         """
         call = "AsyncRetryStrategy.exponential_backoff"
         if isinstance(multiplier, bool) or not isinstance(multiplier, (int, float)) or not multiplier > 0:
@@ -178,15 +172,10 @@ def _predicate(
 
 @dataclass(frozen=True)
 class RetryPredicate(AsyncRetryPredicate[T]):
-    """A predicate made of two functions.
+    """A predicate made of two functions."""
 
-    Attributes:
-        of_results: takes the results of a call, or None.
-        of_exception: takes what a call has raised, or None.
-    """
-
-    of_results: Callable[[list[T]], bool] | None
-    of_exception: Callable[[Exception], bool] | None
+    of_results: Callable[[list[T]], bool] | None  # takes the results of a call, or None
+    of_exception: Callable[[Exception], bool] | None  # takes what a call has raised, or None
 
     def result_predicate(self) -> Callable[[list[T]], bool] | None:
         return self.of_results
@@ -211,17 +200,11 @@ class NoRetryStrategy(AsyncRetryStrategy[object]):
 
 @dataclass(frozen=True)
 class FixedDelayRetryStrategy(AsyncRetryStrategy[T]):
-    """The same wait before each retry.
+    """The same wait before each retry."""
 
-    Attributes:
-        max_attempts: how often a call is made again at most.
-        backoff_time_millis: the wait.
-        retry_predicate: which results and exceptions call for it.
-    """
-
-    max_attempts: int
-    backoff_time_millis: int
-    retry_predicate: AsyncRetryPredicate[T]
+    max_attempts: int  # how often a call is made again at most
+    backoff_time_millis: int  # the wait
+    retry_predicate: AsyncRetryPredicate[T]  # which results and exceptions call for it
 
     def can_retry(self, current_attempts: int) -> bool:
         return current_attempts <= self.max_attempts
@@ -235,21 +218,13 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[T]):
 
 @dataclass(frozen=True)
 class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[T]):
-    """A wait that is multiplied after each retry.
+    """A wait that is multiplied after each retry."""
 
-    Attributes:
-        max_attempts: how often a call is made again at most.
-        initial_delay: the first wait.
-        max_retry_delay: the longest.
-        multiplier: of the wait, from one retry to the next.
-        retry_predicate: which results and exceptions call for it.
-    """
-
-    max_attempts: int
-    initial_delay: int
-    max_retry_delay: int
-    multiplier: float
-    retry_predicate: AsyncRetryPredicate[T]
+    max_attempts: int  # how often a call is made again at most
+    initial_delay: int  # the first wait
+    max_retry_delay: int  # the longest
+    multiplier: float  # of the wait, from one retry to the next
+    retry_predicate: AsyncRetryPredicate[T]  # which results and exceptions call for it
 
     def can_retry(self, current_attempts: int) -> bool:
         return current_attempts <= self.max_attempts

@@ -36,13 +36,9 @@ _NAMES = {"LocalZonedTimestampType": "TIMESTAMP_LTZ"}
 
 @dataclass(frozen=True, repr=False)
 class DataType:
-    """Base of the types of columns. Make them with :class:`DataTypes`.
+    """Base of the types of columns. Make them with :class:`DataTypes`."""
 
-    Attributes:
-        nullable: whether a value may be missing.
-    """
-
-    nullable: bool = field(default=True, kw_only=True)
+    nullable: bool = field(default=True, kw_only=True)  # whether a value may be missing
 
     @property
     def type_info(self) -> TypeInformation[Any]:
@@ -107,13 +103,9 @@ class DateType(DataType):
 
 @dataclass(frozen=True, repr=False)
 class VarCharType(DataType):
-    """Text.
+    """Text."""
 
-    Attributes:
-        length: of the longest.
-    """
-
-    length: int = MAX_LENGTH
+    length: int = MAX_LENGTH  # of the longest
 
     def __str__(self) -> str:
         return "STRING" if self.length == MAX_LENGTH else f"VARCHAR({self.length})"
@@ -131,13 +123,9 @@ class CharType(VarCharType):
 
 @dataclass(frozen=True, repr=False)
 class VarBinaryType(DataType):
-    """Bytes.
+    """Bytes."""
 
-    Attributes:
-        length: of the longest.
-    """
-
-    length: int = MAX_LENGTH
+    length: int = MAX_LENGTH  # of the longest
 
     def __str__(self) -> str:
         return "BYTES" if self.length == MAX_LENGTH else f"VARBINARY({self.length})"
@@ -152,17 +140,11 @@ class BinaryType(VarBinaryType):
 
 @dataclass(frozen=True, repr=False)
 class DecimalType(DataType):
-    """A decimal number (``decimal.Decimal``).
+    """A decimal number (``decimal.Decimal``)."""
 
-    Attributes:
-        precision: digits.
-        scale: digits behind the point.
-        whole: whether it is an ``int`` in records.
-    """
-
-    precision: int = MAX_DIGITS
-    scale: int = 18
-    whole: bool = field(default=False, compare=False)
+    precision: int = MAX_DIGITS  # digits
+    scale: int = 18  # digits behind the point
+    whole: bool = field(default=False, compare=False)  # whether it is an ``int`` in records
 
     @property
     def type_info(self) -> TypeInformation[Any]:
@@ -175,46 +157,30 @@ class DecimalType(DataType):
 
 @dataclass(frozen=True, repr=False)
 class TimeType(DataType):
-    """A time of day (``datetime.time``).
+    """A time of day (``datetime.time``)."""
 
-    Attributes:
-        precision: digits of the fraction of a second.
-    """
-
-    precision: int = 0
+    precision: int = 0  # digits of the fraction of a second
 
 
 @dataclass(frozen=True, repr=False)
 class TimestampType(DataType):
-    """A day and a time on a clock on some wall (``datetime.datetime`` without zone).
+    """A day and a time on a clock on some wall (``datetime.datetime`` without zone)."""
 
-    Attributes:
-        precision: digits of the fraction of a second.
-    """
-
-    precision: int = 6
+    precision: int = 6  # digits of the fraction of a second
 
 
 @dataclass(frozen=True, repr=False)
 class LocalZonedTimestampType(TimestampType):
-    """A moment (:class:`~penstock.common.Instant`).
+    """A moment (:class:`~penstock.common.Instant`)."""
 
-    Attributes:
-        zoned: whether it is a ``datetime`` with a zone in records.
-    """
-
-    zoned: bool = field(default=False, compare=False)
+    zoned: bool = field(default=False, compare=False)  # whether it is a ``datetime`` with a zone in records
 
 
 @dataclass(frozen=True, repr=False)
 class ArrayType(DataType):
-    """A list.
+    """A list."""
 
-    Attributes:
-        element_type: of its elements.
-    """
-
-    element_type: DataType
+    element_type: DataType  # of its elements
 
     @property
     def type_info(self) -> TypeInformation[Any]:
@@ -227,15 +193,10 @@ class ArrayType(DataType):
 
 @dataclass(frozen=True, repr=False)
 class MapType(DataType):
-    """A dict.
+    """A dict."""
 
-    Attributes:
-        key_type: of its keys, which are never missing.
-        value_type: of its values.
-    """
-
-    key_type: DataType
-    value_type: DataType
+    key_type: DataType  # of its keys, which are never missing
+    value_type: DataType  # of its values
 
     @property
     def type_info(self) -> TypeInformation[Any]:
@@ -248,31 +209,20 @@ class MapType(DataType):
 
 @dataclass(frozen=True)
 class RowField:
-    """A field of a row.
+    """A field of a row."""
 
-    Attributes:
-        name: of the field.
-        data_type: of its values.
-        description: for readers.
-    """
-
-    name: str
-    data_type: DataType
-    description: str | None = None
+    name: str  # of the field
+    data_type: DataType  # of its values
+    description: str | None = None  # for readers
 
 
 @dataclass(frozen=True, repr=False)
 class RowType(DataType):
-    """A row of named fields.
+    """A row of named fields."""
 
-    Attributes:
-        fields: in order.
-        form: what it is in records: ``row``, ``tuple``, or ``dict``.
-        record_names: names of the fields in records, if they differ from those of the columns.
-    """
-
-    fields: tuple[RowField, ...] = ()
-    form: str = field(default="row", compare=False)
+    fields: tuple[RowField, ...] = ()  # in order
+    form: str = field(default="row", compare=False)  # what it is in records: ``row``, ``tuple``, or ``dict``
+    # names of the fields in records, if they differ from those of the columns
     record_names: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
@@ -352,15 +302,8 @@ _OF_SQL: dict[SqlTimeType, DataType] = {
 
 
 def data_type_of(type_info: TypeInformation[Any]) -> DataType:
-    """The type of a column for values of a record's type. Numbers without a limit get 38 digits, decimals 18 of them
-    behind the point.
-
-    Args:
-        type_info: of the values.
-
-    Raises:
-        UnsupportedError: no column has such values.
-    """
+    """The type of a column for values of a record's type; UnsupportedError if there is none. Numbers without a limit
+    get 38 digits, decimals 18 of them behind the point."""
     return _column_of(type_info)
 
 
@@ -395,15 +338,7 @@ _column_of: Callable[..., DataType] = by_kind(
 
 
 def row_type_of(value: Any, call: str) -> RowType:
-    """The type of rows that a format of files was given.
-
-    Args:
-        value: ``DataTypes.ROW([…])``, or a type of rows or tuples.
-        call: for messages.
-
-    Raises:
-        TypeInfoError: it is none, or has no fields.
-    """
+    """The type of rows that a format of files was given: ``DataTypes.ROW([…])``, or a type of rows or tuples."""
     found = data_type_of(value) if isinstance(value, RowTypeInfo | TupleTypeInfo) else value
     if not isinstance(found, RowType) or not found.fields:
         raise TypeInfoError(

@@ -16,13 +16,10 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 class Configuration:
-    """A mutable map of settings; every value is kept as text, as in Flink.
-
-    The value of a known setting is checked when it is set; ``docs/settings.md`` lists them.
+    """A mutable map of settings; every value is kept as text, as in Flink. A known setting is checked when it is set.
 
     Args:
-        other: settings to start from (copied): another configuration, or a mapping of keys to texts, numbers, and truth
-            values.
+        other: settings to copy: another configuration, or a mapping of keys to texts, numbers, and truth values.
 
     Raises:
         ConfigurationError: a key begins with ``penstock.`` and does not exist, or a value is invalid.
@@ -111,35 +108,19 @@ class Configuration:
         return self._values.get(key, default_value)
 
     def get_integer(self, key: str, default_value: int) -> int:
-        """The integer at ``key``, or the default.
-
-        Raises:
-            ConfigurationError: the value is not an integer.
-        """
+        """The integer at ``key``, or the default; ConfigurationError for another text. So do the other three."""
         return self._parsed(key, default_value, int, "an integer")
 
     def get_float(self, key: str, default_value: float) -> float:
-        """The float at ``key``, or the default.
-
-        Raises:
-            ConfigurationError: the value is not a number.
-        """
+        """The float at ``key``, or the default."""
         return self._parsed(key, default_value, float, "a number")
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
-        """The boolean at ``key`` (true or false in any case), or the default.
-
-        Raises:
-            ConfigurationError: the value is neither.
-        """
+        """The boolean at ``key`` (true or false in any case), or the default."""
         return self._parsed(key, default_value, lambda text: _BOOLEANS[text.strip().lower()], "true or false")
 
     def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
-        """The bytes at ``key``, or the default.
-
-        Raises:
-            ConfigurationError: the value was not set by :meth:`set_bytearray`.
-        """
+        """The bytes at ``key``, as :meth:`set_bytearray` writes them, or the default."""
         return self._parsed(key, default_value, bytearray.fromhex, "a hexadecimal text")
 
     def _parsed(self, key: str, default_value: T, parse: Callable[[str], T], wanted: str) -> T:
@@ -155,11 +136,7 @@ class Configuration:
 
     @staticmethod
     def parse_list_value(value: str | None) -> list[str]:
-        """The texts of a list: ``[one, two]``, ``one;two``, or lines that begin with ``- ``.
-
-        Args:
-            value: the text; None or an empty one for no texts.
-        """
+        """The texts of a list: ``[one, two]``, ``one;two``, or lines that begin with ``- ``; none of None."""
         text = (value or "").strip()
         lines = text.splitlines()
         if text.startswith("[") and text.endswith("]"):

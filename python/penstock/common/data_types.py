@@ -83,13 +83,7 @@ class DataTypes:
 
     @staticmethod
     def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
-        """A decimal number.
-
-        Args:
-            precision: digits, 1 to 38.
-            scale: how many of them stand behind the point.
-            nullable: whether a value may be missing.
-        """
+        """A decimal number of so many digits, 1 to 38, ``scale`` of them behind the point."""
         _between("DECIMAL", "precision", precision, 1, MAX_DIGITS)
         return DecimalType(precision, _between("DECIMAL", "scale", scale, 0, precision), nullable=nullable)
 
@@ -158,15 +152,7 @@ class DataTypes:
 
     @staticmethod
     def ROW(row_fields: Sequence[RowField | tuple[str, DataType]] = (), nullable: bool = True) -> RowType:
-        """A row.
-
-        Args:
-            row_fields: a :meth:`FIELD` for each.
-            nullable: whether it may be missing.
-
-        Raises:
-            TypeInfoError: no fields, or two of one name.
-        """
+        """A row of a :meth:`FIELD` for each; TypeInfoError if two have one name."""
         fields = tuple(each if isinstance(each, RowField) else DataTypes.FIELD(*each) for each in row_fields)
         names = [each.name for each in fields]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -183,20 +169,12 @@ class DataTypes:
 
     @staticmethod
     def NULL() -> NoReturn:
-        """No file has a column of nothing.
-
-        Raises:
-            UnsupportedError: always.
-        """
+        """No file has a column of nothing: always UnsupportedError."""
         raise UnsupportedError("DataTypes.NULL(): no file has a column of nothing. Use a type that may be None.")
 
     @staticmethod
     def MULTISET(element_type: DataType, nullable: bool = True) -> NoReturn:
-        """No file has such a column.
-
-        Raises:
-            UnsupportedError: always.
-        """
+        """No file has such a column: always UnsupportedError."""
         raise UnsupportedError(
             "DataTypes.MULTISET(): columns of files do not count elements. Use DataTypes.MAP(element_type, "
             "DataTypes.INT()), from element to count."
@@ -204,11 +182,7 @@ class DataTypes:
 
     @staticmethod
     def INTERVAL(upper_resolution: Any, lower_resolution: Any = None) -> NoReturn:
-        """No file has such a column.
-
-        Raises:
-            UnsupportedError: always.
-        """
+        """No file has such a column: always UnsupportedError."""
         raise UnsupportedError("DataTypes.INTERVAL(): columns of files hold no spans of time. Use DataTypes.BIGINT().")
 
 

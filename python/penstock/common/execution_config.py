@@ -43,18 +43,11 @@ class _Program(Protocol):
 
 class ExecutionConfig:
     """The settings of a program, as ``get_config()`` of its environment gives them: what is set here counts for the
-    program as if its environment's own methods had set it.
+    program as if its environment's own methods had set it. Serializers, the closure cleaner and the end of Flink's
+    tasks mean nothing here: such settings are kept and given back."""
 
-    Serializers, the closure cleaner and the end of Flink's tasks are not here; what is set of them is kept, given back,
-    and means nothing.
-
-    Attributes:
-        PARALLELISM_DEFAULT: leaves the parallelism to the system.
-        PARALLELISM_UNKNOWN: no parallelism of a program.
-    """
-
-    PARALLELISM_DEFAULT = -1
-    PARALLELISM_UNKNOWN = -2
+    PARALLELISM_DEFAULT = -1  # leaves the parallelism to the system
+    PARALLELISM_UNKNOWN = -2  # no parallelism of a program
 
     __slots__ = ("_program",)
 
@@ -100,9 +93,8 @@ class ExecutionConfig:
         return self._program.settings.max_parallelism
 
     def set_auto_watermark_interval(self: _Self, interval: int) -> _Self:
-        """Milliseconds between two questions to a periodic watermark generator. 0: it is asked at the end of the input
-        only. All others are the same here: it is asked after numbers of records, so that results do not depend on the
-        clock."""
+        """0: a periodic watermark generator is asked at the end of the input only. All other milliseconds mean the
+        same: it is asked after numbers of records, so that results do not depend on the clock."""
         return self._set(watermark_interval=_milliseconds(interval, "set_auto_watermark_interval"))
 
     def get_auto_watermark_interval(self) -> int:
@@ -130,11 +122,7 @@ class ExecutionConfig:
         return self._program.settings.object_reuse
 
     def set_global_job_parameters(self: _Self, global_job_parameters_dict: dict[str, str]) -> _Self:
-        """What functions read by ``get_job_parameter`` of their runtime context.
-
-        Args:
-            global_job_parameters_dict: texts by name; other values are written as texts.
-        """
+        """What functions read by ``get_job_parameter`` of their runtime context; values are written as texts."""
         hint = "Give a dict of names and texts, such as {'limit': '5'}."
         checks.instance(global_job_parameters_dict, "set_global_job_parameters", dict, hint)
         return self._set(parameters=tuple((str(k), str(v)) for k, v in global_job_parameters_dict.items()))

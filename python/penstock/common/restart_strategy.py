@@ -15,13 +15,10 @@ class RestartStrategyConfiguration(ABC):
 
     @abstractmethod
     def delay_after(self, failures: Sequence[float]) -> int | None:
-        """How long to wait before the job is run again. O(1).
+        """Milliseconds to wait before the job is run again, None if it has failed for good. O(1).
 
         Args:
             failures: when it has failed so far, in seconds of a clock that never goes back, the last one included.
-
-        Returns:
-            Milliseconds; None if the job has failed for good.
         """
 
     @abstractmethod
@@ -55,15 +52,10 @@ class FallbackRestart(NoRestart):
 
 @dataclass(frozen=True)
 class FixedDelayRestart(RestartStrategyConfiguration):
-    """So many times, after a fixed delay.
+    """So many times, after a fixed delay."""
 
-    Attributes:
-        attempts: 0 for never.
-        delay_ms: pause before each.
-    """
-
-    attempts: int
-    delay_ms: int = 0
+    attempts: int  # 0 for never
+    delay_ms: int = 0  # pause before each
 
     def delay_after(self, failures: Sequence[float]) -> int | None:
         return self.delay_ms if len(failures) <= self.attempts else None
@@ -82,17 +74,11 @@ class FixedDelayRestart(RestartStrategyConfiguration):
 
 @dataclass(frozen=True)
 class FailureRateRestart(RestartStrategyConfiguration):
-    """As long as it does not fail too often.
+    """As long as it does not fail too often."""
 
-    Attributes:
-        rate: failures that are tolerated in an interval.
-        interval_ms: its length.
-        delay_ms: pause before each restart.
-    """
-
-    rate: int
-    interval_ms: int
-    delay_ms: int
+    rate: int  # failures that are tolerated in an interval
+    interval_ms: int  # its length
+    delay_ms: int  # pause before each restart
 
     def delay_after(self, failures: Sequence[float]) -> int | None:
         if len(failures) > self.rate and (failures[-1] - failures[-1 - self.rate]) * 1000 <= self.interval_ms:
@@ -135,22 +121,16 @@ class RestartStrategies:
 
     @staticmethod
     def fixed_delay_restart(restart_attempts: int, delay_between_attempts: int) -> FixedDelayRestart:
-        """The job is run again from the start, at most so many times.
-
-        Args:
-            restart_attempts: 0 or more.
-            delay_between_attempts: milliseconds before each.
-        """
+        """The job is run again at most so many times, 0 or more, after so many milliseconds each."""
         _check("fixed_delay_restart", 0, restart_attempts, "number of attempts")
         _check("fixed_delay_restart", 0, delay_between_attempts, "delay in milliseconds")
         return FixedDelayRestart(restart_attempts, delay_between_attempts)
 
     @staticmethod
     def failure_rate_restart(failure_rate: int, failure_interval: int, delay_interval: int) -> FailureRateRestart:
-        """The job is run again from the start, until it has failed more than so many times within an interval.
+        """The job is run again, until it has failed more than so many times, 1 or more, within an interval.
 
         Args:
-            failure_rate: 1 or more.
             failure_interval: milliseconds, 1 or more, by the clock.
             delay_interval: milliseconds before each restart.
         """

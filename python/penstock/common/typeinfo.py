@@ -1,11 +1,7 @@
-"""Type information: what a stream's records are, as PyFlink names it.
+"""Type information: what a stream's records are, as PyFlink names it (``pyflink.common.typeinfo``).
 
-Types are plain frozen data: they compare by value, hash, pickle, and travel to executors. They carry no codec and no
-text form of values; :mod:`penstock.runtime` reads them for both. ``java_name`` is how Flink prints the type in its
-messages. :class:`Types` makes them; the classes are in :mod:`.scalar_types`, :mod:`.record_types` and
-:mod:`.collection_types`.
-
-Source of the names: ``pyflink.common.typeinfo``.
+Types are plain frozen data: they compare by value, hash, pickle, and travel to executors; :mod:`penstock.runtime` has
+the codecs and texts of their values. ``java_name`` is how Flink prints the type in its messages.
 """
 # pyright: reportUnnecessaryIsInstance=false
 

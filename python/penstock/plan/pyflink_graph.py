@@ -1,9 +1,8 @@
 """The StreamGraph of a real PyFlink environment, read from Flink's Java objects through PyFlink's gateway.
 
-Flink makes the graph, with everything that PyFlink does to it before a job: Python operators that run in one process
-are one operator there. Nothing is submitted. PyFlink's requirements and Penstock's exclude each other (cloudpickle,
-pyarrow), so that it is no extra: ``pip install --no-deps penstock`` beside ``apache-flink`` has all that planning
-needs.
+Flink makes the graph, with everything that PyFlink does to it before a job. Nothing is submitted. The requirements of
+PyFlink and Penstock exclude each other (cloudpickle, pyarrow): ``pip install --no-deps penstock`` beside
+``apache-flink`` has all that planning needs.
 """
 
 from __future__ import annotations
@@ -38,9 +37,8 @@ _EXCHANGES = {"PIPELINED", "BATCH", "UNDEFINED"}
 
 
 def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
-    """The program of a PyFlink environment as Flink itself translates it, to be explained, compared and checked. The
-    environment can be executed afterwards, as after ``get_execution_plan()``. It has no Python objects, so that states
-    and places are unknown. About five milliseconds per operator, all of them calls of Java.
+    """The program of a PyFlink environment as Flink itself translates it, to be explained, compared and checked; it can
+    be executed afterwards. States and places are unknown. About five milliseconds per operator.
 
     Args:
         env: a ``pyflink.datastream.StreamExecutionEnvironment`` (apache-flink 1.20 to 2.3) with at least one sink.
@@ -75,15 +73,10 @@ def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
 
 @dataclass
 class _Reader:
-    """Reads a graph.
+    """Reads a graph."""
 
-    Attributes:
-        gateway: to Java.
-        graph: Flink's StreamGraph.
-    """
-
-    gateway: Any
-    graph: Any
+    gateway: Any  # to Java
+    graph: Any  # Flink's StreamGraph
 
     @cached_property
     def yielding(self) -> Any:
@@ -180,12 +173,7 @@ class _Reader:
 
 
 def in_all_orders(items: list[str], orders: Iterable[list[str]]) -> list[str]:
-    """Items in one order that agrees with several orders of some of them; otherwise as they come. O(n log n).
-
-    Args:
-        items: all of them.
-        orders: which agree with each other.
-    """
+    """Items in one order that agrees with several orders of some of them; otherwise as they come. O(n log n)."""
     position = {item: index for index, item in enumerate(items)}
     after: dict[str, list[str]] = {item: [] for item in items}
     before = dict.fromkeys(items, 0)

@@ -42,23 +42,14 @@ COLUMN_TYPES = {
 
 
 def contents(module: str) -> dict[str, Any]:
-    """What a listed module holds, by name.
-
-    Args:
-        module: its full name.
-    """
+    """What a listed module holds, by name."""
     names = {name: value(name, module) for name in (*modules().get(module, ()), *BESIDE.get(module, ()))}
     variables = {variable.__name__: variable for variable in TYPE_VARIABLES.get(module, ())}
     return dict(sorted({**names, **variables}.items()))
 
 
 def value(name: str, module: str) -> Any:
-    """What stands behind a name; wherever it is imported from it is the same.
-
-    Args:
-        name: a class, function or constant of PyFlink.
-        module: which has it: defined there, or imported from another one.
-    """
+    """What stands behind a name; wherever it is imported from it is the same."""
     return _value(definitions().get(name) or Name("", module, name, "function", ""))
 
 
@@ -78,12 +69,7 @@ def _value(name: Name) -> Any:
 
 
 def absent_value(name: str, module: str) -> Any:
-    """What stands behind a name of an absent module: a type of columns, or a placeholder.
-
-    Args:
-        name: any.
-        module: its full name.
-    """
+    """What stands behind a name of an absent module: a type of columns, or a placeholder."""
     if f"{module}.".startswith(f"{TABLES}.") and name in COLUMN_TYPES:
         return COLUMN_TYPES[name]
     return placeholder(Name("", module, name, "class", ""))

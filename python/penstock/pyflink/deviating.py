@@ -1,8 +1,5 @@
-"""What PyFlink's programs get instead of a class of :mod:`penstock.datastream`, because PyFlink deviates from Flink.
-
-All deviations belong to the setting ``penstock.pyflink``; docs/limits.md lists them. An environment made here has it
-on, unless its configuration sets it to false.
-"""
+"""What PyFlink's programs get instead of a class of :mod:`penstock.datastream`, because PyFlink deviates from Flink;
+all of it belongs to the setting ``penstock.pyflink``, which is on by default here. docs/limits.md lists it."""
 
 from __future__ import annotations
 
@@ -72,12 +69,8 @@ _IMPORTS, _INSTALL = "penstock.runtime.imports", "penstock.pyflink.install"
 
 
 class Configuration(common.Configuration):
-    """Settings; or, of an environment's own, which act on it when they are set.
-
-    Args:
-        other: settings to start from.
-        j_configuration: whose settings they are: what :func:`get_j_env_configuration` has given.
-    """
+    """Settings; or, with what :func:`get_j_env_configuration` has given, an environment's own, which act on it when
+    set."""
 
     __slots__ = ("_j_configuration",)
 
@@ -100,11 +93,7 @@ class Configuration(common.Configuration):
         return f"{{{', '.join(f'{key}={value}' for key, value in self.to_dict().items())}}}"
 
     def remove_config(self, key: str) -> bool:
-        """Remove a setting; True when there was one.
-
-        Raises:
-            UnsupportedError: it is an environment's.
-        """
+        """Remove a setting; True when there was one. UnsupportedError if it is an environment's."""
         if self._j_configuration is not None and self._j_configuration.environment is not None:
             raise UnsupportedError(
                 f"remove_config({key!r}) of the settings of an environment: what has acted on it stays. Make the "
@@ -135,8 +124,8 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         return self
 
     def set_runtime_mode(self, execution_mode: common.RuntimeExecutionMode) -> Self:
-        """STREAMING (default), BATCH or AUTOMATIC. Where no parallelism was said, it is the number of cores when
-        streaming, and 1 in BATCH mode, where Flink chooses by the amount of data."""
+        """STREAMING (default), BATCH or AUTOMATIC. If no parallelism was set, it is the number of cores, or 1 in BATCH
+        mode, where Flink chooses by the amount of data."""
         super().set_runtime_mode(execution_mode)
         if not self._parallelism_is_said:
             anew = Settings.of({**self.settings.given, "execution.runtime-mode": execution_mode.name})
@@ -149,11 +138,8 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         return JavaEnvironment(self)
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
-        """Choose the parallelism of the environments that are made from now on and do not say theirs.
-
-        Args:
-            parallelism: 1 or more, instead of the number of cores.
-        """
+        """The parallelism of environments that are made from now on without their own, instead of the number of
+        cores."""
         if checks.integer(parallelism, "set_default_local_parallelism", "parallelism", bits=32) < 1:
             checks.illegal_argument(
                 f"set_default_local_parallelism({parallelism}): a parallelism is at least 1. Give a number of subtasks."
@@ -171,8 +157,7 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         source_name: str,
         type_info: common.TypeInformation[_U] | None = None,
     ) -> DataStreamSource[_U]:
-        """A source of the new kind. The strategy's timestamp assigner is applied, which PyFlink leaves out; a warning
-        says so."""
+        """A source of the new kind. A warning says that PyFlink leaves out the strategy's timestamp assigner."""
         stream = super().from_source(source, watermark_strategy, source_name, type_info)
         if watermark_strategy.assigner is not None:
             _warn_once(
@@ -205,18 +190,14 @@ class WatermarkStrategy(common.WatermarkStrategy[_T]):
     def with_timestamp_assigner(
         self, timestamp_assigner: common.TimestampAssigner[Any] | Callable[[Any, int | None], int]
     ) -> Self:
-        """Take timestamps from the records, and watermarks as before.
-
-        Returns:
-            This strategy itself, so that the result may be left out.
-        """
+        """Take timestamps from the records, and watermarks as before; returns this strategy itself."""
         made = super().with_timestamp_assigner(timestamp_assigner)
         object.__setattr__(self, "assigner", made.assigner)
         return self
 
     def with_idleness(self, idle_timeout: common.Duration) -> common.WatermarkStrategy[_T]:
-        """A strategy that leaves sources out of account when they have been silent for a while. It keeps the timestamp
-        assigner, which PyFlink's loses; a warning says so."""
+        """A strategy that leaves silent sources out of account. A warning says that PyFlink's loses the timestamp
+        assigner."""
         self._warn_of_assigner("with_idleness")
         return super().with_idleness(idle_timeout)
 
@@ -226,8 +207,8 @@ class WatermarkStrategy(common.WatermarkStrategy[_T]):
         max_allowed_watermark_drift: common.Duration,
         update_interval: common.Duration | None = None,
     ) -> common.WatermarkStrategy[_T]:
-        """The same strategy: alignment changes no result. It keeps the timestamp assigner, which PyFlink's loses; a
-        warning says so."""
+        """The same strategy: alignment changes no result. A warning says that PyFlink's loses the timestamp
+        assigner."""
         self._warn_of_assigner("with_watermark_alignment")
         return replace(super().with_watermark_alignment(watermark_group, max_allowed_watermark_drift, update_interval))
 
@@ -257,8 +238,8 @@ class _Rewrapping(type):
 
 
 class DataStream(datastream.DataStream[_T], metaclass=_Rewrapping):
-    """The streams of a program that was written for PyFlink: all are instances of it, and calling it with what PyFlink
-    calls a stream in Java, ``DataStream(stream._j_data_stream)``, gives the stream again."""
+    """The streams of a program that was written for PyFlink: all are instances of it, and
+    ``DataStream(stream._j_data_stream)`` gives the stream again."""
 
 
 _SAID: set[str] = set()
@@ -266,20 +247,14 @@ _SAID: set[str] = set()
 
 
 def _warn_once(text: str, stacklevel: int) -> None:
-    """Give a warning, unless this process has given it before.
-
-    Args:
-        text: of the warning.
-        stacklevel: of the program's call, as :func:`warnings.warn` counts from the caller.
-    """
+    """Give a warning once in this process; ``stacklevel`` as :func:`warnings.warn` counts from the caller."""
     if text not in _SAID:
         _SAID.add(text)
         warnings.warn(text, stacklevel=stacklevel)
 
 
 def as_pyflink(configuration: common.Configuration) -> common.Configuration:
-    """A configuration with PyFlink's ways, unless it switches them off. Where ``pyflink`` means
-    :mod:`penstock.pyflink`, it does so in tasks too."""
+    """A configuration with PyFlink's ways, in tasks too, unless it switches them off."""
     imports = {_IMPORTS: _INSTALL} if installed() else {}
     given = configuration.to_dict()
     pyflink = {} if given.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}

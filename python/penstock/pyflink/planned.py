@@ -1,7 +1,7 @@
 """PyFlink's connectors that cannot run here: Elasticsearch, Pulsar, Kinesis, Cassandra, RabbitMQ, dynamic Kafka.
 
-They are placeholders that can be planned. Their classes are made of the table of PyFlink's names: they take what those
-of PyFlink take and keep it; ``execute`` refuses them before anything starts, and says what to use.
+They can be planned: their classes are made of the table of PyFlink's names, and keep their arguments; ``execute``
+refuses them before anything starts, and says what to use.
 """
 
 from __future__ import annotations
@@ -28,15 +28,10 @@ _SECRET = ("password", "authentication")
 
 
 class Instead(NamedTuple):
-    """What to use instead of a connector, half a sentence behind "use".
+    """What to use instead of a connector, half a sentence behind "use"."""
 
-    Attributes:
-        reading: instead of its source.
-        writing: instead of its sink.
-    """
-
-    reading: str = ""
-    writing: str = ""
+    reading: str = ""  # instead of its source
+    writing: str = ""  # instead of its sink
 
 
 INSTEAD: Mapping[str, Instead] = {
@@ -53,15 +48,10 @@ INSTEAD: Mapping[str, Instead] = {
 
 
 class Planned:
-    """Base of what can be planned: keeps what it is given.
+    """Base of what can be planned: keeps what it is given."""
 
-    Attributes:
-        advice: what to use instead, for what streams take.
-        given: by the names of parameters; what a setter was given by its name without ``set_``.
-    """
-
-    advice: str = ""
-    given: dict[str, Any]
+    advice: str = ""  # what to use instead, for what streams take
+    given: dict[str, Any]  # by the names of parameters; what a setter was given by its name without ``set_``
 
     def __init__(self) -> None:
         self.given = {}
@@ -118,11 +108,7 @@ _ROLES: Mapping[str, type[Planned]] = {
 
 
 def planned(name: Name) -> type[Any] | None:
-    """The class for a name of PyFlink's, None if it belongs to no connector of these.
-
-    Args:
-        name: of the class. O(names of the table).
-    """
+    """The class for a name of PyFlink's, None if it belongs to no connector of these."""
     module = name.module.removeprefix(_CONNECTORS)
     return _class(name) if name.kind == "class" and module in INSTEAD else None
 
@@ -191,8 +177,7 @@ def _member(owner: Name, member: Name) -> Any:
 
 
 def _result(owner: Name, method: str) -> type[Any]:
-    """The class of what a static method or ``build`` gives: ``X.builder()`` an XBuilder, ``XBuilder.build()`` an X,
-    ``X.Builder.build()`` too."""
+    """The class of what ``X.builder()`` (an XBuilder), ``XBuilder.build()`` (an X) and ``X.Builder.build()`` give."""
     outer, _, inner = owner.path.rpartition(".")
     if method == "builder":
         return _class(definitions()[f"{owner.path}Builder"])
@@ -245,21 +230,13 @@ class CassandraSink(DataStreamSink[Any]):
 
     @staticmethod
     def add_sink(input: Any) -> CassandraSink.CassandraSinkBuilder:
-        """Settings of a sink before it is added.
-
-        Args:
-            input: the stream.
-        """
+        """Settings of a sink before it is added."""
         if not hasattr(input, "add_sink"):
             checks.refuse(f"CassandraSink.add_sink() was given {checks.shown(input)}. Give a stream.")
         return CassandraSink.CassandraSinkBuilder(input)
 
     class CassandraSinkBuilder(_Settings):
-        """Settings of a :class:`CassandraSink`. Methods change it and return it.
-
-        Args:
-            input: the stream.
-        """
+        """Settings of a :class:`CassandraSink`. Methods change it and return it."""
 
         def __init__(self, input: Any) -> None:
             self.given: dict[str, Any] = {}

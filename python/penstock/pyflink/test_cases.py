@@ -1,8 +1,5 @@
-"""Bases of test cases, ``pyflink.testing.test_case_utils``: each test has an environment of its own, of two subtasks.
-
-Which executor runs it is said as everywhere: by the environment variable PENSTOCK_EXECUTOR, ``local`` for tests
-that take milliseconds.
-"""
+"""Bases of test cases, ``pyflink.testing.test_case_utils``: each test has an environment of its own, of two
+subtasks."""
 
 from __future__ import annotations
 
@@ -25,13 +22,9 @@ __all__ = [
 
 
 class PyFlinkTestCase(unittest.TestCase):
-    """A test case with a temporary folder.
+    """A test case with a temporary folder."""
 
-    Attributes:
-        tempdir: the folder, which is gone after the last test of the class.
-    """
-
-    tempdir: ClassVar[str]
+    tempdir: ClassVar[str]  # the folder, which is gone after the last test of the class
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -56,15 +49,10 @@ class PyFlinkTestCase(unittest.TestCase):
 
 
 class PyFlinkITTestCase(PyFlinkTestCase):
-    """A test case with environments.
+    """A test case with environments."""
 
-    Attributes:
-        mode: in which they run.
-        env: that of the test.
-    """
-
-    mode: ClassVar[RuntimeExecutionMode] = RuntimeExecutionMode.STREAMING
-    env: StreamExecutionEnvironment
+    mode: ClassVar[RuntimeExecutionMode] = RuntimeExecutionMode.STREAMING  # in which they run
+    env: StreamExecutionEnvironment  # that of the test
 
     @classmethod
     def setUpClass(cls) -> None:

@@ -47,20 +47,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class OperatorSnapshot:
     """State of one subtask at one moment (Flink: ``OperatorSubtaskState``). Plain bytes: it can be pickled, and is not
-    touched by what the harness does afterwards.
+    touched by what the harness does afterwards."""
 
-    Attributes:
-        keyed_state: keyed state and timers, as a state file has them; None without any.
-        operator_state: bytes by kind and name of what belongs to no key.
-        max_parallelism: number of key groups.
-        watermark: of the operator, in milliseconds.
-        classes: the fields of the classes in keyed state, so that a changed class is noticed.
-    """
-
+    # keyed state and timers, as a state file has them; None without any
     keyed_state: Content | None = field(repr=False)
+    # bytes by kind and name of what belongs to no key
     operator_state: Mapping[tuple[str, str], bytes] = field(repr=False)
-    max_parallelism: int
-    watermark: int
+    max_parallelism: int  # number of key groups
+    watermark: int  # of the operator, in milliseconds
+    # the fields of the classes in keyed state, so that a changed class is noticed
     classes: Mapping[str, ClassForm] = field(default_factory=dict[str, ClassForm], repr=False)
 
     def __repr__(self) -> str:
@@ -161,25 +156,16 @@ Self = TypeVar("Self", bound="TestHarness[Any]")
 
 @dataclass(frozen=True)
 class StreamRecord(Generic[E]):
-    """A record that came out.
+    """A record that came out."""
 
-    Attributes:
-        value: the record.
-        timestamp: in milliseconds, None if it has none.
-    """
-
-    value: E
-    timestamp: int | None
+    value: E  # the record
+    timestamp: int | None  # in milliseconds, None if it has none
 
 
 class Watermark(NamedTuple):
-    """A watermark that came out.
+    """A watermark that came out."""
 
-    Attributes:
-        timestamp: in milliseconds.
-    """
-
-    timestamp: int
+    timestamp: int  # in milliseconds
 
 
 class TestHarness(Generic[OUT]):
@@ -238,8 +224,8 @@ class TestHarness(Generic[OUT]):
     # --- its life ----------------------------------------------------------------------------------------------------
 
     def restore(self: Self, *snapshots: OperatorSnapshot) -> Self:
-        """Begin with what subtasks had when they were snapshotted, before the operator opens: with the key groups that
-        this subtask owns, and its part of operator state.
+        """Begin with the state of snapshots, before the operator opens: the key groups of this subtask, and its part of
+        operator state.
 
         Args:
             snapshots: those of all subtasks, in order, however many there were then.
@@ -271,8 +257,7 @@ class TestHarness(Generic[OUT]):
         return self
 
     def end_input(self) -> None:
-        """Tell the operator that its input has ended. The watermark of the end is not sent by this; use
-        ``process_watermark(MAX_WATERMARK)`` before."""
+        """End the input of the operator; send the last watermark before, by ``process_watermark(MAX_WATERMARK)``."""
         self._ready("end_input()")
         with self._users_own_errors():
             self._live.end_input()
@@ -298,11 +283,8 @@ class TestHarness(Generic[OUT]):
     # --- what goes in ------------------------------------------------------------------------------------------------
 
     def set_processing_time(self, time_ms: int) -> None:
-        """Move the clock, and fire the timers that are due, the earliest first.
-
-        Args:
-            time_ms: milliseconds since the epoch, not before the time of now.
-        """
+        """Move the clock forward, to milliseconds since the epoch, and fire the timers that are due, the earliest
+        first."""
         self._ready("set_processing_time()")
         if checks.integer(time_ms, "set_processing_time", "time in milliseconds") < self._now:
             checks.refuse(f"set_processing_time({time_ms}): the clock stands at {self._now} already, and goes forward.")
@@ -364,11 +346,8 @@ class TestHarness(Generic[OUT]):
     # --- what it remembers -------------------------------------------------------------------------------------------
 
     def snapshot(self) -> OperatorSnapshot:
-        """All state of the subtask, timers too. The harness can go on. O(state).
-
-        Raises:
-            UnsupportedError: the operator waits for asynchronous calls, whose records no snapshot has yet.
-        """
+        """All state of the subtask, timers too. The harness can go on. UnsupportedError of an operator that waits for
+        asynchronous calls. O(state)."""
         self._ready("snapshot()")
         if isinstance(self._operator, AsyncWait):
             raise UnsupportedError(

@@ -13,11 +13,7 @@ _ADVICE = "It stands for an object of Flink's Java classes, of which only a part
 
 
 class JavaClass:
-    """What ``getClass()`` gives.
-
-    Args:
-        name: its full name in Java.
-    """
+    """What ``getClass()`` gives."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -35,13 +31,9 @@ class JavaClass:
 
 
 class JavaObject:
-    """Base of the stand-ins: Java's methods of every object, and advice for those that are not there.
+    """Base of the stand-ins: Java's methods of every object, and advice for those that are not there."""
 
-    Attributes:
-        java_class: the full name of the class in Java.
-    """
-
-    java_class = "java.lang.Object"
+    java_class = "java.lang.Object"  # the full name of the class in Java
 
     def getClass(self) -> JavaClass:
         """The class in Java that it stands for."""

@@ -1,5 +1,4 @@
-"""What stands for Flink's Java objects of types, tags, schemas and kinds of rows, where PyFlink hands them out: Python
-objects that answer Java's questions. Nothing of Java runs."""
+"""Stand-ins for Flink's Java objects of types, tags, schemas and kinds of rows: they answer Java's questions."""
 
 from __future__ import annotations
 
@@ -19,16 +18,7 @@ _BASIC = ("BasicTypeInfo", "IntegerTypeInfo", "FractionalTypeInfo")
 
 
 class JavaTypeInformation(JavaObject):
-    """A type by Java's methods. Two are equal if their texts and classes are.
-
-    Args:
-        text: what Java shows.
-        java_class: the class of Flink's that describes the type.
-        record_class: the class of the records in Java.
-        fields: the types of its fields.
-        names: of the fields, None of what is neither a tuple nor a row.
-        arity: how many fields Java says there are, where it has none.
-    """
+    """A type by Java's methods. Two are equal if their texts and classes are."""
 
     def __init__(
         self,
@@ -89,12 +79,7 @@ class JavaTypeInformation(JavaObject):
 
 
 class JavaOutputTag(JavaObject):
-    """A tag of a side output by Java's methods.
-
-    Args:
-        tag_id: its name.
-        type_info: of its records.
-    """
+    """A tag of a side output by Java's methods."""
 
     java_class = "org.apache.flink.util.OutputTag"
 
@@ -120,11 +105,7 @@ class JavaOutputTag(JavaObject):
 
 
 class JavaSchema(JavaObject):
-    """A schema by Java's methods. Two are equal if they are of one class and were given the same.
-
-    Args:
-        schema: of Penstock.
-    """
+    """A schema by Java's methods. Two are equal if they are of one class and were given the same."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
@@ -157,13 +138,7 @@ class JavaSchema(JavaObject):
 
 
 class JavaRowKind(JavaObject):
-    """A kind of a change by Java's methods.
-
-    Args:
-        name: of the kind.
-        sign: such as ``+I``.
-        number: Flink's byte for it.
-    """
+    """A kind of a change by Java's methods."""
 
     java_class = "org.apache.flink.types.RowKind"
 

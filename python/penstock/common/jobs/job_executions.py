@@ -40,18 +40,12 @@ class Attempt(Protocol):
 
 @dataclass(frozen=True)
 class VertexExecutions:
-    """The executions of one vertex.
+    """The executions of one vertex."""
 
-    Attributes:
-        job_vertex: its index in the JobGraph.
-        name: of the chain.
-        executions: the current ones, by subtask.
-        prior: the ones before, by subtask, the oldest first; the last sixteen are remembered.
-    """
-
-    job_vertex: int
-    name: str
-    executions: tuple[Attempt, ...]
+    job_vertex: int  # its index in the JobGraph
+    name: str  # of the chain
+    executions: tuple[Attempt, ...]  # the current ones, by subtask
+    # the ones before, by subtask, the oldest first; the last sixteen are remembered
     prior: tuple[tuple[Attempt, ...], ...]
 
     def states(self) -> dict[str, int]:
@@ -83,15 +77,10 @@ def _draw(executions: JobExecutions, shown: Shown) -> Group:
 @drawn_by(_draw)
 @dataclass(frozen=True, repr=False)
 class JobExecutions:
-    """What ``JobClient.execution_graph()`` returns.
+    """What ``JobClient.execution_graph()`` returns."""
 
-    Attributes:
-        graph: the ``penstock.plan.ExecutionGraph``: subtasks and what connects them.
-        vertices: the executions of its vertices, in its order.
-    """
-
-    graph: Any
-    vertices: tuple[VertexExecutions, ...]
+    graph: Any  # the ``penstock.plan.ExecutionGraph``: subtasks and what connects them
+    vertices: tuple[VertexExecutions, ...]  # the executions of its vertices, in its order
 
     def __repr__(self) -> str:
         states = ", ".join(f"{count} {state}" for state, count in self.states().items())

@@ -147,11 +147,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some names, in any case.
-
-    ``values`` has the value of each name; the first name of a value is its usual one. ``unsupported`` are Flink names
-    that Penstock does not support.
-    """
+    """One of some names, in any case; the first name of a value is its usual one."""
 
     values: Mapping[str, Any]
     unsupported: tuple[str, ...] = ()
@@ -223,8 +219,7 @@ class Texts:
 
 
 class Files:
-    """Named files in Flink's notation: ``name:one,path:file:///one,executable:true;name:two,path:/two``; the value is a
-    tuple of (name, path, executable)."""
+    """Named files in Flink's notation, as in ``wanted``; the value is a tuple of (name, path, executable)."""
 
     wanted = "files such as name:one,path:file:///one,executable:true;name:two,path:/two"
 
@@ -293,24 +288,16 @@ class Stores:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting.
-
-    Attributes:
-        part: the part of Penstock that uses it.
-        doc: a description in one or two sentences.
-        others: names that other versions of Flink have for it.
-        retired: its old names; using one gives a warning.
-        internal: whether it is for tests and measurements only, and not on the page of settings.
-    """
+    """One setting."""
 
     key: str
     kind: Kind
     default: Any
-    part: Literal["plan", "runtime", "executor", "steps", "nobody"]
-    doc: str
-    others: tuple[str, ...] = ()
-    retired: tuple[str, ...] = ()
-    internal: bool = False
+    part: Literal["plan", "runtime", "executor", "steps", "nobody"]  # the part of Penstock that uses it
+    doc: str  # a description in one or two sentences
+    others: tuple[str, ...] = ()  # names that other versions of Flink have for it
+    retired: tuple[str, ...] = ()  # its old names; using one gives a warning
+    internal: bool = False  # whether it is for tests and measurements only, and not on the page of settings
 
     @property
     def secret(self) -> bool:
@@ -323,12 +310,7 @@ class Setting:
         return (self.key, *self.others, *self.retired)
 
     def parse(self, key: str, text: str) -> Any:
-        """The value of a text that a configuration has for one of the names.
-
-        Raises:
-            ConfigurationError: the text is invalid.
-            UnsupportedError: Flink has such a value, and Penstock does not support it.
-        """
+        """The value of a text that a configuration has for one of the names."""
         flink_class = None if key.startswith(OURS) else "java.lang.IllegalArgumentException"
         try:
             return self.kind.parse(text)

@@ -1,7 +1,4 @@
-"""Types of collections, whose elements have one type: lists, maps, arrays.
-
-Sources: as for :mod:`.scalar_types`.
-"""
+"""Types of collections, whose elements have one type: lists, maps, arrays."""
 
 from __future__ import annotations
 
@@ -72,13 +69,9 @@ class MapTypeInfo(TypeInformation[dict[K, V]]):
 
 @dataclass(frozen=True)
 class ArrayTypeInfo(TypeInformation[T_co]):
-    """An array, which is a list in Python: the base of Flink's three array types.
+    """An array, which is a list in Python: the base of Flink's three array types."""
 
-    Attributes:
-        element_type: type of every element.
-    """
-
-    element_type: TypeInformation[object]
+    element_type: TypeInformation[object]  # type of every element
 
     @property
     def java_name(self) -> str:

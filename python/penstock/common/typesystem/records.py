@@ -1,7 +1,4 @@
-"""Types of records with fields of different types: tuples and rows.
-
-Sources: as for :mod:`.scalar_types`.
-"""
+"""Types of records with fields of different types: tuples and rows."""
 
 from __future__ import annotations
 
@@ -47,13 +44,9 @@ def _each_from_internal(types: Iterable[TypeInformation[object]], obj: Any) -> A
 
 @dataclass(frozen=True, slots=True, init=False)
 class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
-    """A Flink tuple; its fields are named f0, f1, …
+    """A Flink tuple; its fields are named f0, f1, …"""
 
-    Attributes:
-        field_types: one type per field, 1 to 25 of them.
-    """
-
-    field_types: tuple[TypeInformation[object], ...]
+    field_types: tuple[TypeInformation[object], ...]  # one type per field, 1 to 25 of them
 
     def __init__(self, field_types: Sequence[TypeInformation[object]]) -> None:
         object.__setattr__(self, "field_types", _types("TupleTypeInfo", field_types))
@@ -83,11 +76,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
         return True
 
     def to_internal_type(self, obj: Any) -> tuple[Any, ...] | None:
-        """The fields in their internal forms.
-
-        Raises:
-            TypeInfoError: no tuple, list or row; it is a ValueError, too.
-        """
+        """The fields in their internal forms; TypeInfoError of what is no tuple, list or row."""
         if obj is None:
             return None
         if not isinstance(obj, list | tuple | Row):
@@ -108,15 +97,10 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
 
 @dataclass(frozen=True, slots=True, init=False)
 class RowTypeInfo(TypeInformation[Row]):
-    """A row with named fields; without names they are f0, f1, …
+    """A row with named fields; without names they are f0, f1, …"""
 
-    Attributes:
-        field_types: one type per field.
-        field_names: one name per field, all different.
-    """
-
-    field_types: tuple[TypeInformation[object], ...]
-    field_names: tuple[str, ...]
+    field_types: tuple[TypeInformation[object], ...]  # one type per field
+    field_names: tuple[str, ...]  # one name per field, all different
 
     def __init__(
         self, field_types: Sequence[TypeInformation[object]], field_names: Sequence[str] | None = None
@@ -175,12 +159,7 @@ class RowTypeInfo(TypeInformation[Row]):
 
     def to_internal_type(self, obj: Any) -> tuple[Any, ...] | None:
         """The number of the row's kind, then the fields in their internal forms: of a dict, an object or a row with
-        names those of the type's names, else in their order.
-
-        Raises:
-            TypeInfoError: nothing with fields; it is a ValueError, too.
-            UnknownFieldError: a row has names, and not all of these.
-        """
+        names those of the type's names, else in their order. TypeInfoError of what has no fields, or not these."""
         if obj is None:
             return None
         kind = obj.get_row_kind() if isinstance(obj, Row) else RowKind.INSERT

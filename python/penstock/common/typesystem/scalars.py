@@ -84,11 +84,7 @@ class TypeInformation(Generic[T_co]):
 
     def to_internal_type(self, obj: Any) -> Any:
         """A value in the form that PyFlink hands to Java: rows and tuples as tuples, dates as days, times as
-        microseconds. Nothing in Penstock needs it; it is for programs that look at it.
-
-        Args:
-            obj: a value of this type, or None.
-        """
+        microseconds."""
         return obj
 
     def from_internal_type(self, obj: Any) -> Any:
@@ -223,13 +219,9 @@ class SqlTimeTypeInfo(TypeInformation[T_co]):
 
 
 class DateTypeInfo(SqlTimeTypeInfo[date]):
-    """A day.
+    """A day."""
 
-    Attributes:
-        EPOCH_ORDINAL: of 1970-01-01.
-    """
-
-    EPOCH_ORDINAL: ClassVar[int] = date(1970, 1, 1).toordinal()
+    EPOCH_ORDINAL: ClassVar[int] = date(1970, 1, 1).toordinal()  # of 1970-01-01
 
     def __init__(self) -> None:
         super().__init__(SqlTimeType.DATE)
@@ -246,12 +238,9 @@ class DateTypeInfo(SqlTimeTypeInfo[date]):
 
 
 class TimeTypeInfo(SqlTimeTypeInfo[time]):
-    """A time of a day.
+    """A time of a day."""
 
-    Attributes:
-        EPOCH_ORDINAL: microseconds by which the machine's zone was ahead of UTC in 1970.
-    """
-
+    # microseconds by which the machine's zone was ahead of UTC in 1970
     EPOCH_ORDINAL: ClassVar[int] = calendar.timegm(localtime(0)) * 1_000_000
 
     def __init__(self) -> None:

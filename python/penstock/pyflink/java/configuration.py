@@ -26,11 +26,7 @@ class HasSettings(Protocol):
 
 
 class JavaOption(JavaObject):
-    """An option by name, such as ``ExecutionOptions.RUNTIME_MODE``.
-
-    Args:
-        key: of the option.
-    """
+    """An option by name, such as ``ExecutionOptions.RUNTIME_MODE``."""
 
     java_class = "org.apache.flink.configuration.ConfigOption"
 
@@ -46,11 +42,7 @@ class JavaOption(JavaObject):
 
 
 class JavaConfiguration(JavaObject):
-    """Settings by Java's methods.
-
-    Args:
-        environment: whose settings these are: what is set acts on it. None for settings of nobody.
-    """
+    """Settings by Java's methods."""
 
     java_class = "org.apache.flink.configuration.Configuration"
 
@@ -201,11 +193,7 @@ _NAMES = {
 
 
 def option(path: str) -> JavaOption | None:
-    """The option that a path in Java names, None if it names none.
-
-    Args:
-        path: such as ``org.apache.flink.configuration.PipelineOptions.NAME``.
-    """
+    """The option that a path in Java names, None if it names none."""
     match = re.fullmatch(r"org\.apache\.flink\.(?:[a-z0-9]+\.)+(\w*Options)\.([A-Z][A-Z_0-9]*)", path)
     if match is None:
         return None

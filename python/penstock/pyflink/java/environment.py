@@ -24,11 +24,7 @@ _OF_NODES = {"buffer_timeout", "id", "max_parallelism", "parallelism", "slot_sha
 
 
 class JavaStreamNode(JavaObject):
-    """A node of a plan. ``getParallelism()`` and the like give its attributes.
-
-    Args:
-        node: the node.
-    """
+    """A node of a plan. ``getParallelism()`` and the like give its attributes."""
 
     java_class = "org.apache.flink.streaming.api.graph.StreamNode"
 
@@ -56,11 +52,7 @@ class JavaStreamNode(JavaObject):
 
 
 class JavaStreamGraph(JavaObject):
-    """The plan of a program, Flink's StreamGraph.
-
-    Args:
-        graph: the plan.
-    """
+    """The plan of a program, Flink's StreamGraph."""
 
     java_class = "org.apache.flink.streaming.api.graph.StreamGraph"
 
@@ -81,11 +73,7 @@ class JavaStreamGraph(JavaObject):
 
 
 class JavaEnvironment(JavaObject):
-    """An environment by Java's methods. Those that PyFlink's class has under a name of Python are that class's.
-
-    Args:
-        environment: PyFlink's environment.
-    """
+    """An environment by Java's methods. Those that PyFlink's class has under a name of Python are that class's."""
 
     java_class = "org.apache.flink.streaming.api.environment.StreamExecutionEnvironment"
 
@@ -97,11 +85,7 @@ class JavaEnvironment(JavaObject):
         return JavaConfiguration(self._environment)
 
     def getStreamGraph(self, clear_transformations: bool = True) -> JavaStreamGraph:
-        """The plan of the program so far.
-
-        Args:
-            clear_transformations: whether the environment forgets its operators.
-        """
+        """The plan of the program so far."""
         graph = self._environment.get_stream_graph()
         if clear_transformations:
             self._environment.close()
@@ -115,11 +99,7 @@ class JavaEnvironment(JavaObject):
 
 
 def get_j_env_configuration(j_env: JavaEnvironment) -> JavaConfiguration:
-    """The settings of an environment, by Java's methods; ``Configuration(j_configuration=…)`` takes them too.
-
-    Args:
-        j_env: ``env._j_stream_execution_environment``.
-    """
+    """The settings of an environment, by Java's methods; ``Configuration(j_configuration=…)`` takes them too."""
     return j_env.getConfiguration()
 
 

@@ -16,17 +16,10 @@ _UNKNOWN = "java.lang.RuntimeException"
 
 
 class JavaThrowable(JavaObject):
-    """The exception in Java that an error stands for.
-
-    Args:
-        error: the error.
-
-    Attributes:
-        error: the error.
-    """
+    """The exception in Java that an error stands for."""
 
     def __init__(self, error: PenstockError) -> None:
-        self.error = error
+        self.error = error  # the error
         self.java_class = error.flink_class or _UNKNOWN
 
     def getMessage(self) -> str:
