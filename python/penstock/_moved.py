@@ -1,5 +1,4 @@
-"""Modules that are gone: a program that imports one gets the names from where they are now, and a warning says
-where."""
+"""Modules that are gone: a program that imports one gets the names from elsewhere, and a warning says where."""
 
 from __future__ import annotations
 
@@ -9,28 +8,19 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-MOVED = {
-    "penstock.common.completable_future": "penstock.common",
-    "penstock.common.job_client": "penstock.common",
-    "penstock.common.job_execution_result": "penstock.common",
-    "penstock.common.job_id": "penstock.common",
-    "penstock.common.job_status": "penstock.common",
-    "penstock.common.types": "penstock.common",
-    "penstock.datastream.async_data_stream": "penstock.datastream",
+_INTO_PACKAGES = {
+    "penstock.common": "completable_future job_client job_execution_result job_id job_status types",
+    "penstock.datastream": """
+        async_data_stream checkpoint_config checkpoint_storage checkpointing_mode data_stream execution_mode
+        externalized_checkpoint_retention output_tag stream_execution_environment time_characteristic time_domain
+        timerservice
+    """,
+    "penstock.datastream.connectors": "number_seq",
+    "penstock.metrics": "metricbase",
+}
+MOVED = {f"{package}.{name}": package for package, names in _INTO_PACKAGES.items() for name in names.split()} | {
+    "penstock.common.serializer": "penstock.common.serialization",
     "penstock.datastream.async_retry_strategies": "penstock.common.async_retry",
-    "penstock.datastream.connectors.number_seq": "penstock.datastream.connectors",
-    "penstock.datastream.checkpoint_config": "penstock.datastream",
-    "penstock.datastream.checkpoint_storage": "penstock.datastream",
-    "penstock.datastream.checkpointing_mode": "penstock.datastream",
-    "penstock.datastream.data_stream": "penstock.datastream",
-    "penstock.datastream.execution_mode": "penstock.datastream",
-    "penstock.datastream.externalized_checkpoint_retention": "penstock.datastream",
-    "penstock.datastream.output_tag": "penstock.datastream",
-    "penstock.datastream.stream_execution_environment": "penstock.datastream",
-    "penstock.datastream.time_characteristic": "penstock.datastream",
-    "penstock.datastream.time_domain": "penstock.datastream",
-    "penstock.datastream.timerservice": "penstock.datastream",
-    "penstock.metrics.metricbase": "penstock.metrics",
 }
 """Where the names of a module are now."""
 

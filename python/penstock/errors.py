@@ -134,8 +134,8 @@ class SavepointError(JobFolderError):
 
 
 class FlinkSavepointError(SavepointError):
-    """A savepoint of Apache Flink that Flink or Penstock cannot read or restore; ``flink_class`` is what Flink throws
-    there."""
+    """A savepoint of Apache Flink that Flink, which throws ``flink_class`` there, or Penstock cannot read or
+    restore."""
 
     def __init__(
         self,

@@ -1,5 +1,4 @@
-"""Fixtures for pytest. They stand outside of :mod:`penstock.testing`, so that nothing is imported before a test needs
-it."""
+"""Fixtures for pytest, outside of :mod:`penstock.testing`, so that nothing is imported before a test needs it."""
 
 from __future__ import annotations
 

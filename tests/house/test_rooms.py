@@ -221,7 +221,6 @@ ROOMS = {
         "extras",
         "findings",
         "java",
-        "serializer",
         "site",
         "row",
         "typesystem",

@@ -11,9 +11,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from penstock.common import checks
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    V = TypeVarWithDefault("V", default=object)
 
 __all__ = [
     "AsyncRetryPredicate",
@@ -25,7 +30,6 @@ __all__ = [
 ]
 
 T = TypeVar("T", contravariant=True)
-V = TypeVar("V")
 
 
 class AsyncRetryPredicate(ABC, Generic[T]):
@@ -60,31 +64,13 @@ class AsyncRetryStrategy(ABC, Generic[T]):
         """No call is made again."""
         return NoRetryStrategy()
 
-    @overload
     @staticmethod
     def fixed_delay(
         max_attempts: int,
         backoff_time_millis: int,
-        result_predicate: None = None,
+        result_predicate: Callable[[list[V]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> FixedDelayRetryStrategy[object]: ...
-
-    @overload
-    @staticmethod
-    def fixed_delay(
-        max_attempts: int,
-        backoff_time_millis: int,
-        result_predicate: Callable[[list[V]], bool],
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> FixedDelayRetryStrategy[V]: ...
-
-    @staticmethod
-    def fixed_delay(
-        max_attempts: int,
-        backoff_time_millis: int,
-        result_predicate: Callable[[list[Any]], bool] | None = None,
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> FixedDelayRetryStrategy[Any]:
+    ) -> FixedDelayRetryStrategy[V]:
         """The same wait before each retry. Without predicates no call is made again.
 
         Args:
@@ -95,42 +81,20 @@ class AsyncRetryStrategy(ABC, Generic[T]):
         """
         call = "AsyncRetryStrategy.fixed_delay"
         return FixedDelayRetryStrategy(
-            _positive(max_attempts, call, "number of attempts"),
-            _positive(backoff_time_millis, call, "wait in milliseconds"),
+            checks.positive(max_attempts, call, "number of attempts"),
+            checks.positive(backoff_time_millis, call, "wait in milliseconds"),
             _predicate(call, result_predicate, exception_predicate),
         )
 
-    @overload
     @staticmethod
     def exponential_backoff(
         max_attempts: int,
         initial_delay: int,
         max_retry_delay: int,
         multiplier: float,
-        result_predicate: None = None,
+        result_predicate: Callable[[list[V]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> ExponentialBackoffDelayRetryStrategy[object]: ...
-
-    @overload
-    @staticmethod
-    def exponential_backoff(
-        max_attempts: int,
-        initial_delay: int,
-        max_retry_delay: int,
-        multiplier: float,
-        result_predicate: Callable[[list[V]], bool],
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> ExponentialBackoffDelayRetryStrategy[V]: ...
-
-    @staticmethod
-    def exponential_backoff(
-        max_attempts: int,
-        initial_delay: int,
-        max_retry_delay: int,
-        multiplier: float,
-        result_predicate: Callable[[list[Any]], bool] | None = None,
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> ExponentialBackoffDelayRetryStrategy[Any]:
+    ) -> ExponentialBackoffDelayRetryStrategy[V]:
         """A wait that is multiplied after each retry; otherwise as :meth:`fixed_delay`.
 
         Args:
@@ -144,18 +108,12 @@ class AsyncRetryStrategy(ABC, Generic[T]):
                 f"{call}() was given the multiplier {checks.shown(multiplier)}. Give a number above 0, such as 1.5."
             )
         return ExponentialBackoffDelayRetryStrategy(
-            _positive(max_attempts, call, "number of attempts"),
-            _positive(initial_delay, call, "first wait in milliseconds"),
-            _positive(max_retry_delay, call, "longest wait in milliseconds"),
+            checks.positive(max_attempts, call, "number of attempts"),
+            checks.positive(initial_delay, call, "first wait in milliseconds"),
+            checks.positive(max_retry_delay, call, "longest wait in milliseconds"),
             multiplier,
             _predicate(call, result_predicate, exception_predicate),
         )
-
-
-def _positive(value: int, call: str, what: str) -> int:
-    if checks.integer(value, call, what) < 1:
-        checks.illegal_argument(f"{call}() was given {value} as {what}. Give 1 or more.")
-    return value
 
 
 def _predicate(

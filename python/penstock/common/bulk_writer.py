@@ -1,5 +1,4 @@
-"""Writers of whole files, for a ``FileSink`` of a bulk format, under PyFlink's names
-(``pyflink.common.serialization``)."""
+"""Writers of whole files, for a ``FileSink`` of a bulk format (``pyflink.common.serialization``)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""What can be told of a function without calling it: how a message names it, and whether it takes the arguments it will
-be given. Looks at the compiled code of plain functions and methods only: that is certain, and takes below a
-microsecond."""
+"""What can be told of a function without calling it: its name in a message, and the arguments it takes. It looks at the
+compiled code of plain functions and methods only: that is certain, and takes below a microsecond."""
 
 from __future__ import annotations
 
@@ -56,8 +55,7 @@ ROLES = {
 
 
 def shown(value: Any) -> str:
-    """A value as a message shows it: functions by name, objects without a text of their own by class, others by their
-    text."""
+    """A value in a message: functions by name, objects without a text of their own by class, others by their text."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if isinstance(value, (FunctionType, MethodType, BuiltinFunctionType)):

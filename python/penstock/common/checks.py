@@ -1,6 +1,5 @@
-"""Checks of what a program passes to the API, at the call, with a guess at what was meant: a mistake would otherwise
-surface late, on another machine. Each message names the call, the value, the likely cause and the fix; ``flink_class``
-is Flink's exception where Flink refuses the same."""
+"""Checks of what a program passes to the API, at the call: a mistake would otherwise surface late, on another machine.
+Messages name call, value, likely cause and fix; ``flink_class`` is Flink's exception where Flink refuses the same."""
 
 from __future__ import annotations
 
@@ -16,8 +15,7 @@ from penstock.errors import InvalidProgramError, TypeInfoError, UnsupportedError
 
 
 class LeftOpen(int):
-    """The environment's parallelism, of operators without one of their own. It goes along where an operator takes that
-    of another one."""
+    """The environment's parallelism, of operators without one of their own, and of others that take theirs."""
 
     __slots__ = ()
 
@@ -102,15 +100,12 @@ def _check_arguments(func: Any, called: Any, call: str, method: str, arguments: 
         return
     wanted, own = ", ".join(arguments), called is not func
     takes = parameters(called.__init__ if isinstance(called, type) else called)
+    count = ("no arguments", "one argument", "two arguments", "three arguments")[len(arguments)]
     refuse(
         f"{call}() was given {shown(func)}, {f'whose {method}()' if own else 'which'} takes {takes}, but it will be "
-        f"called with ({wanted}). Give {'it' if own else 'a function with'} {_numbered(len(arguments))}"
+        f"called with ({wanted}). Give {'it' if own else 'a function with'} {count}"
         f"{'.' if own else f', such as lambda {wanted}: …'}"
     )
-
-
-def _numbered(count: int) -> str:
-    return f"{('no', 'one', 'two', 'three')[count]} argument{'' if count == 1 else 's'}"
 
 
 def _guess(func: Any, call: str, method: str) -> str:
@@ -150,11 +145,16 @@ def moment(value: Any, call: str) -> int:
     return integer(value, call, "a time in milliseconds", ILLEGAL_ARGUMENT)
 
 
+def at_least(least: int, value: Any, call: str, what: str) -> int:
+    """``value`` itself if it is an int that is not below another one."""
+    if integer(value, call, what) >= least:
+        return value
+    illegal_argument(f"{call}() was given {value} as {what}. Give {least} or more.")
+
+
 def positive(value: Any, call: str, what: str) -> int:
     """``value`` itself if it is an int above 0."""
-    if integer(value, call, what) > 0:
-        return value
-    illegal_argument(f"{call}() was given {value} as {what}, which must be above 0. Give 1 or more.")
+    return at_least(1, value, call, what)
 
 
 def member(value: Any, call: str, cls: type[E]) -> E:

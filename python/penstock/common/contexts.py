@@ -79,8 +79,7 @@ class DistributedCache(ABC):
 
     @abstractmethod
     def get_file(self, name: str) -> str:
-        """The path of the file or folder that ``register_cached_file`` was given under this name; UnknownNameError if
-        none was."""
+        """The path of the file or folder that ``register_cached_file`` has named so, or UnknownNameError."""
 
 
 class RuntimeContext(KeyedStateStore):
@@ -265,8 +264,7 @@ class WindowContext(ABC, Generic[W_co]):
 
     @abstractmethod
     def window_state(self) -> KeyedStateStore:
-        """State of this key and window, to be cleared in the function's ``clear``; InvalidProgramError of session
-        windows."""
+        """State of this key and window, for the function's ``clear`` to clear; InvalidProgramError of sessions."""
 
     @abstractmethod
     def global_state(self) -> KeyedStateStore:

@@ -122,8 +122,8 @@ class RestartStrategies:
     @staticmethod
     def fixed_delay_restart(restart_attempts: int, delay_between_attempts: int) -> FixedDelayRestart:
         """The job is run again at most so many times, 0 or more, after so many milliseconds each."""
-        _check("fixed_delay_restart", 0, restart_attempts, "number of attempts")
-        _check("fixed_delay_restart", 0, delay_between_attempts, "delay in milliseconds")
+        checks.at_least(0, restart_attempts, "fixed_delay_restart", "number of attempts")
+        checks.at_least(0, delay_between_attempts, "fixed_delay_restart", "delay in milliseconds")
         return FixedDelayRestart(restart_attempts, delay_between_attempts)
 
     @staticmethod
@@ -134,12 +134,7 @@ class RestartStrategies:
             failure_interval: milliseconds, 1 or more, by the clock.
             delay_interval: milliseconds before each restart.
         """
-        _check("failure_rate_restart", 1, failure_rate, "number of failures")
-        _check("failure_rate_restart", 1, failure_interval, "interval in milliseconds")
-        _check("failure_rate_restart", 0, delay_interval, "delay in milliseconds")
+        checks.at_least(1, failure_rate, "failure_rate_restart", "number of failures")
+        checks.at_least(1, failure_interval, "failure_rate_restart", "interval in milliseconds")
+        checks.at_least(0, delay_interval, "failure_rate_restart", "delay in milliseconds")
         return FailureRateRestart(failure_rate, failure_interval, delay_interval)
-
-
-def _check(call: str, least: int, value: int, what: str) -> None:
-    if checks.integer(value, call, what) < least:
-        checks.illegal_argument(f"{call}() was given {value} as {what}. Give {least} or more.")

@@ -89,7 +89,7 @@ class Row:
         object.__setattr__(self, "_names", tuple(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
-        """Values in the order of the names, or UnknownFieldError; of a row without names all values in their own order
+        """Values in the order of the names, or UnknownFieldError; of a row without names in their own order
         (PyFlink)."""
         return [self[name] for name in names] if self._names is not None else list(self._values)
 
@@ -104,8 +104,7 @@ class Row:
         return self._called("values") if _has(self._names, "values") else tuple(self._values)
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Name → value; with ``recursive`` also for rows inside rows, lists and dicts. TypeInfoError of a row without
-        names."""
+        """Name → value, with ``recursive`` also of rows in rows, lists and dicts; TypeInfoError without names."""
         if self._names is None:
             raise TypeInfoError(
                 f"as_dict() of {self!r}, which has no field names and so no dict form. Build it as Row(name=value)."
@@ -114,8 +113,7 @@ class Row:
         return dict(zip(self._names, values, strict=False))
 
     def __call__(self, *values: Any) -> Row:
-        """A row whose names are the values of this one, or the first of them: ``Point = Row("x", "y"); Point(1,
-        2).x``."""
+        """A row whose names are the first values of this one: ``Point = Row("x", "y"); Point(1, 2).x``."""
         names: tuple[str, ...] = tuple(self._values)
         if len(values) > len(names):
             raise TypeInfoError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO, Any, Generic, TypeVar
 
 from penstock.common import checks
@@ -20,6 +21,7 @@ __all__ = [
     "SerializationSchema",
     "SimpleStringEncoder",
     "SimpleStringSchema",
+    "TypeSerializer",
 ]
 
 T = TypeVar("T")
@@ -47,8 +49,7 @@ class Encoder(ABC, Generic[T_contra]):
 
 @dataclass(frozen=True)
 class SimpleStringEncoder(Encoder[Any]):
-    """Writes each record's text as a line (Flink: ``SimpleStringEncoder``), with ``?`` for what the charset does not
-    have."""
+    """Writes each record's text as a line (Flink: ``SimpleStringEncoder``); ``?`` is what the charset lacks."""
 
     charset_name: str = "UTF-8"  # encoding of the text
     text: Callable[[Any], str] = str  # makes the text of a record; a sink puts in the one of its records' declared type
@@ -96,6 +97,18 @@ class DeserializationSchema(ABC, Generic[T_co]):
         return JavaSchema(self)
 
 
+class TypeSerializer(ABC, Generic[T]):
+    """What writes values as bytes and reads them again (``pyflink.common.serializer``)."""
+
+    @abstractmethod
+    def serialize(self, element: T, stream: BytesIO, /) -> None:
+        """Write a value."""
+
+    @abstractmethod
+    def deserialize(self, stream: BytesIO, /) -> T:
+        """Read a value."""
+
+
 class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
     """Texts as their bytes in a charset (Flink: ``SimpleStringSchema``). Bytes that are no text become U+FFFD, and
     characters that the charset does not have become ``?``, as in Java. InvalidProgramError if Python does not know it.
@@ -140,21 +153,17 @@ class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
 
 
 class RowFieldExtractorSchema(SerializationSchema[Any]):
-    """One field of a row, counted from 0, which holds bytes (Flink: ``RowFieldExtractorSchema``), such as the key of a
+    """A field of a row that holds bytes, by position (Flink: ``RowFieldExtractorSchema``), such as the key of a
     message."""
 
     def __init__(self, field_index: int) -> None:
-        checks.integer(field_index, "RowFieldExtractorSchema", "field_index")
-        if field_index < 0:
-            checks.illegal_argument(f"RowFieldExtractorSchema({field_index}): fields are counted from 0.")
-        self.field_index: int = field_index
+        self.field_index: int = checks.at_least(0, field_index, "RowFieldExtractorSchema", "field_index")
 
     def __repr__(self) -> str:
         return f"RowFieldExtractorSchema({self.field_index})"
 
     def serialize(self, element: Any, /) -> bytes:
-        """The bytes of the field, none of None; SerializationError if there is no such field, or it does not hold
-        bytes."""
+        """The bytes of the field, none of None; SerializationError if it is missing or does not hold bytes."""
         try:
             value = None if element is None else element[self.field_index]
         except (IndexError, TypeError, KeyError) as error:

@@ -10,9 +10,7 @@ class Site:
     """A call of the API in the source of a program: the innermost one that is not Penstock's own."""
 
     file: str  # the source file, as Python knows it
-    # where the name of the called method stands, from 1; in a chain of calls over several lines that is the call's own
-    # line
-    line: int
+    line: int  # of the name of the called method, from 1
     call: str  # the method that was called, such as ``map``
     end_line: int | None = None  # the line where the call ends; None before Python 3.11
     # the place behind the call's closing parenthesis, in bytes of that line, from 0; None before Python 3.11

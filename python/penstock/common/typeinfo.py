@@ -8,7 +8,6 @@ the codecs and texts of their values. ``java_name`` is how Flink prints the type
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import TypeVar, cast
 
 from penstock.common.callables import shown
@@ -65,65 +64,30 @@ V = TypeVar("V")
 class Types:
     """Factory of all types, with PyFlink's names."""
 
-    @staticmethod
-    def STRING() -> BasicTypeInfo[str]:
-        """Text (``str``)."""
-        return BasicTypeInfo(BasicType.STRING)
-
-    @staticmethod
-    def BYTE() -> BasicTypeInfo[int]:
-        """Signed 8-bit integer."""
-        return BasicTypeInfo(BasicType.BYTE)
-
-    @staticmethod
-    def BOOLEAN() -> BasicTypeInfo[bool]:
-        """``bool``."""
-        return BasicTypeInfo(BasicType.BOOLEAN)
-
-    @staticmethod
-    def SHORT() -> BasicTypeInfo[int]:
-        """Signed 16-bit integer."""
-        return BasicTypeInfo(BasicType.SHORT)
-
-    @staticmethod
-    def INT() -> BasicTypeInfo[int]:
-        """Signed 32-bit integer."""
-        return BasicTypeInfo(BasicType.INT)
-
-    @staticmethod
-    def LONG() -> BasicTypeInfo[int]:
-        """Signed 64-bit integer."""
-        return BasicTypeInfo(BasicType.LONG)
-
-    @staticmethod
-    def FLOAT() -> BasicTypeInfo[float]:
-        """32-bit float."""
-        return BasicTypeInfo(BasicType.FLOAT)
-
-    @staticmethod
-    def DOUBLE() -> BasicTypeInfo[float]:
-        """64-bit float (Python's ``float``)."""
-        return BasicTypeInfo(BasicType.DOUBLE)
-
-    @staticmethod
-    def CHAR() -> BasicTypeInfo[str]:
-        """One UTF-16 unit, a ``str`` of length 1."""
-        return BasicTypeInfo(BasicType.CHAR)
-
-    @staticmethod
-    def BIG_INT() -> BasicTypeInfo[int]:
-        """Unbounded integer (Python's ``int``)."""
-        return BasicTypeInfo(BasicType.BIG_INT)
-
-    @staticmethod
-    def BIG_DEC() -> BasicTypeInfo[Decimal]:
-        """``decimal.Decimal``."""
-        return BasicTypeInfo(BasicType.BIG_DEC)
-
-    @staticmethod
-    def INSTANT() -> InstantTypeInfo:
-        """A point in time."""
-        return InstantTypeInfo(BasicType.INSTANT)
+    STRING = staticmethod(BasicTypeInfo.STRING_TYPE_INFO)
+    """Text (``str``)."""
+    BYTE = staticmethod(BasicTypeInfo.BYTE_TYPE_INFO)
+    """Signed 8-bit integer."""
+    BOOLEAN = staticmethod(BasicTypeInfo.BOOLEAN_TYPE_INFO)
+    """``bool``."""
+    SHORT = staticmethod(BasicTypeInfo.SHORT_TYPE_INFO)
+    """Signed 16-bit integer."""
+    INT = staticmethod(BasicTypeInfo.INT_TYPE_INFO)
+    """Signed 32-bit integer."""
+    LONG = staticmethod(BasicTypeInfo.LONG_TYPE_INFO)
+    """Signed 64-bit integer."""
+    FLOAT = staticmethod(BasicTypeInfo.FLOAT_TYPE_INFO)
+    """32-bit float."""
+    DOUBLE = staticmethod(BasicTypeInfo.DOUBLE_TYPE_INFO)
+    """64-bit float (Python's ``float``)."""
+    CHAR = staticmethod(BasicTypeInfo.CHAR_TYPE_INFO)
+    """One UTF-16 unit, a ``str`` of length 1."""
+    BIG_INT = staticmethod(BasicTypeInfo.BIG_INT_TYPE_INFO)
+    """Unbounded integer (Python's ``int``)."""
+    BIG_DEC = staticmethod(BasicTypeInfo.BIG_DEC_TYPE_INFO)
+    """``decimal.Decimal``."""
+    INSTANT = staticmethod(BasicTypeInfo.INSTANT_TYPE_INFO)
+    """A point in time."""
 
     @staticmethod
     def SQL_DATE() -> DateTypeInfo:

@@ -31,8 +31,8 @@ class WatermarkGenerator(ABC, Generic[T_contra]):
 
     @abstractmethod
     def on_event(self, event: T_contra, event_timestamp: int | None, output: WatermarkOutput, /) -> None:
-        """Called after each record with its timestamp in milliseconds, None without one; ``output`` takes a watermark,
-        if any."""
+        """Called after each record with its timestamp in milliseconds, None without one. A watermark goes to
+        ``output``."""
 
     def on_periodic_emit(self, output: WatermarkOutput, /) -> None:
         """Called now and then, and after the last record."""

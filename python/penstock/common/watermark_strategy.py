@@ -1,5 +1,4 @@
-"""WatermarkStrategy: where timestamps come from and how far event time has got
-(``pyflink.common.watermark_strategy``)."""
+"""WatermarkStrategy: how timestamps and event time are made (``pyflink.common.watermark_strategy``)."""
 
 from __future__ import annotations
 

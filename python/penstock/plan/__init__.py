@@ -1,6 +1,5 @@
-"""The planner: StreamGraph, JobGraph and ExecutionGraph as Flink makes them, each an immutable view of the native core
-(``penstock._native``): ``StreamGraph.from_json(text).job_graph().execution_graph()``. Types for annotations are in
-:mod:`penstock.plan.types`."""
+"""The planner: StreamGraph, JobGraph and ExecutionGraph as Flink makes them, immutable views of the native core
+(``penstock._native``): ``StreamGraph.from_json(text).job_graph().execution_graph()``."""
 
 from __future__ import annotations
 

@@ -62,6 +62,5 @@ class Pipeline(Program):
         return self.explain("flink-stream")
 
     def to_flink_job_json(self) -> str:
-        """The text of Flink's ``JsonPlanGenerator``, byte for byte, with a job ID of zeros; PlanError if the planner
-        refuses."""
+        """The text of Flink's ``JsonPlanGenerator``, byte for byte, with a job ID of zeros, or PlanError."""
         return self.explain("flink-job")

@@ -65,12 +65,10 @@ DEFAULT_OUTPUT_TAG = ""
 
 _T = TypeVar("_T")
 _U = TypeVar("_U")
-_IMPORTS, _INSTALL = "penstock.runtime.imports", "penstock.pyflink.install"
 
 
 class Configuration(common.Configuration):
-    """Settings; or, with what :func:`get_j_env_configuration` has given, an environment's own, which act on it when
-    set."""
+    """Settings; those of :func:`get_j_env_configuration` act on their environment when they are set."""
 
     __slots__ = ("_j_configuration",)
 
@@ -118,7 +116,6 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         self._parallelism_is_said = False
 
     def set_parallelism(self, parallelism: int) -> Self:
-        """Parallelism of operators added from now on: at least 1, or -1 to leave it open."""
         super().set_parallelism(parallelism)
         self._parallelism_is_said = True
         return self
@@ -138,13 +135,9 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         return JavaEnvironment(self)
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
-        """The parallelism of environments that are made from now on without their own, instead of the number of
-        cores."""
-        if checks.integer(parallelism, "set_default_local_parallelism", "parallelism", bits=32) < 1:
-            checks.illegal_argument(
-                f"set_default_local_parallelism({parallelism}): a parallelism is at least 1. Give a number of subtasks."
-            )
-        say_cores(parallelism)
+        """The parallelism of environments that are made from now on without their own."""
+        call = "set_default_local_parallelism"
+        say_cores(checks.positive(checks.integer(parallelism, call, "parallelism", bits=32), call, "parallelism"))
 
     def get_default_local_parallelism(self) -> int:
         """The parallelism of environments that do not say theirs: the number of cores, unless another was chosen."""
@@ -161,21 +154,18 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         stream = super().from_source(source, watermark_strategy, source_name, type_info)
         if watermark_strategy.assigner is not None:
             _warn_once(
-                "PyFlink leaves out the timestamp assigner of a strategy that is given to from_source(): records keep "
-                "the timestamps of the source. Penstock applies it. Call assign_timestamps_and_watermarks(strategy) "
-                "behind from_source(source, WatermarkStrategy.no_watermarks(), …), and both give the same. See "
-                "docs/limits.md.",
+                "PyFlink leaves out the timestamp assigner of a strategy that is given to from_source(); Penstock "
+                "applies it. Call assign_timestamps_and_watermarks(strategy) behind from_source(source, "
+                "WatermarkStrategy.no_watermarks(), …), and both give the same. See docs/limits.md.",
                 stacklevel=3,
             )
         return stream
 
     def execute(self, job_name: str | None = None) -> common.JobExecutionResult:
-        """Run the program; a failure is py4j's ``Py4JJavaError`` too, as in PyFlink."""
         with as_javas():
             return super().execute(job_name)
 
     def execute_async(self, job_name: str | None = None) -> common.JobClient:
-        """Run the program in the background; its failure is py4j's ``Py4JJavaError`` too."""
         with as_javas():
             return super().execute_async(job_name).with_errors(as_thrown)
 
@@ -191,13 +181,11 @@ class WatermarkStrategy(common.WatermarkStrategy[_T]):
         self, timestamp_assigner: common.TimestampAssigner[Any] | Callable[[Any, int | None], int]
     ) -> Self:
         """Take timestamps from the records, and watermarks as before; returns this strategy itself."""
-        made = super().with_timestamp_assigner(timestamp_assigner)
-        object.__setattr__(self, "assigner", made.assigner)
+        object.__setattr__(self, "assigner", super().with_timestamp_assigner(timestamp_assigner).assigner)
         return self
 
     def with_idleness(self, idle_timeout: common.Duration) -> common.WatermarkStrategy[_T]:
-        """A strategy that leaves silent sources out of account. A warning says that PyFlink's loses the timestamp
-        assigner."""
+        """As of Flink. A warning says that PyFlink's loses the timestamp assigner."""
         self._warn_of_assigner("with_idleness")
         return super().with_idleness(idle_timeout)
 
@@ -207,8 +195,7 @@ class WatermarkStrategy(common.WatermarkStrategy[_T]):
         max_allowed_watermark_drift: common.Duration,
         update_interval: common.Duration | None = None,
     ) -> common.WatermarkStrategy[_T]:
-        """The same strategy: alignment changes no result. A warning says that PyFlink's loses the timestamp
-        assigner."""
+        """As of Flink. A warning says that PyFlink's loses the timestamp assigner."""
         self._warn_of_assigner("with_watermark_alignment")
         return replace(super().with_watermark_alignment(watermark_group, max_allowed_watermark_drift, update_interval))
 
@@ -238,8 +225,7 @@ class _Rewrapping(type):
 
 
 class DataStream(datastream.DataStream[_T], metaclass=_Rewrapping):
-    """The streams of a program that was written for PyFlink: all are instances of it, and
-    ``DataStream(stream._j_data_stream)`` gives the stream again."""
+    """Base of all streams for ``isinstance``; ``DataStream(stream._j_data_stream)`` gives the stream again."""
 
 
 _SAID: set[str] = set()
@@ -255,7 +241,7 @@ def _warn_once(text: str, stacklevel: int) -> None:
 
 def as_pyflink(configuration: common.Configuration) -> common.Configuration:
     """A configuration with PyFlink's ways, in tasks too, unless it switches them off."""
-    imports = {_IMPORTS: _INSTALL} if installed() else {}
+    imports = {"penstock.runtime.imports": "penstock.pyflink.install"} if installed() else {}
     given = configuration.to_dict()
     pyflink = {} if given.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}
     return common.Configuration({**pyflink, **imports, **given})

@@ -1,5 +1,4 @@
-"""Bases of test cases, ``pyflink.testing.test_case_utils``: each test has an environment of its own, of two
-subtasks."""
+"""Bases of test cases (``pyflink.testing.test_case_utils``): each test has an environment of two subtasks."""
 
 from __future__ import annotations
 

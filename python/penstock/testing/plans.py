@@ -55,8 +55,7 @@ class TestedPlan:
             raise AssertionError(f"The program is refused: {self.model.refused}")
 
     def assert_chained(self, upstream: str, downstream: str) -> None:
-        """Records go from one operator to the other by calls, in one task; the AssertionError has the rule that forbids
-        it."""
+        """Records go from one operator to the other by calls, in one task; the error has the rule that forbids it."""
         edges = self._between(upstream, downstream)
         if not any(edge.chained for edge in edges):
             said = "; ".join(edge.reason for edge in edges)

@@ -51,8 +51,7 @@ class SourceTestHarness:
         return found
 
     def step(self, records: int | None = None) -> list[Any]:
-        """Read what is pending, split after split: about so many records of each at the most, None for all there is
-        now."""
+        """Read what is pending, split after split: about so many records of each at most, None for all."""
         found: list[Any] = []
         for split in self.pending():
             found += self._step(split, records)
@@ -70,8 +69,7 @@ class SourceTestHarness:
         )
 
     def restarted(self, source: Source[Any] | None = None) -> SourceTestHarness:
-        """A job that goes on after a failure of its driver, with the source as the program makes it again; None for a
-        copy."""
+        """A job that goes on after a failure of its driver, with the program's new source; None for a copy."""
         other = SourceTestHarness(_copy(self.source) if source is None else source, self.parallelism)
         other.positions, other.over = _noted(self.positions, self.source), set(self.over)
         other._ends, other._promised = dict(self._ends), dict(self._promised)

@@ -1,5 +1,4 @@
-"""Descriptors of state: what a state is called, what is in it, and how long (``pyflink.datastream.state``). Plain
-data."""
+"""Descriptors of state: its name, the types in it, its time to live (``pyflink.datastream.state``). Plain data."""
 
 from __future__ import annotations
 
@@ -26,33 +25,23 @@ S_co = TypeVar("S_co", covariant=True)
 class Reduces(Protocol[IN_contra, OUT_co]):
     """An object that reduces, such as a ReduceFunction."""
 
-    def reduce(self, value1: IN_contra, value2: IN_contra, /) -> OUT_co:
-        """The combination of two values."""
-        ...
+    def reduce(self, value1: IN_contra, value2: IN_contra, /) -> OUT_co: ...  # the combination of two values
 
 
 class Folds(Protocol[IN_contra, T]):
     """An object that folds (Flink: ``FoldFunction``)."""
 
-    def fold(self, accumulator: T, value: IN_contra, /) -> T:
-        """The value so far with one more record."""
-        ...
+    def fold(self, accumulator: T, value: IN_contra, /) -> T: ...  # the value so far with one more record
 
 
 class Aggregates(Protocol[IN_contra, OUT_co]):
     """An object that aggregates, such as an AggregateFunction."""
 
-    def create_accumulator(self) -> Any:
-        """The accumulator of nothing."""
-        ...
+    def create_accumulator(self) -> Any: ...  # the accumulator of nothing
 
-    def add(self, value: IN_contra, accumulator: Any, /) -> Any:
-        """The accumulator with ``value`` added."""
-        ...
+    def add(self, value: IN_contra, accumulator: Any, /) -> Any: ...  # the accumulator with ``value`` added
 
-    def get_result(self, accumulator: Any, /) -> OUT_co:
-        """What an accumulator stands for."""
-        ...
+    def get_result(self, accumulator: Any, /) -> OUT_co: ...  # the result of an accumulator
 
 
 class Migration(NamedTuple):
@@ -67,12 +56,10 @@ D = TypeVar("D", bound="StateDescriptor[Any]")
 
 @dataclass(frozen=True)
 class StateDescriptor(Generic[S_co]):
-    """Names a state of the class ``S``."""
+    """Names a state of the class ``S``. Types are recorded in snapshots; None leaves them undeclared."""
 
     name: str  # unique per operator
-    # how long values live; None for ever
     ttl_config: StateTtlConfig | None = field(default=None, init=False, repr=False, compare=False)
-    # what the state was called before
     former_names: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
     # of values that were written before, in the order of their versions
     migrations: tuple[Migration, ...] = field(default=(), init=False, repr=False, compare=False)
@@ -173,7 +160,6 @@ class StateDescriptor(Generic[S_co]):
 class ValueStateDescriptor(StateDescriptor[ValueState[T]]):
     """Names a value."""
 
-    # type of the value, recorded in snapshots; None leaves it undeclared
     value_type_info: TypeInformation[T] | None = None
     default_value: T | None = None  # what ``value()`` gives where there is none
 
@@ -185,7 +171,6 @@ class ValueStateDescriptor(StateDescriptor[ValueState[T]]):
 class ListStateDescriptor(StateDescriptor[ListState[T]]):
     """Names a list."""
 
-    # type of the elements, recorded in snapshots; None leaves it undeclared
     elem_type_info: TypeInformation[T] | None = None
 
     def __post_init__(self) -> None:
@@ -196,8 +181,8 @@ class ListStateDescriptor(StateDescriptor[ListState[T]]):
 class MapStateDescriptor(StateDescriptor[MapState[K, V]]):
     """Names a map state, or a broadcast state."""
 
-    key_type_info: TypeInformation[K] | None = None  # type of the map's keys
-    value_type_info: TypeInformation[V] | None = None  # type of the map's values
+    key_type_info: TypeInformation[K] | None = None
+    value_type_info: TypeInformation[V] | None = None
 
     def __post_init__(self) -> None:
         checks.state(type(self).__name__, self.name, self.key_type_info, self.value_type_info)
@@ -207,8 +192,8 @@ class MapStateDescriptor(StateDescriptor[MapState[K, V]]):
 class ReducingStateDescriptor(StateDescriptor[ReducingState[T]]):
     """Names a running reduction."""
 
-    reduce_function: Reduces[T, T] | Callable[[T, T], T]  # a callable of two values, or a ReduceFunction
-    type_info: TypeInformation[T] | None = None  # type of the values, recorded in snapshots; None leaves it undeclared
+    reduce_function: Reduces[T, T] | Callable[[T, T], T]
+    type_info: TypeInformation[T] | None = None
 
     def __post_init__(self) -> None:
         checks.state(type(self).__name__, self.name, self.type_info)
@@ -224,8 +209,7 @@ class ReducingStateDescriptor(StateDescriptor[ReducingState[T]]):
 class AggregatingStateDescriptor(StateDescriptor[AggregatingState[IN, OUT]]):
     """Names a running aggregation."""
 
-    agg_function: Aggregates[IN, OUT]  # an AggregateFunction
-    # type of the accumulator, recorded in snapshots; None leaves it undeclared
+    agg_function: Aggregates[IN, OUT]
     state_type_info: TypeInformation[object] | None = None
 
     def __post_init__(self) -> None:

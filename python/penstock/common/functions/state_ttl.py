@@ -67,8 +67,7 @@ class StateTtlConfig:
             __slots__ = ()
 
         class IncrementalCleanupStrategy(CleanupStrategy):
-            """Each access to the state looks at a few more of its values; see
-            :meth:`StateTtlConfig.Builder.cleanup_incrementally`."""
+            """Each access to the state looks at a few more of its values; see ``cleanup_incrementally``."""
 
             __slots__ = ("_cleanup_size", "_every_record")
 
@@ -141,8 +140,7 @@ class StateTtlConfig:
             return self.RocksdbCompactFilterCleanupStrategy(1000) if self._in_background else None
 
     class Builder:
-        """Makes a StateTtlConfig. By default writing makes a value live on, and an expired value is as if it were not
-        there."""
+        """Makes a StateTtlConfig. By default writing makes a value live on, and an expired value cannot be seen."""
 
         __slots__ = ("_characteristic", "_in_background", "_strategies", "_ttl", "_update_type", "_visibility")
 
@@ -221,8 +219,7 @@ class StateTtlConfig:
         def cleanup_in_rocksdb_compact_filter(
             self, query_time_after_num_entries: int, periodic_compaction_time: Duration = _MONTH
         ) -> StateTtlConfig.Builder:
-            """Kept without effect, as with Flink's state in memory: expired values are removed as
-            :meth:`cleanup_incrementally` says."""
+            """Kept without effect, as with Flink's state in memory; see :meth:`cleanup_incrementally`."""
             made = _Cleanup.RocksdbCompactFilterCleanupStrategy(query_time_after_num_entries, periodic_compaction_time)
             self._strategies[_Strategies.ROCKSDB_COMPACTION_FILTER] = made
             return self

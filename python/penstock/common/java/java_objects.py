@@ -19,11 +19,9 @@ class JavaClass:
         self._name = name
 
     def getName(self) -> str:
-        """Its full name in Java."""
         return self._name
 
     def getSimpleName(self) -> str:
-        """Its name without the package."""
         return re.split(r"[.$]", self._name)[-1]
 
     def __repr__(self) -> str:
@@ -33,22 +31,18 @@ class JavaClass:
 class JavaObject:
     """Base of the stand-ins: Java's methods of every object, and advice for those that are not there."""
 
-    java_class = "java.lang.Object"  # the full name of the class in Java
+    java_class = "java.lang.Object"
 
     def getClass(self) -> JavaClass:
-        """The class in Java that it stands for."""
         return JavaClass(self.java_class)
 
     def toString(self) -> str:
-        """Its text."""
         return str(self)
 
     def equals(self, other: object) -> bool:
-        """Whether it equals another."""
         return self == other
 
     def hashCode(self) -> int:
-        """A hash; it is not Java's."""
         return hash(self)
 
     def __getattr__(self, name: str) -> Any:

@@ -33,8 +33,7 @@ class CompletableFuture(Generic[T]):
 
     @staticmethod
     def after(future: Future[U], then: Callable[[U], V]) -> CompletableFuture[V]:
-        """One with what ``then`` makes of another's result, or with its error. Cancelling one does not touch the
-        other."""
+        """One with what ``then`` makes of another's result, or with its error. Each is cancelled alone."""
         own: Future[V] = Future()
 
         def finish(done: Future[U]) -> None:
@@ -56,8 +55,7 @@ class CompletableFuture(Generic[T]):
         return self._future.cancelled()
 
     def cancel(self) -> bool:
-        """Give up waiting; whether that was before it was done. To end the job itself, call ``cancel`` of its
-        JobClient."""
+        """Give up waiting; True if it was not done. To end the job itself, call ``cancel`` of its JobClient."""
         return self._future.cancel()
 
     def result(self, timeout: float | None = None) -> T:

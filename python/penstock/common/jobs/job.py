@@ -36,9 +36,9 @@ class JobID:
 
 
 class JobStatus(Enum):
-    """The status of a job: CREATED, then RUNNING, and in the end FINISHED, FAILED or CANCELED; RESTARTING while it
-    waits to be run again, CANCELLING from the call of ``cancel`` until it has stopped. No job here has the other
-    states, which are Flink's."""
+    """The status of a job: CREATED, RUNNING, and in the end FINISHED, FAILED or CANCELED; RESTARTING while it waits to
+    be run again, CANCELLING from the call of ``cancel`` to its end. The others are Flink's, and no job here has them.
+    """
 
     CREATED = 0
     RUNNING = 1
@@ -76,10 +76,8 @@ class JobExecutionResult:
 
     job_name: str  # the name given to ``execute()``
     net_runtime_ms: int = 0  # wall-clock time of the job in milliseconds
-    # records by collect sink id, for ``execute_and_collect``
-    collected: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    # of the operators. Every subtask counts once, however often it was tried
-    metrics: JobMetrics = field(default_factory=JobMetrics)
+    collected: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])  # records by collect sink id
+    metrics: JobMetrics = field(default_factory=JobMetrics)  # every subtask counts once, however often it was tried
     job_id: JobID = field(default_factory=JobID, compare=False)  # which run it was
 
     def __repr__(self) -> str:
@@ -104,8 +102,7 @@ class JobExecutionResult:
         return True
 
     def get_all_accumulator_results(self) -> dict[str, int]:
-        """The user's counters by identifier (``group.name``), each summed over all subtasks of all operators
-        (PyFlink)."""
+        """The user's counters by identifier (``group.name``), summed over all subtasks of all operators (PyFlink)."""
         return self.metrics.counters()
 
     def get_accumulator_result(self, accumulator_name: str) -> int | None:

@@ -57,9 +57,8 @@ class JobClient:
         return CompletableFuture.of(self._control.cancel)
 
     def stop(self) -> CompletableFuture[None]:
-        """End the job after the running step, whose results are committed; from a checkpoint directory it can go on.
-        Windows that are open stay open. A bounded job is one step. The future is done at once; to wait for the end, ask
-        ``get_job_execution_result()``."""
+        """End the job after the running step, which is committed; from a checkpoint directory it can go on. Open
+        windows stay open. The future is done at once; to wait for the end, ask ``get_job_execution_result()``."""
         return CompletableFuture.of(self._control.stop)
 
     def metrics(self) -> RunningMetrics:
@@ -85,8 +84,7 @@ class JobClient:
         return CompletableFuture.after(self._result, lambda result: result)
 
     def get_accumulators(self) -> CompletableFuture[dict[str, int]]:
-        """The user's counters by identifier, as of ``JobExecutionResult.get_all_accumulator_results()``, when the job
-        has ended; in Flink it has what is counted so far."""
+        """The user's counters by identifier, when the job has ended; in Flink it has what is counted so far."""
         return CompletableFuture.after(self._result, JobExecutionResult.get_all_accumulator_results)
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:

@@ -21,21 +21,16 @@ _NOT_CANCELLED = "org.apache.flink.runtime.messages.FlinkJobTerminatedWithoutCan
 class Observed(Protocol):
     """What is seen of a job while it runs."""
 
-    def metrics(self) -> RunningMetrics:
-        """Operators, chains, steps, as they are now."""
-        ...
+    def metrics(self) -> RunningMetrics: ...  # operators, chains, steps, as they are now
 
-    def executions(self) -> JobExecutions:
-        """The execution graph with its attempts, as they are now."""
-        ...
+    def executions(self) -> JobExecutions: ...  # the execution graph with its attempts, as they are now
 
 
 @dataclass(frozen=True, eq=False)
 class SavepointWish:
     """A savepoint that somebody wants of a job that runs."""
 
-    # ``savepoint``: the job runs on; ``stop``: it ends with it; ``drain``: its sources end before, and with them event
-    # time
+    # ``savepoint``: the job runs on; ``stop``: it ends with it; ``drain``: sources and event time end before
     kind: Literal["savepoint", "stop", "drain"]
     folder: str | None = None  # in which the savepoint gets a folder of its own; None for the one of the settings
     version: int | None = None  # of the checkpoint directory; None for the newest
@@ -47,8 +42,7 @@ class SavepointWish:
 
 
 class JobControl:
-    """One run of a job: id, status, what is seen of it, and wishes to stop or cancel it, from any thread; the executor
-    obeys."""
+    """One run of a job: its status, what is seen of it, and wishes to stop or cancel it, which the executor obeys."""
 
     def __init__(self, job_name: str, program: object | None = None) -> None:
         self.job_id: JobID = JobID()  # of the run

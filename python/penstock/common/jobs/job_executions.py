@@ -18,24 +18,16 @@ class Attempt(Protocol):
     """One attempt at running a subtask: a ``penstock.plan.Execution``."""
 
     @property
-    def id(self) -> str:
-        """``<vertex id>_<subtask>_<attempt>``."""
-        ...
+    def id(self) -> str: ...  # ``<vertex id>_<subtask>_<attempt>``
 
     @property
-    def subtask(self) -> int:
-        """From 0."""
-        ...
+    def subtask(self) -> int: ...
 
     @property
-    def attempt(self) -> int:
-        """From 0."""
-        ...
+    def attempt(self) -> int: ...
 
     @property
-    def state(self) -> str:
-        """An ExecutionState of Flink, such as ``RUNNING``."""
-        ...
+    def state(self) -> str: ...  # an ExecutionState of Flink, such as ``RUNNING``
 
 
 @dataclass(frozen=True)
@@ -45,8 +37,7 @@ class VertexExecutions:
     job_vertex: int  # its index in the JobGraph
     name: str  # of the chain
     executions: tuple[Attempt, ...]  # the current ones, by subtask
-    # the ones before, by subtask, the oldest first; the last sixteen are remembered
-    prior: tuple[tuple[Attempt, ...], ...]
+    prior: tuple[tuple[Attempt, ...], ...]  # the last sixteen before, by subtask, the oldest first
 
     def states(self) -> dict[str, int]:
         """How many subtasks are in each state."""

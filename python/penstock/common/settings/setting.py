@@ -28,20 +28,12 @@ _BYTES = {name: 1 << 10 * power for power, names in enumerate(_POWERS) for name 
 
 
 class Kind(Protocol):
-    """The type of a setting's value."""
+    """The type of a setting's value: its values in words, the parser of a text (ValueError), the text of a value."""
 
     @property
-    def wanted(self) -> str:
-        """The possible values in words, for messages and the documentation."""
-        ...
-
-    def parse(self, text: str) -> Any:
-        """The value of a text; raises ValueError if the text is invalid."""
-        ...
-
-    def text(self, value: Any) -> str:
-        """The shortest text for a value."""
-        ...
+    def wanted(self) -> str: ...
+    def parse(self, text: str) -> Any: ...
+    def text(self, value: Any) -> str: ...
 
 
 class Flag:

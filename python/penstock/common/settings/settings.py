@@ -51,8 +51,7 @@ from penstock.errors import ConfigurationError
 
 
 class RuntimeExecutionMode(Enum):
-    """STREAMING: every update is emitted; BATCH: one result per key at the end; AUTOMATIC: BATCH if all sources have an
-    end."""
+    """STREAMING: every update is emitted; BATCH: one result per key; AUTOMATIC: BATCH if all sources have an end."""
 
     STREAMING = 0
     BATCH = 1
@@ -93,8 +92,7 @@ _AUTO_OR_OFF = Choice({"auto": True, "off": False})
 
 @dataclass(frozen=True)
 class Settings:
-    """The parsed settings of a program: made by the environment, changed by its methods, carried to the tasks by the
-    plan."""
+    """The parsed settings of a program: made and changed by the environment, carried to the tasks by the plan."""
 
     # fmt: off
     # --- the executor ---

@@ -83,8 +83,7 @@ class TypeInformation(Generic[T_co]):
         return False
 
     def to_internal_type(self, obj: Any) -> Any:
-        """A value in the form that PyFlink hands to Java: rows and tuples as tuples, dates as days, times as
-        microseconds."""
+        """A value in the form that PyFlink hands to Java: rows as tuples, dates as days, times as microseconds."""
         return obj
 
     def from_internal_type(self, obj: Any) -> Any:
@@ -94,6 +93,16 @@ class TypeInformation(Generic[T_co]):
     def get_java_type_info(self) -> JavaTypeInformation:
         """What stands for the type in Java: it answers Java's questions, and no Java runs."""
         raise NotImplementedError
+
+
+def _factory(basic_type: BasicType) -> staticmethod[[], Any]:
+    """The static method that makes the type of a scalar, such as ``Types.STRING()``."""
+
+    def make() -> BasicTypeInfo[Any]:
+        return (InstantTypeInfo if basic_type is BasicType.INSTANT else BasicTypeInfo)(basic_type)
+
+    make.__name__ = make.__qualname__ = basic_type.name
+    return staticmethod(make)
 
 
 @dataclass(frozen=True)
@@ -117,65 +126,18 @@ class BasicTypeInfo(TypeInformation[T_co]):
         java_class = BASICS + _NUMBERS.get(kind, "BasicTypeInfo")
         return JavaTypeInformation(kind.value, java_class, f"{_PACKAGES.get(kind, 'java.lang.')}{kind.value}")
 
-    @staticmethod
-    def STRING_TYPE_INFO() -> BasicTypeInfo[str]:
-        """Of text: ``Types.STRING()``."""
-        return BasicTypeInfo(BasicType.STRING)
-
-    @staticmethod
-    def BOOLEAN_TYPE_INFO() -> BasicTypeInfo[bool]:
-        """Of truth values: ``Types.BOOLEAN()``."""
-        return BasicTypeInfo(BasicType.BOOLEAN)
-
-    @staticmethod
-    def BYTE_TYPE_INFO() -> BasicTypeInfo[int]:
-        """Of whole numbers of 8 bits: ``Types.BYTE()``."""
-        return BasicTypeInfo(BasicType.BYTE)
-
-    @staticmethod
-    def SHORT_TYPE_INFO() -> BasicTypeInfo[int]:
-        """Of whole numbers of 16 bits: ``Types.SHORT()``."""
-        return BasicTypeInfo(BasicType.SHORT)
-
-    @staticmethod
-    def INT_TYPE_INFO() -> BasicTypeInfo[int]:
-        """Of whole numbers of 32 bits: ``Types.INT()``."""
-        return BasicTypeInfo(BasicType.INT)
-
-    @staticmethod
-    def LONG_TYPE_INFO() -> BasicTypeInfo[int]:
-        """Of whole numbers of 64 bits: ``Types.LONG()``."""
-        return BasicTypeInfo(BasicType.LONG)
-
-    @staticmethod
-    def FLOAT_TYPE_INFO() -> BasicTypeInfo[float]:
-        """Of numbers of 32 bits: ``Types.FLOAT()``."""
-        return BasicTypeInfo(BasicType.FLOAT)
-
-    @staticmethod
-    def DOUBLE_TYPE_INFO() -> BasicTypeInfo[float]:
-        """Of numbers of 64 bits: ``Types.DOUBLE()``."""
-        return BasicTypeInfo(BasicType.DOUBLE)
-
-    @staticmethod
-    def CHAR_TYPE_INFO() -> BasicTypeInfo[str]:
-        """Of single characters: ``Types.CHAR()``."""
-        return BasicTypeInfo(BasicType.CHAR)
-
-    @staticmethod
-    def BIG_INT_TYPE_INFO() -> BasicTypeInfo[int]:
-        """Of whole numbers of any size: ``Types.BIG_INT()``."""
-        return BasicTypeInfo(BasicType.BIG_INT)
-
-    @staticmethod
-    def BIG_DEC_TYPE_INFO() -> BasicTypeInfo[Decimal]:
-        """Of decimal numbers: ``Types.BIG_DEC()``."""
-        return BasicTypeInfo(BasicType.BIG_DEC)
-
-    @staticmethod
-    def INSTANT_TYPE_INFO() -> InstantTypeInfo:
-        """Of moments: ``Types.INSTANT()``."""
-        return InstantTypeInfo(BasicType.INSTANT)
+    STRING_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[str]]] = _factory(BasicType.STRING)
+    BOOLEAN_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[bool]]] = _factory(BasicType.BOOLEAN)
+    BYTE_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[int]]] = _factory(BasicType.BYTE)
+    SHORT_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[int]]] = _factory(BasicType.SHORT)
+    INT_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[int]]] = _factory(BasicType.INT)
+    LONG_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[int]]] = _factory(BasicType.LONG)
+    FLOAT_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[float]]] = _factory(BasicType.FLOAT)
+    DOUBLE_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[float]]] = _factory(BasicType.DOUBLE)
+    CHAR_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[str]]] = _factory(BasicType.CHAR)
+    BIG_INT_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[int]]] = _factory(BasicType.BIG_INT)
+    BIG_DEC_TYPE_INFO: ClassVar[staticmethod[[], BasicTypeInfo[Decimal]]] = _factory(BasicType.BIG_DEC)
+    INSTANT_TYPE_INFO: ClassVar[staticmethod[[], InstantTypeInfo]] = _factory(BasicType.INSTANT)
 
 
 class InstantTypeInfo(BasicTypeInfo[Any]):

@@ -1,2 +1,1 @@
-"""What programs for PyFlink find where it has objects of Java: Python objects with Java's names; others refuse with
-advice."""
+"""What programs for PyFlink find where it has objects of Java: Python objects with Java's names."""

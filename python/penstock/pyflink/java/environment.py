@@ -32,16 +32,13 @@ class JavaStreamNode(JavaObject):
         self.node = node
 
     def getOperatorName(self) -> str:
-        """Its name as the program gave it: without ``Source: `` and ``Sink: ``."""
         prefix = {"source": "Source: ", "sink": "Sink: "}.get(str(self.node.kind), "")
         return self.node.name.removeprefix(prefix)
 
     def getOperatorDescription(self) -> str:
-        """Its name in plans."""
         return self.node.name
 
     def getTransformationUID(self) -> str | None:
-        """Its uid."""
         return self.node.uid
 
     def __getattr__(self, name: str) -> Any:
@@ -60,15 +57,12 @@ class JavaStreamGraph(JavaObject):
         self.graph = graph
 
     def getStreamNodes(self) -> JavaList[JavaStreamNode]:
-        """All nodes."""
         return JavaList(map(JavaStreamNode, self.graph.nodes))
 
     def getJobName(self) -> str:
-        """The job's name."""
         return self.graph.job_name
 
     def getStreamingPlanAsJSON(self) -> str:
-        """The plan as JSON text."""
         return self.graph.streaming_plan_json()
 
 
@@ -81,11 +75,9 @@ class JavaEnvironment(JavaObject):
         self._environment = environment
 
     def getConfiguration(self) -> JavaConfiguration:
-        """Its settings; to change them acts on it."""
         return JavaConfiguration(self._environment)
 
     def getStreamGraph(self, clear_transformations: bool = True) -> JavaStreamGraph:
-        """The plan of the program so far."""
         graph = self._environment.get_stream_graph()
         if clear_transformations:
             self._environment.close()

@@ -53,7 +53,6 @@ class JavaName:
         raise self._refusal(f"{self._path}.{name} = …")
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse."""
         raise self._refusal(f"{self._path}()")
 
     def _refusal(self, what: str) -> UnsupportedError:
@@ -71,7 +70,7 @@ class Gateway:
     """What the names are made of."""
 
     def __init__(self) -> None:
-        self.jvm: Any = self.names("")  # the names in Java
+        self.jvm: Any = self.names("")
 
     def new_array(self, java_class: object, *sizes: int) -> JavaList[Any]:
         """An array of empty places."""

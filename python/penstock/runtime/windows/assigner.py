@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from penstock.common.contexts import RuntimeContext
-from penstock.common.serializer import TypeSerializer
+from penstock.common.serialization import TypeSerializer
 from penstock.runtime.windows.time_window import MergeCallback
 from penstock.runtime.windows.trigger import Trigger
 from penstock.runtime.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger
