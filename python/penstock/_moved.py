@@ -25,6 +25,9 @@ MOVED = {f"{package}.{name}": package for package, names in _INTO_PACKAGES.items
 """Where the names of a module are now."""
 
 PICKLED = {
+    "penstock.common.typesystem.collections": "penstock.common.typesystem.types",
+    "penstock.common.typesystem.records": "penstock.common.typesystem.types",
+    "penstock.common.typesystem.scalars": "penstock.common.typesystem.types",
     "penstock.runtime.kafka": "penstock.connectors.kafka",
     "penstock.runtime.io.bulk_sink": "penstock.connectors.files.bulk_sink",
     "penstock.runtime.io.file_sink": "penstock.connectors.files.file_sink",

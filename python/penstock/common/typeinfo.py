@@ -7,29 +7,28 @@ the codecs and texts of their values. ``java_name`` is how Flink prints the type
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar, cast
+from collections.abc import Sequence
+from typing import TypeVar
 
 from penstock.common.callables import shown
-from penstock.common.typesystem.collections import (
+from penstock.common.typesystem.types import (
     ArrayTypeInfo,
     BasicArrayTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    ObjectArrayTypeInfo,
-    PrimitiveArrayTypeInfo,
-)
-from penstock.common.typesystem.records import RowTypeInfo, TupleTypeInfo
-from penstock.common.typesystem.scalars import (
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,
     InstantTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
     PickledBytesTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
     SqlTimeType,
     SqlTimeTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
+    TupleTypeInfo,
     TypeInformation,
 )
 from penstock.errors import TypeInfoError
@@ -112,18 +111,17 @@ class Types:
     @staticmethod
     def TUPLE(field_types: Sequence[TypeInformation[object]]) -> TupleTypeInfo:
         """A Flink tuple (``tuple``) of 1 to 25 fields."""
-        return TupleTypeInfo(_checked("TUPLE", field_types))
+        return TupleTypeInfo(field_types)
 
     @staticmethod
     def ROW(field_types: Sequence[TypeInformation[object]]) -> RowTypeInfo:
         """A :class:`~penstock.common.Row` with fields f0, f1, …"""
-        types = _checked("ROW", field_types)
-        return RowTypeInfo(types, tuple(f"f{i}" for i in range(len(types))))
+        return RowTypeInfo(field_types)
 
     @staticmethod
     def ROW_NAMED(field_names: Sequence[str], field_types: Sequence[TypeInformation[object]]) -> RowTypeInfo:
         """A :class:`~penstock.common.Row` whose fields have these names."""
-        return RowTypeInfo(_checked("ROW_NAMED", field_types), _names(field_names))
+        return RowTypeInfo(field_types, field_names or ())
 
     @staticmethod
     def LIST(element_type_info: TypeInformation[T]) -> ListTypeInfo[T]:
@@ -149,24 +147,6 @@ class Types:
     def OBJECT_ARRAY(element_type: TypeInformation[T]) -> ObjectArrayTypeInfo[list[T]]:
         """An array of any one type (``list``)."""
         return ObjectArrayTypeInfo(_one("OBJECT_ARRAY", element_type))
-
-
-def _checked(name: str, types: Iterable[TypeInformation[object]]) -> tuple[TypeInformation[object], ...]:
-    if not isinstance(types, Iterable) or isinstance(types, str):
-        raise TypeInfoError(
-            f"Types.{name} was given {shown(types)}, where a list of types is expected. "
-            "Give one such as [Types.STRING(), Types.INT()]."
-        )
-    return tuple(_one(name, t) for t in types)
-
-
-def _names(names: Iterable[str]) -> tuple[str, ...]:
-    checked = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (None,)
-    if not all(isinstance(name, str) for name in checked):
-        raise TypeInfoError(
-            f"Types.ROW_NAMED was given the names {names!r}; a list of texts is expected. Give ['a', 'b']."
-        )
-    return cast("tuple[str, ...]", checked)
 
 
 def _one(name: str, value: TypeInformation[T]) -> TypeInformation[T]:

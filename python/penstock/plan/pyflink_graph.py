@@ -13,7 +13,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from graphlib import TopologicalSorter
+from itertools import chain, pairwise
 from typing import Any
 
 from penstock._native import StreamGraph
@@ -114,7 +115,7 @@ class _Reader:
         task = node.getJobVertexClass().getSimpleName()
         kind = "sink" if sink else _TASKS.get(task, "operator")
         factory = node.getOperatorFactory()
-        weight = self.weight(node)
+        weights = node.getManagedMemoryOperatorScopeUseCaseWeights()
         return {
             "id": node.getId(),
             "name": node.getOperatorName(),
@@ -128,14 +129,9 @@ class _Reader:
             "chaining_strategy": _STRATEGIES[factory.getChainingStrategy().toString()],
             "yielding": self.yielding.isInstance(factory),
             "buffer_timeout": node.getBufferTimeout(),
-            "managed_memory_weight": weight,
+            "managed_memory_weight": next((weights[use] for use in weights if use.toString() == "OPERATOR"), None),
             **({} if task == _DEFAULT_TASKS[kind] else {"task": task}),
         }
-
-    def weight(self, node: Any) -> int | None:
-        """The share of managed memory for its state and sorting, if it asks for one."""
-        weights = node.getManagedMemoryOperatorScopeUseCaseWeights()
-        return next((weights[use] for use in weights if use.toString() == "OPERATOR"), None)
 
     def edges(self, nodes: Iterable[Any]) -> list[dict[str, Any]]:
         """All edges, in an order that is that of each source's outputs and of each target's inputs."""
@@ -143,9 +139,7 @@ class _Reader:
         orders: list[list[str]] = []
         for node in nodes:
             outputs, inputs = self.all(node.getOutEdges()), self.all(node.getInEdges())
-            result.update(
-                (output.toString(), self.edge(output)) for output in outputs
-            )  # which has all that tells them apart
+            result.update((output.toString(), self.edge(output)) for output in outputs)  # the texts differ
             orders += [[output.toString() for output in outputs], [each.toString() for each in inputs]]
         return [result[in_all_order] for in_all_order in in_all_orders(list(result), orders)]
 
@@ -175,19 +169,15 @@ class _Reader:
 def in_all_orders(items: list[str], orders: Iterable[list[str]]) -> list[str]:
     """Items in one order that agrees with several orders of some of them; otherwise as they come. O(n log n)."""
     position = {item: index for index, item in enumerate(items)}
-    after: dict[str, list[str]] = {item: [] for item in items}
-    before = dict.fromkeys(items, 0)
-    for order in orders:
-        for first, second in pairwise(order):
-            after[first].append(second)
-            before[second] += 1
-    ready = [position[item] for item in items if not before[item]]
-    heapq.heapify(ready)
+    sorter = TopologicalSorter[str](dict.fromkeys(items, ()))
+    for first, second in chain.from_iterable(map(pairwise, orders)):
+        sorter.add(second, first)
+    sorter.prepare()
+    ready: list[int] = []
     result: list[str] = []
-    while ready:
+    while sorter.is_active():
+        for item in sorter.get_ready():
+            heapq.heappush(ready, position[item])
         result.append(items[heapq.heappop(ready)])
-        for item in after[result[-1]]:
-            before[item] -= 1
-            if not before[item]:
-                heapq.heappush(ready, position[item])
+        sorter.done(result[-1])
     return result

@@ -81,8 +81,8 @@ class Configuration(common.Configuration):
         super().__init__(other if j_configuration is None else j_configuration.values())
         self._j_configuration = j_configuration
 
-    def _set(self, key: str, value: str) -> Configuration:
-        super()._set(key, value)
+    def _set(self, key: str, value: str, original: Any = None) -> Configuration:
+        super()._set(key, value, original)
         if self._j_configuration is not None:
             self._j_configuration.set(key, value)
         return self

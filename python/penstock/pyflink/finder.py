@@ -17,7 +17,7 @@ from typing import Any
 
 from penstock.errors import ConfigurationError
 from penstock.pyflink.advice import advice
-from penstock.pyflink.names import inside, is_absent, is_listed
+from penstock.pyflink.names import BESIDE, inside, is_absent, modules
 
 PYFLINK, HERE = "pyflink", "penstock.pyflink"
 WRITTEN = frozenset({"pyflink", "pyflink.version"})
@@ -46,7 +46,7 @@ class NamesFinder(PathEntryFinder, Loader):
     def find_spec(self, fullname: str, target: ModuleType | None = None) -> ModuleSpec | None:
         """How a module is made, None if PyFlink has none of this name."""
         theirs = _there(fullname)
-        if not is_listed(theirs) and not is_absent(theirs):
+        if theirs not in modules() and theirs not in BESIDE and not is_absent(theirs):
             return None
         spec = ModuleSpec(fullname, self, origin="names.tsv", is_package=is_absent(theirs) or bool(inside(theirs)))
         if spec.submodule_search_locations is not None:

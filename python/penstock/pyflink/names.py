@@ -47,9 +47,7 @@ class Name(NamedTuple):
     versions: str  # that have it, such as ``1.20+2.3``. Parameters that changed make two lines
     module: str  # where it is
     path: str  # in the module: ``Class``, ``Class.method``, ``Class.Inner.method``, ``function``
-    # class, method, staticmethod, classmethod, property, attribute, function, constant; import: handed on; refused: a
-    # method of a base class that raises an error here
-    kind: str
+    kind: str  # class, method, …; ``import``: from elsewhere; ``refused``: a method that raises an error here
     parameters: str  # names of parameters, bases of a class, where an import comes from
     priority: str = ""  # by use in public programs: P0, P1, P2, or X; empty if unknown
     uses: str = ""  # how many of 292 public programs use it; empty if unknown
@@ -89,11 +87,6 @@ def members(owner: Name) -> dict[str, Name]:
     """What the table has inside a class, in classes inside it too, by path."""
     begin = f"{owner.path}."
     return {name.path: name for name in read() if name.module == owner.module and name.path.startswith(begin)}
-
-
-def is_listed(module: str) -> bool:
-    """Whether the names of a module of PyFlink are known."""
-    return module in modules() or module in BESIDE
 
 
 def is_absent(module: str) -> bool:

@@ -62,20 +62,19 @@ class Planned:
         return f" of {type(self).__name__}"
 
     def __repr__(self) -> str:
-        shown = (f"{name}={_shown(name, value)}" for name, value in self.given.items())
+        secret = {name for name in self.given if any(part in name for part in _SECRET)}
+        shown = (f"{name}={'…' if name in secret else repr(value)}" for name, value in self.given.items())
         return f"<{' '.join([type(self).__qualname__, ', '.join(shown)]).rstrip()}>"
 
 
-def _shown(name: str, value: Any) -> str:
-    return "…" if any(secret in name for secret in _SECRET) else repr(value)
+def _nothing_to_run(self: Any, *_: Any) -> Any:
+    raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
 
 
 class PlannedSink(Planned, Sink[Any]):
     """For ``sink_to``."""
 
-    def runtime(self) -> Any:
-        """Nothing runs in tasks."""
-        raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
+    runtime = _nothing_to_run
 
 
 class PlannedSource(Planned, Source[Any]):
@@ -85,17 +84,13 @@ class PlannedSource(Planned, Source[Any]):
 class PlannedSinkFunction(Planned, SinkFunction[Any]):
     """For ``add_sink``."""
 
-    def invoke(self, value: Any, context: Any = None, /) -> None:
-        """Nothing runs in tasks."""
-        raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
+    invoke = _nothing_to_run
 
 
 class PlannedSourceFunction(Planned, SourceFunction[Any]):
     """For ``add_source``."""
 
-    def run(self, ctx: Any, /) -> None:
-        """Nothing runs in tasks."""
-        raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
+    run = _nothing_to_run
 
 
 _ROLES: Mapping[str, type[Planned]] = {
@@ -122,10 +117,7 @@ def _class(name: Name) -> type[Any]:
     if name.parameters == "Enum":
         enumeration: Any = Enum(title, list(inner), module=home["__module__"])
         return enumeration
-    namespace: dict[str, Any] = {
-        **home,
-        "__doc__": f"PyFlink's ``{name.path}``, to plan with: it keeps what it is given.",
-    }
+    namespace: dict[str, Any] = {**home, "__doc__": f"PyFlink's ``{name.path}``, to plan with: it keeps its arguments."}
     for member_name, member in inner.items():
         if member.kind == "class":
             namespace[member_name] = _class(member)
@@ -146,7 +138,13 @@ def _member(owner: Name, member: Name) -> Any:
     call = owner.path if name == "__init__" else member.path
 
     def taken(args: Any, kwargs: Any) -> dict[str, Any]:
-        return _given(signature, call, args, kwargs)
+        """The arguments of a call by name, without those that were left out."""
+        parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+        try:
+            return inspect.Signature(parameters).bind(*args, **kwargs).arguments
+        except TypeError as error:
+            names = ", ".join(parameter.name for parameter in parameters)
+            checks.refuse(f"{call}() takes ({names}), as PyFlink's does: {error}.")
 
     def make(*args: Any, **kwargs: Any) -> Any:
         return _new(_result(owner, name), taken(args, kwargs))
@@ -203,16 +201,6 @@ def _signature(member: Name) -> inspect.Signature:
         default = None if name.endswith("=") else inspect.Parameter.empty
         parameters.append(inspect.Parameter(name.rstrip("="), kind, default=default))
     return inspect.Signature(parameters)
-
-
-def _given(signature: inspect.Signature, call: str, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by name, without those that were left out."""
-    parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
-    try:
-        return inspect.Signature(parameters).bind(*args, **kwargs).arguments
-    except TypeError as error:
-        names = ", ".join(parameter.name for parameter in parameters)
-        checks.refuse(f"{call}() takes ({names}), as PyFlink's does: {error}.")
 
 
 _CASSANDRA = "pyflink.datastream.connectors.cassandra"

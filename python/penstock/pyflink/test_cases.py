@@ -27,12 +27,10 @@ class PyFlinkTestCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Make the folder."""
         cls.tempdir = tempfile.mkdtemp()
 
     @classmethod
     def tearDownClass(cls) -> None:
-        """Remove the folder."""
         shutil.rmtree(cls.tempdir, ignore_errors=True)
 
     @classmethod
@@ -55,7 +53,6 @@ class PyFlinkITTestCase(PyFlinkTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        """An environment for what the class sets up."""
         super().setUpClass()
         cls.env = cls._environment()
 
@@ -65,16 +62,10 @@ class PyFlinkITTestCase(PyFlinkTestCase):
         return env.set_runtime_mode(cls.mode).set_parallelism(2)
 
     def setUp(self) -> None:
-        """An environment for the test."""
         self.env = self._environment()
 
 
-class PyFlinkUTTestCase(PyFlinkITTestCase):
-    """As :class:`PyFlinkITTestCase`, in STREAMING mode."""
-
-
-class PyFlinkStreamingTestCase(PyFlinkITTestCase):
-    """As :class:`PyFlinkITTestCase`, in STREAMING mode."""
+PyFlinkUTTestCase = PyFlinkStreamingTestCase = PyFlinkITTestCase
 
 
 class PyFlinkBatchTestCase(PyFlinkITTestCase):

@@ -317,11 +317,9 @@ class TestHarness(Generic[OUT]):
         return 0 if state is None else sum(1 for _ in state.entries())
 
     def num_event_time_timers(self) -> int:
-        """How many timers of event time wait."""
         return len(self.event_time_timers())
 
     def num_processing_time_timers(self) -> int:
-        """How many timers of the clock wait."""
         return len(self.processing_time_timers())
 
     def event_time_timers(self) -> list[tuple[int, Any]]:

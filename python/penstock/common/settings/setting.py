@@ -261,9 +261,7 @@ class Secrets(dict[str, dict[str, Any]]):
 class Stores:
     """Options for stores as JSON: ``{"s3": {"endpoint_url": "http://host:9000"}}``. No message shows the text."""
 
-    @property
-    def wanted(self) -> str:
-        return 'options of fsspec by scheme, as JSON, such as {"s3": {"endpoint_url": "http://host:9000"}}'
+    wanted = 'options of fsspec by scheme, as JSON, such as {"s3": {"endpoint_url": "http://host:9000"}}'
 
     def parse(self, text: str) -> Secrets:
         document: Any = json.loads(text)  # its error is a ValueError
@@ -303,7 +301,6 @@ class Setting:
 
     def parse(self, key: str, text: str) -> Any:
         """The value of a text that a configuration has for one of the names."""
-        flink_class = None if key.startswith(OURS) else "java.lang.IllegalArgumentException"
         try:
             return self.kind.parse(text)
         except ValueError:
@@ -312,9 +309,12 @@ class Setting:
             raise ConfigurationError(f"The setting {key} has an invalid value; it can be {self.allowed}. {self.doc}")
         if text.strip().lower() in getattr(self.kind, "unsupported", ()):
             raise UnsupportedError(f"The setting {key} is {text!r}, which is not supported; it can be {self.allowed}.")
+        names = {name.lower(): name for name in getattr(self.kind, "names", ())}
+        near = get_close_matches(text.strip().lower(), list(names), 1)
+        meant = f" Did you mean {names[near[0]]!r}?" if near else ""
         raise ConfigurationError(
-            f"The setting {key} is {text!r}; it can be {self.allowed}.{self._meant(text)} {self.doc}",
-            flink_class=flink_class,
+            f"The setting {key} is {text!r}; it can be {self.allowed}.{meant} {self.doc}",
+            flink_class=None if key.startswith(OURS) else "java.lang.IllegalArgumentException",
         )
 
     @property
@@ -325,11 +325,6 @@ class Setting:
             others = ", ".join(name for name in self.kind.names if name != default)
             return f"{others}, or {default}, which is the default"
         return self.kind.wanted
-
-    def _meant(self, text: str) -> str:
-        names = {name.lower(): name for name in getattr(self.kind, "names", ())}
-        near = get_close_matches(text.strip().lower(), list(names), 1)
-        return f" Did you mean {names[near[0]]!r}?" if near else ""
 
 
 def line(

@@ -479,12 +479,9 @@ def sparks(given: Mapping[str, str]) -> dict[str, str]:
 
 def retired(keys: Iterable[str], settings: Settings) -> list[str]:
     """A sentence for each key that has a new name."""
-    known = {key: _BY_KEY[key] for key in sorted(keys) if key in _BY_KEY and key != settings.checkpoint_key}
-    return [
-        f"{key} is the old name of the setting {setting.key}: set {setting.key}"
-        for key, setting in known.items()
-        if key in setting.retired
-    ]
+    former = [key for key in sorted(keys) if key in _BY_KEY and key in _BY_KEY[key].retired]
+    names = {key: _BY_KEY[key].key for key in former if key != settings.checkpoint_key}
+    return [f"{key} is the old name of the setting {name}: set {name}" for key, name in names.items()]
 
 
 def instead_of_folder(settings: Settings) -> str:

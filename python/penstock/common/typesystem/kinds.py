@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Concatenate, TypeVar
 
-from penstock.common.typesystem.collections import ArrayTypeInfo, ListTypeInfo, MapTypeInfo, PrimitiveArrayTypeInfo
-from penstock.common.typesystem.records import RowTypeInfo, TupleTypeInfo
-from penstock.common.typesystem.scalars import BasicTypeInfo, SqlTimeTypeInfo, TypeInformation
+from penstock.common.typesystem.types import (
+    ArrayTypeInfo,
+    BasicTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    SqlTimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
 
 R = TypeVar("R")
 
