@@ -1,7 +1,4 @@
-"""Modules that are gone: a program that imports one gets the names from where they are now, and a warning says where.
-
-All stood where PyFlink has them; programs that want PyFlink's modules have :mod:`penstock.pyflink`.
-"""
+"""Modules that are gone: a program that imports one gets the names from elsewhere, and a warning says where."""
 
 from __future__ import annotations
 
@@ -11,32 +8,26 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-MOVED = {
-    "penstock.common.completable_future": "penstock.common",
-    "penstock.common.job_client": "penstock.common",
-    "penstock.common.job_execution_result": "penstock.common",
-    "penstock.common.job_id": "penstock.common",
-    "penstock.common.job_status": "penstock.common",
-    "penstock.common.types": "penstock.common",
-    "penstock.datastream.async_data_stream": "penstock.datastream",
+_INTO_PACKAGES = {
+    "penstock.common": "completable_future job_client job_execution_result job_id job_status types",
+    "penstock.datastream": """
+        async_data_stream checkpoint_config checkpoint_storage checkpointing_mode data_stream execution_mode
+        externalized_checkpoint_retention output_tag stream_execution_environment time_characteristic time_domain
+        timerservice
+    """,
+    "penstock.datastream.connectors": "number_seq",
+    "penstock.metrics": "metricbase",
+}
+MOVED = {f"{package}.{name}": package for package, names in _INTO_PACKAGES.items() for name in names.split()} | {
+    "penstock.common.serializer": "penstock.common.serialization",
     "penstock.datastream.async_retry_strategies": "penstock.common.async_retry",
-    "penstock.datastream.connectors.number_seq": "penstock.datastream.connectors",
-    "penstock.datastream.checkpoint_config": "penstock.datastream",
-    "penstock.datastream.checkpoint_storage": "penstock.datastream",
-    "penstock.datastream.checkpointing_mode": "penstock.datastream",
-    "penstock.datastream.data_stream": "penstock.datastream",
-    "penstock.datastream.execution_mode": "penstock.datastream",
-    "penstock.datastream.externalized_checkpoint_retention": "penstock.datastream",
-    "penstock.datastream.output_tag": "penstock.datastream",
-    "penstock.datastream.stream_execution_environment": "penstock.datastream",
-    "penstock.datastream.time_characteristic": "penstock.datastream",
-    "penstock.datastream.time_domain": "penstock.datastream",
-    "penstock.datastream.timerservice": "penstock.datastream",
-    "penstock.metrics.metricbase": "penstock.metrics",
 }
 """Where the names of a module are now."""
 
 PICKLED = {
+    "penstock.common.typesystem.collections": "penstock.common.typesystem.types",
+    "penstock.common.typesystem.records": "penstock.common.typesystem.types",
+    "penstock.common.typesystem.scalars": "penstock.common.typesystem.types",
     "penstock.runtime.kafka": "penstock.connectors.kafka",
     "penstock.runtime.io.bulk_sink": "penstock.connectors.files.file_sink",
     "penstock.runtime.io.file_sink": "penstock.connectors.files.file_sink",
@@ -66,11 +57,7 @@ class MovedModules:
         """A module like any other."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Lead the names of the module to where they are now.
-
-        Raises:
-            DeprecationWarning: said to the importing module; raised where warnings are errors.
-        """
+        """Lead the names of the module to where they are now, with a DeprecationWarning for the importing module."""
         name = module.__name__
         if name in MOVED:
             warnings.warn(

@@ -18,12 +18,7 @@ def sentences(text: str) -> str:
 
 
 class PenstockError(Exception):
-    """Base of every error Penstock raises on purpose.
-
-    Args:
-        message: a full sentence for a person.
-        flink_class: the Java exception class Flink throws there, if it has one.
-    """
+    """Base of every error Penstock raises on purpose; the message is full sentences for a person."""
 
     def __init__(self, message: str, *, flink_class: str | None = None) -> None:
         super().__init__(sentences(message))
@@ -49,12 +44,7 @@ class UnsupportedError(PenstockError):
 
 
 class MissingMethodError(UnsupportedError, AttributeError):
-    """A method or attribute that a class does not have; the message says what was meant or what to use instead.
-
-    Args:
-        message: a full sentence for a person.
-        name: what was asked for.
-    """
+    """A method or attribute that a class does not have; the message says what was meant or what to use instead."""
 
     def __init__(self, message: str, *, name: str) -> None:
         super().__init__(message)
@@ -73,8 +63,7 @@ class InvalidProgramError(PenstockError):
 
 
 class TypeInfoError(InvalidProgramError, TypeError, ValueError):
-    """A value or a field reference does not fit the declared type, or a row is used against its fields. It is both of
-    the classes that PyFlink raises there."""
+    """A value or a field reference does not fit the declared type, or a row is used against its fields."""
 
 
 class UnknownFieldError(TypeInfoError, AttributeError, KeyError):
@@ -85,13 +74,11 @@ class UnknownFieldError(TypeInfoError, AttributeError, KeyError):
 
 
 class FileFormatError(PenstockError):
-    """A file that is not what its format says, or a value that its columns cannot hold. The message names the file, the
-    place in it, the column and the value."""
+    """A file that is not what its format says, or a value that its columns cannot hold."""
 
 
 class StateError(PenstockError):
-    """A state file that is missing, damaged, of another operator, or too new. The message names the file, the operator
-    and the key groups, and what can be done."""
+    """A state file that is missing, damaged, of another operator, or too new."""
 
 
 class SerializationError(PenstockError):
@@ -135,8 +122,7 @@ class FolderHeldError(JobFolderError):
 
 
 class FencedError(JobFolderError):
-    """Another driver has taken the checkpoint directory over, as this one was not heard of; it cannot commit any
-    more."""
+    """Another driver has taken the checkpoint directory over from this one, which cannot commit any more."""
 
 
 class ShutOutError(FencedError, ConfigurationError):
@@ -148,14 +134,8 @@ class SavepointError(JobFolderError):
 
 
 class FlinkSavepointError(SavepointError):
-    """A savepoint of Apache Flink that Flink could not read or restore, or that Penstock cannot.
-
-    Attributes:
-        flink_class: the Java class of what Flink throws there, or None where it throws nothing.
-        flink_message: with which message; None for none.
-        file: which is damaged, or None.
-        position: of the byte in it where reading ended, or None.
-    """
+    """A savepoint of Apache Flink that Flink, which throws ``flink_class`` there, or Penstock cannot read or
+    restore."""
 
     def __init__(
         self,
@@ -167,24 +147,13 @@ class FlinkSavepointError(SavepointError):
         position: int | None = None,
     ) -> None:
         super().__init__(message, flink_class=flink_class)
-        self.flink_message = flink_message
-        self.file = file
-        self.position = position
+        self.flink_message = flink_message  # with which message; None for none
+        self.file = file  # which is damaged, or None
+        self.position = position  # of the byte in it where reading ended, or None
 
 
 class JobExecutionError(PenstockError):
-    """A job failed while running. The user's own exception is ``__cause__``.
-
-    Attributes:
-        operator: name of the operator that failed, if known.
-        uid: its uid, if it has one.
-        operator_id: its OperatorID as 32 hex digits.
-        task: task name with subtask, ``"Map -> Sink: Out (2/7)"``.
-        subtask: index from 0.
-        attempt: attempt number from 0.
-        function: the function beside the operator that failed, such as the key selector behind it, with its place in
-            the program; None where it is the operator itself.
-    """
+    """A job failed while running. The user's own exception is ``__cause__``."""
 
     def __init__(
         self,
@@ -199,28 +168,25 @@ class JobExecutionError(PenstockError):
         function: str | None = None,
     ) -> None:
         super().__init__(message, flink_class="org.apache.flink.runtime.client.JobExecutionException")
-        self.operator = operator
-        self.uid = uid
-        self.operator_id = operator_id
-        self.task = task
-        self.subtask = subtask
-        self.attempt = attempt
+        self.operator = operator  # name of the operator that failed, if known
+        self.uid = uid  # its uid, if it has one
+        self.operator_id = operator_id  # its OperatorID as 32 hex digits
+        self.task = task  # task name with subtask, ``"Map -> Sink: Out (2/7)"``
+        self.subtask = subtask  # index from 0
+        self.attempt = attempt  # attempt number from 0
+        # the function beside the operator that failed, such as the key selector behind it, with its place in the
+        # program; None where it is the operator itself
         self.function = function
 
 
 class StandInError(PenstockError):
-    """Stands for an exception of a function that ran on another machine, as ``__cause__`` of the job's error.
-
-    An exception comes from Spark's executors as plain data, and is made again only if it is one of Python's built-in
-    exceptions with plain arguments, or one of Penstock's. Any other arrives as this.
+    """Stands for an exception of a function that ran on another machine, as ``__cause__`` of the job's error: one that
+    is neither built-in with plain arguments nor Penstock's.
 
     Args:
         kind: its class with its module, such as ``orders.errors.UnknownCurrency``.
         text: what ``str`` of it gives.
         traceback: as Python prints it, without the frames of Penstock.
-
-    Attributes:
-        kind, text, traceback: as given.
     """
 
     def __init__(self, kind: str, text: str, traceback: str = "") -> None:

@@ -1,5 +1,4 @@
-"""Fixtures for pytest, which finds them by itself where Penstock is installed. They stand outside of
-:mod:`penstock.testing`, so that nothing else of Penstock is imported before a test asks for one."""
+"""Fixtures for pytest, outside of :mod:`penstock.testing`, so that nothing is imported before a test needs it."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def penstock_parallelism() -> int:
-    """Parallelism of :func:`penstock_env`: 1. A test overrides it by
-    ``@pytest.mark.parametrize("penstock_parallelism", [1, 2, 7])``."""
+    """Parallelism of :func:`penstock_env`: 1, unless ``@pytest.mark.parametrize("penstock_parallelism", [1, 2, 7])``
+    says else."""
     return 1
 
 

@@ -47,7 +47,7 @@ WRONG: list[tuple[Any, str]] = [
     (lambda c: c.set_float("a", "x"), "not a number"),
     (lambda c: c.set_float("a", None), "not a number"),
     (lambda c: c.set_float("a", True), "not a number"),
-    (lambda c: c.set_bytearray("a", "00"), "neither bytes"),
+    (lambda c: c.set_bytearray("a", "00"), "not bytes"),
     (lambda c: c.get_integer("text", 0), "setting text is 'x', but an integer"),
     (lambda c: c.get_float("text", 0.0), "setting text is 'x', but a number"),
     (lambda c: c.get_boolean("text", False), "setting text is 'x', but true or false"),

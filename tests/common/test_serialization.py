@@ -79,5 +79,5 @@ def test_a_field_of_a_row_as_message():
         RowFieldExtractorSchema(0).serialize(Row(5))
     with pytest.raises(SerializationError, match="has no field 2"):
         RowFieldExtractorSchema(2).serialize(Row(5))
-    with pytest.raises(InvalidProgramError, match="counted from 0"):
+    with pytest.raises(InvalidProgramError, match="Give 0 or more"):
         RowFieldExtractorSchema(-1)

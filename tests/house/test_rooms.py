@@ -212,7 +212,6 @@ ROOMS = {
         "extras",
         "findings",
         "java",
-        "serializer",
         "site",
         "row",
         "typesystem",

@@ -183,7 +183,7 @@ def test_the_default_parallelism_of_environments_made_later() -> None:
     try:
         env.set_default_local_parallelism(before + 3)
         assert env.get_default_local_parallelism() == program().get_parallelism() == before + 3
-        with pytest.raises(InvalidProgramError, match=r"set_default_local_parallelism\(0\)"):
+        with pytest.raises(InvalidProgramError, match=r"set_default_local_parallelism\(\) was given 0"):
             env.set_default_local_parallelism(0)
     finally:
         env.set_default_local_parallelism(before)

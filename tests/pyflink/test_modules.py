@@ -18,6 +18,7 @@ from penstock.errors import MissingMethodError, UnsupportedError
 from penstock.pyflink import finder
 from penstock.pyflink.advice import ADVICE, advice
 from penstock.pyflink.common import Configuration
+from penstock.pyflink.contents import TYPE_VARIABLES
 from penstock.pyflink.datastream import StreamExecutionEnvironment, connectors, functions, state_backend
 from penstock.pyflink.datastream import async_retry_predicates as predicates
 from penstock.pyflink.datastream.connectors import file_system
@@ -26,7 +27,6 @@ from penstock.pyflink.names import ABSENT, modules
 from penstock.pyflink.placeholders import is_placeholder
 from penstock.pyflink.util import exceptions, java_utils
 from penstock.pyflink.util.java_utils import get_j_env_configuration
-from penstock.pyflink.variables import TYPE_VARIABLES
 
 
 def in_a_process(program: str) -> str:

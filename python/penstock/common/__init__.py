@@ -1,8 +1,5 @@
-"""What programs, planner and runtime share: types, rows, side output tags, configuration, checks of what a call is
-given; and the interfaces of states, contexts and timers, which the runtime implements. No logic of a job.
-
-Imports nothing of Penstock but the exceptions, and neither pyspark nor pyarrow.
-"""
+"""What programs, planner and runtime share: types, rows, tags, configuration, checks of arguments; interfaces of
+states, contexts and timers, which the runtime implements. No logic of a job. Imports neither pyspark nor pyarrow."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """Retries of asynchronous calls: after which results or exceptions a call is made again, how often, and when.
 
-A strategy travels with its operator and is asked in each subtask.
-
-Sources of names and semantics: ``pyflink.datastream.async_retry_strategies``, ``AsyncRetryStrategies`` (Flink 2.3). The
-wait before a retry depends on the number of the attempt alone; in Flink all records of a subtask share the last wait of
-an exponential backoff.
+Sources: ``pyflink.datastream.async_retry_strategies``, ``AsyncRetryStrategies`` (Flink 2.3). The wait depends on the
+number of the attempt alone; in Flink all records of a subtask share the last wait of an exponential backoff.
 """
 
 # pyright: reportUnnecessaryIsInstance=false
@@ -14,9 +11,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from penstock.common import checks
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    V = TypeVarWithDefault("V", default=object)
 
 __all__ = [
     "AsyncRetryPredicate",
@@ -28,7 +30,6 @@ __all__ = [
 ]
 
 T = TypeVar("T", contravariant=True)
-V = TypeVar("V")
 
 
 class AsyncRetryPredicate(ABC, Generic[T]):
@@ -63,86 +64,43 @@ class AsyncRetryStrategy(ABC, Generic[T]):
         """No call is made again."""
         return NoRetryStrategy()
 
-    @overload
     @staticmethod
     def fixed_delay(
         max_attempts: int,
         backoff_time_millis: int,
-        result_predicate: None = None,
+        result_predicate: Callable[[list[V]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> FixedDelayRetryStrategy[object]: ...
-
-    @overload
-    @staticmethod
-    def fixed_delay(
-        max_attempts: int,
-        backoff_time_millis: int,
-        result_predicate: Callable[[list[V]], bool],
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> FixedDelayRetryStrategy[V]: ...
-
-    @staticmethod
-    def fixed_delay(
-        max_attempts: int,
-        backoff_time_millis: int,
-        result_predicate: Callable[[list[Any]], bool] | None = None,
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> FixedDelayRetryStrategy[Any]:
+    ) -> FixedDelayRetryStrategy[V]:
         """The same wait before each retry. Without predicates no call is made again.
 
         Args:
-            max_attempts: how often a call is made again at most: 1 or more.
+            max_attempts: how many retries at most: 1 or more.
             backoff_time_millis: milliseconds to wait before each.
             result_predicate: takes the list of results; true asks for a retry.
             exception_predicate: takes the exception; true asks for a retry.
         """
         call = "AsyncRetryStrategy.fixed_delay"
         return FixedDelayRetryStrategy(
-            _positive(max_attempts, call, "number of attempts"),
-            _positive(backoff_time_millis, call, "wait in milliseconds"),
+            checks.positive(max_attempts, call, "number of attempts"),
+            checks.positive(backoff_time_millis, call, "wait in milliseconds"),
             _predicate(call, result_predicate, exception_predicate),
         )
 
-    @overload
     @staticmethod
     def exponential_backoff(
         max_attempts: int,
         initial_delay: int,
         max_retry_delay: int,
         multiplier: float,
-        result_predicate: None = None,
+        result_predicate: Callable[[list[V]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> ExponentialBackoffDelayRetryStrategy[object]: ...
-
-    @overload
-    @staticmethod
-    def exponential_backoff(
-        max_attempts: int,
-        initial_delay: int,
-        max_retry_delay: int,
-        multiplier: float,
-        result_predicate: Callable[[list[V]], bool],
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> ExponentialBackoffDelayRetryStrategy[V]: ...
-
-    @staticmethod
-    def exponential_backoff(
-        max_attempts: int,
-        initial_delay: int,
-        max_retry_delay: int,
-        multiplier: float,
-        result_predicate: Callable[[list[Any]], bool] | None = None,
-        exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> ExponentialBackoffDelayRetryStrategy[Any]:
-        """A wait that is multiplied after each retry. Without predicates no call is made again.
+    ) -> ExponentialBackoffDelayRetryStrategy[V]:
+        """A wait that is multiplied after each retry; otherwise as :meth:`fixed_delay`.
 
         Args:
-            max_attempts: how often a call is made again at most: 1 or more.
             initial_delay: milliseconds to wait before the first.
             max_retry_delay: the longest wait in milliseconds.
             multiplier: of the wait, from one retry to the next.
-            result_predicate: takes the list of results; true asks for a retry.
-            exception_predicate: takes the exception; true asks for a retry.
         """
         call = "AsyncRetryStrategy.exponential_backoff"
         if isinstance(multiplier, bool) or not isinstance(multiplier, (int, float)) or not multiplier > 0:
@@ -150,18 +108,12 @@ class AsyncRetryStrategy(ABC, Generic[T]):
                 f"{call}() was given the multiplier {checks.shown(multiplier)}. Give a number above 0, such as 1.5."
             )
         return ExponentialBackoffDelayRetryStrategy(
-            _positive(max_attempts, call, "number of attempts"),
-            _positive(initial_delay, call, "first wait in milliseconds"),
-            _positive(max_retry_delay, call, "longest wait in milliseconds"),
+            checks.positive(max_attempts, call, "number of attempts"),
+            checks.positive(initial_delay, call, "first wait in milliseconds"),
+            checks.positive(max_retry_delay, call, "longest wait in milliseconds"),
             multiplier,
             _predicate(call, result_predicate, exception_predicate),
         )
-
-
-def _positive(value: int, call: str, what: str) -> int:
-    if checks.integer(value, call, what) < 1:
-        checks.illegal_argument(f"{call}() was given {value} as {what}. Give 1 or more.")
-    return value
 
 
 def _predicate(
@@ -178,15 +130,10 @@ def _predicate(
 
 @dataclass(frozen=True)
 class RetryPredicate(AsyncRetryPredicate[T]):
-    """A predicate made of two functions.
+    """A predicate made of two functions."""
 
-    Attributes:
-        of_results: takes the results of a call, or None.
-        of_exception: takes what a call has raised, or None.
-    """
-
-    of_results: Callable[[list[T]], bool] | None
-    of_exception: Callable[[Exception], bool] | None
+    of_results: Callable[[list[T]], bool] | None  # takes the results of a call, or None
+    of_exception: Callable[[Exception], bool] | None  # takes what a call has raised, or None
 
     def result_predicate(self) -> Callable[[list[T]], bool] | None:
         return self.of_results
@@ -211,17 +158,11 @@ class NoRetryStrategy(AsyncRetryStrategy[object]):
 
 @dataclass(frozen=True)
 class FixedDelayRetryStrategy(AsyncRetryStrategy[T]):
-    """The same wait before each retry.
+    """The same wait before each retry."""
 
-    Attributes:
-        max_attempts: how often a call is made again at most.
-        backoff_time_millis: the wait.
-        retry_predicate: which results and exceptions call for it.
-    """
-
-    max_attempts: int
-    backoff_time_millis: int
-    retry_predicate: AsyncRetryPredicate[T]
+    max_attempts: int  # how often a call is made again at most
+    backoff_time_millis: int  # the wait
+    retry_predicate: AsyncRetryPredicate[T]  # which results and exceptions call for it
 
     def can_retry(self, current_attempts: int) -> bool:
         return current_attempts <= self.max_attempts
@@ -235,21 +176,13 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[T]):
 
 @dataclass(frozen=True)
 class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[T]):
-    """A wait that is multiplied after each retry.
+    """A wait that is multiplied after each retry."""
 
-    Attributes:
-        max_attempts: how often a call is made again at most.
-        initial_delay: the first wait.
-        max_retry_delay: the longest.
-        multiplier: of the wait, from one retry to the next.
-        retry_predicate: which results and exceptions call for it.
-    """
-
-    max_attempts: int
-    initial_delay: int
-    max_retry_delay: int
-    multiplier: float
-    retry_predicate: AsyncRetryPredicate[T]
+    max_attempts: int  # how often a call is made again at most
+    initial_delay: int  # the first wait
+    max_retry_delay: int  # the longest
+    multiplier: float  # of the wait, from one retry to the next
+    retry_predicate: AsyncRetryPredicate[T]  # which results and exceptions call for it
 
     def can_retry(self, current_attempts: int) -> bool:
         return current_attempts <= self.max_attempts

@@ -1,5 +1,4 @@
-"""Writers of whole files, under PyFlink's names (``pyflink.common.serialization``): what a ``FileSink`` of a bulk
-format writes with."""
+"""Writers of whole files, for a ``FileSink`` of a bulk format (``pyflink.common.serialization``)."""
 
 from __future__ import annotations
 
@@ -16,13 +15,9 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class BulkWriter(ABC, Generic[T_contra]):
-    """Writes the records of one file. One of your own defines the three methods (Flink: ``BulkWriter``).
+    """Writes the records of one file. One of your own defines the three methods (Flink: ``BulkWriter``)."""
 
-    Attributes:
-        waiting: bytes, about, of the records that :meth:`flush` would write.
-    """
-
-    waiting: int = 0
+    waiting: int = 0  # bytes, about, of the records that :meth:`flush` would write
 
     @abstractmethod
     def add_element(self, element: T_contra, /) -> None:
@@ -47,22 +42,14 @@ class BulkWriterFactory(ABC, Generic[T_contra]):
 
     @abstractmethod
     def create(self, out: IO[bytes], /) -> BulkWriter[T_contra]:
-        """A writer.
-
-        Args:
-            out: the file; ``write``, ``tell`` and ``flush`` are there.
-        """
+        """A writer of a file that has ``write``, ``tell`` and ``flush``."""
 
 
 @dataclass(frozen=True, repr=False)
 class RowDataBulkWriterFactory(BulkWriterFactory[Any]):
-    """Base of those that write rows of a type.
+    """Base of those that write rows of a type."""
 
-    Attributes:
-        row_type: of the rows.
-    """
-
-    row_type: RowType
+    row_type: RowType  # of the rows
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.row_type}>"

@@ -1,9 +1,5 @@
-"""What can be told of a function without calling it: how a message names it, and whether it takes the arguments it will
-be given.
-
-Only plain functions and methods are looked at, by their compiled code: of those it is certain, and it costs less than a
-microsecond, which a program of 100,000 operators needs.
-"""
+"""What can be told of a function without calling it: its name in a message, and the arguments it takes. It looks at the
+compiled code of plain functions and methods only: that is certain, and takes below a microsecond."""
 
 from __future__ import annotations
 
@@ -20,15 +16,10 @@ LONGEST_SHOWN = 300
 
 
 class Role(NamedTuple):
-    """A method that the runtime calls.
+    """A method that the runtime calls."""
 
-    Attributes:
-        base: the class a function object is derived from, "" where there is none.
-        arguments: what it is called with.
-    """
-
-    base: str
-    arguments: tuple[str, ...]
+    base: str  # the class a function object is derived from, "" where there is none
+    arguments: tuple[str, ...]  # what it is called with
 
 
 ROLES = {
@@ -64,8 +55,7 @@ ROLES = {
 
 
 def shown(value: Any) -> str:
-    """A value as a message shows it: functions by name, objects that have no text of their own by class, all others by
-    their beginning."""
+    """A value in a message: functions by name, objects without a text of their own by class, others by their text."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if isinstance(value, (FunctionType, MethodType, BuiltinFunctionType)):
@@ -85,13 +75,7 @@ def shortened(value: Any) -> str:
 
 
 def fits(function: Any, count: int, *, optional: int = 0) -> bool:
-    """Whether a function can be called with so many arguments; True where that is not certain.
-
-    Args:
-        function: anything callable.
-        count: of positional arguments.
-        optional: how many more it may take.
-    """
+    """Whether a function can be called with so many arguments; True where that is not certain."""
     if isinstance(function, type):
         return _class_fits(function, count)
     bound = int(type(function) is MethodType)

@@ -1,9 +1,5 @@
-"""Checks of what a program passes to the API, at the call, with a guess at what was meant.
-
-A mistake in a dataflow program surfaces late, on another machine, far from its line; so whatever can be checked when a
-method is called is refused there. Each message names the call, the value, the likely cause and the fix; ``flink_class``
-is Flink's exception where Flink refuses the same.
-"""
+"""Checks of what a program passes to the API, at the call: a mistake would otherwise surface late, on another machine.
+Messages name call, value, likely cause and fix; ``flink_class`` is Flink's exception where Flink refuses the same."""
 
 from __future__ import annotations
 
@@ -19,9 +15,7 @@ from penstock.errors import InvalidProgramError, TypeInfoError, UnsupportedError
 
 
 class LeftOpen(int):
-    """The environment's parallelism as operators have it that were given none of their own: the same number, and the
-    mark that nobody has said it for them. It goes along where an operator takes that of another one.
-    """
+    """The environment's parallelism, of operators without one of their own, and of others that take theirs."""
 
     __slots__ = ()
 
@@ -58,17 +52,7 @@ def unsupported_operation(message: str) -> NoReturn:
 
 
 def function(func: Any, call: str, method: str, *arguments: str) -> Any:
-    """``func`` itself if it can serve as the user function of ``call``.
-
-    Args:
-        func: a callable, or an object with the method ``method``.
-        call: name of the API method, for messages.
-        method: the method the runtime will call on an object, such as ``flat_map``.
-        arguments: what the runtime calls it with, where that is not what :data:`callables.ROLES` says.
-
-    Raises:
-        InvalidProgramError: it is neither, or cannot take these arguments.
-    """
+    """``func`` itself if it can serve as the user function of ``call``."""
     if type(func) is FunctionType and not arguments:
         code = func.__code__
         if code.co_argcount == len(ROLES[method].arguments) and not code.co_kwonlyargcount:
@@ -86,17 +70,7 @@ def function(func: Any, call: str, method: str, *arguments: str) -> Any:
 
 
 def no_java_class(cls: type, base: type, arguments: Sequence[object], instead: str) -> None:
-    """Refuse to wrap a class of Java, as PyFlink's bases of functions, sources and sinks do.
-
-    Args:
-        cls: that an object is to be made of.
-        base: the base itself; classes derived from it take what arguments they like.
-        arguments: that were given.
-        instead: what to do.
-
-    Raises:
-        UnsupportedError: an object of the base is to be made of something.
-    """
+    """Refuse to wrap a class of Java, as PyFlink's bases of functions, sources and sinks do."""
     if cls is base and arguments:
         raise UnsupportedError(
             f"{base.__name__}({shown(arguments[0])}) wraps a class of Java, and no Flink in Java runs here. {instead}"
@@ -126,15 +100,12 @@ def _check_arguments(func: Any, called: Any, call: str, method: str, arguments: 
         return
     wanted, own = ", ".join(arguments), called is not func
     takes = parameters(called.__init__ if isinstance(called, type) else called)
+    count = ("no arguments", "one argument", "two arguments", "three arguments")[len(arguments)]
     refuse(
         f"{call}() was given {shown(func)}, {f'whose {method}()' if own else 'which'} takes {takes}, but it will be "
-        f"called with ({wanted}). Give {'it' if own else 'a function with'} {_numbered(len(arguments))}"
+        f"called with ({wanted}). Give {'it' if own else 'a function with'} {count}"
         f"{'.' if own else f', such as lambda {wanted}: …'}"
     )
-
-
-def _numbered(count: int) -> str:
-    return f"{('no', 'one', 'two', 'three')[count]} argument{'' if count == 1 else 's'}"
 
 
 def _guess(func: Any, call: str, method: str) -> str:
@@ -174,11 +145,16 @@ def moment(value: Any, call: str) -> int:
     return integer(value, call, "a time in milliseconds", ILLEGAL_ARGUMENT)
 
 
+def at_least(least: int, value: Any, call: str, what: str) -> int:
+    """``value`` itself if it is an int that is not below another one."""
+    if integer(value, call, what) >= least:
+        return value
+    illegal_argument(f"{call}() was given {value} as {what}. Give {least} or more.")
+
+
 def positive(value: Any, call: str, what: str) -> int:
     """``value`` itself if it is an int above 0."""
-    if integer(value, call, what) > 0:
-        return value
-    illegal_argument(f"{call}() was given {value} as {what}, which must be above 0. Give 1 or more.")
+    return at_least(1, value, call, what)
 
 
 def member(value: Any, call: str, cls: type[E]) -> E:
@@ -262,15 +238,7 @@ def boolean(value: Any, call: str, what: str) -> bool:
 
 
 def instance(value: T, call: str, cls: type | tuple[type, ...], hint: str, why: str = "") -> T:
-    """``value`` itself if it is an object of a class.
-
-    Args:
-        value: what a call was given.
-        call: its name.
-        cls: the class, or several.
-        hint: what to give. Of a builder it is what it builds.
-        why: what is wrong with a value that is none, where the hint does not say it.
-    """
+    """``value`` itself if it is an object of a class."""
     if not isinstance(value, cls):
         if hasattr(value, "build") and not isinstance(value, type):
             hint = "Call build() on it."
@@ -284,14 +252,7 @@ def stream(
     cls: type | tuple[type, ...],
     hint: str = "Give what from_collection(), map() and the like return.",
 ) -> Any:
-    """``value`` itself if it is a stream of that class.
-
-    Args:
-        value: what a call was given.
-        call: its name.
-        cls: DataStream, or what else can be combined.
-        hint: what to give.
-    """
+    """``value`` itself if it is a stream of that class."""
     if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in cast("Sequence[Any]", value)):
         kind = "list" if isinstance(value, list) else "tuple"
         refuse(f"{call}() was given a {kind}, which is no DataStream. Give streams one by one: {call}(*streams).")
@@ -299,13 +260,7 @@ def stream(
 
 
 def state(descriptor: str, name: Any, *types: Any) -> None:
-    """Refuse a description of state without a name, or with something that is no type.
-
-    Args:
-        descriptor: its class.
-        name: of the state.
-        types: of what is in it.
-    """
+    """Refuse a description of state without a name, or with something that is no type."""
     if text(name, descriptor, "name of the state") == "":
         refuse(f"{descriptor}() was given the name '', by which no state can be found. Give each state its own name.")
     for each in types:
@@ -356,14 +311,7 @@ def declared(type_info: TypeInformation[Any] | None) -> TypeGuard[TypeInformatio
 
 
 def parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) -> int:
-    """Check an operator's parallelism as Flink's OperatorValidationUtils does.
-
-    Args:
-        value: the parallelism, at least 1, or −1 for the environment's at the time of execution.
-        call: API method for messages.
-        operator: the operator's name for messages.
-        fixed: the operator runs with parallelism 1 and nothing else.
-    """
+    """Check an operator's parallelism as Flink's OperatorValidationUtils does."""
     if type(value) is not LeftOpen:
         integer(value, call, f"parallelism of {operator!r}", bits=32)
     if fixed and value != 1:

@@ -13,8 +13,8 @@ _FORMER: dict[str, type] = {}
 
 
 def formerly(*names: str) -> Callable[[C], C]:
-    """A decorator for a class that was renamed or moved: objects in state that were written under the old name come
-    back as objects of this class.
+    """Decorator for a renamed or moved class: objects in state written under an old name come back as objects of this
+    class.
 
     Args:
         names: with their modules, such as ``shop.model.Basket``; ``__main__.Basket`` for one of the program itself.
@@ -41,9 +41,5 @@ def formerly(*names: str) -> Callable[[C], C]:
 
 
 def former(name: str) -> type | None:
-    """The class of today for a name of before.
-
-    Args:
-        name: with its module.
-    """
+    """The class of today for a former name with its module."""
     return _FORMER.get(name)

@@ -1,18 +1,15 @@
-"""Types of columns: what a file holds, as PyFlink's table types name it.
+"""Types of columns: what a file holds, as PyFlink's table types name it (``pyflink.table.types``).
 
-They say what :class:`~penstock.common.Types` do not need to know of records: digits, lengths, whether a value may be
-missing. Formats of files take them, or types of rows: :func:`data_type_of` and :attr:`DataType.type_info` lead from one
-to the other, and ``DataTypes`` makes them. There is no Table API.
-
-Source of names and defaults: ``pyflink.table.types``.
+They know what :class:`~penstock.common.Types` do not need for records: digits, lengths, whether a value may be missing.
+:func:`data_type_of` and :attr:`DataType.type_info` convert one into the other. There is no Table API.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 from penstock.common.callables import shown
 from penstock.common.typeinfo import (
@@ -32,17 +29,14 @@ MAX_LENGTH = 0x7FFFFFFF
 """Of texts and bytes: as long as they come."""
 MAX_DIGITS, MAX_FRACTION = 38, 9
 _NAMES = {"LocalZonedTimestampType": "TIMESTAMP_LTZ"}
+D_co = TypeVar("D_co", bound="DataType", covariant=True)
 
 
 @dataclass(frozen=True, repr=False)
 class DataType:
-    """Base of the types of columns. Make them with :class:`DataTypes`.
+    """Base of the types of columns. Make them with :class:`DataTypes`."""
 
-    Attributes:
-        nullable: whether a value may be missing.
-    """
-
-    nullable: bool = field(default=True, kw_only=True)
+    nullable: bool = field(default=True, kw_only=True)  # whether a value may be missing
 
     @property
     def type_info(self) -> TypeInformation[Any]:
@@ -60,60 +54,47 @@ class DataType:
         return f"DataTypes.{self}{'' if self.nullable else ' NOT NULL'}"
 
 
-@dataclass(frozen=True, repr=False)
 class NullType(DataType):
     """None and nothing else."""
 
 
-@dataclass(frozen=True, repr=False)
 class BooleanType(DataType):
     """True or False."""
 
 
-@dataclass(frozen=True, repr=False)
 class TinyIntType(DataType):
     """An integer of 8 bits."""
 
 
-@dataclass(frozen=True, repr=False)
 class SmallIntType(DataType):
     """An integer of 16 bits."""
 
 
-@dataclass(frozen=True, repr=False)
 class IntType(DataType):
     """An integer of 32 bits."""
 
 
-@dataclass(frozen=True, repr=False)
 class BigIntType(DataType):
     """An integer of 64 bits."""
 
 
-@dataclass(frozen=True, repr=False)
 class FloatType(DataType):
     """A float of 32 bits."""
 
 
-@dataclass(frozen=True, repr=False)
 class DoubleType(DataType):
     """A float of 64 bits."""
 
 
-@dataclass(frozen=True, repr=False)
 class DateType(DataType):
     """A day (``datetime.date``)."""
 
 
 @dataclass(frozen=True, repr=False)
 class VarCharType(DataType):
-    """Text.
+    """Text."""
 
-    Attributes:
-        length: of the longest.
-    """
-
-    length: int = MAX_LENGTH
+    length: int = MAX_LENGTH  # of the longest
 
     def __str__(self) -> str:
         return "STRING" if self.length == MAX_LENGTH else f"VARCHAR({self.length})"
@@ -131,13 +112,9 @@ class CharType(VarCharType):
 
 @dataclass(frozen=True, repr=False)
 class VarBinaryType(DataType):
-    """Bytes.
+    """Bytes."""
 
-    Attributes:
-        length: of the longest.
-    """
-
-    length: int = MAX_LENGTH
+    length: int = MAX_LENGTH  # of the longest
 
     def __str__(self) -> str:
         return "BYTES" if self.length == MAX_LENGTH else f"VARBINARY({self.length})"
@@ -152,21 +129,14 @@ class BinaryType(VarBinaryType):
 
 @dataclass(frozen=True, repr=False)
 class DecimalType(DataType):
-    """A decimal number (``decimal.Decimal``).
+    """A decimal number (``decimal.Decimal``)."""
 
-    Attributes:
-        precision: digits.
-        scale: digits behind the point.
-        whole: whether it is an ``int`` in records.
-    """
-
-    precision: int = MAX_DIGITS
-    scale: int = 18
-    whole: bool = field(default=False, compare=False)
+    precision: int = MAX_DIGITS  # digits
+    scale: int = 18  # digits behind the point
+    whole: bool = field(default=False, compare=False)  # whether it is an ``int`` in records
 
     @property
     def type_info(self) -> TypeInformation[Any]:
-        """``Types.BIG_DEC()``."""
         return Types.BIG_INT() if self.whole else Types.BIG_DEC()
 
     def __str__(self) -> str:
@@ -175,50 +145,33 @@ class DecimalType(DataType):
 
 @dataclass(frozen=True, repr=False)
 class TimeType(DataType):
-    """A time of day (``datetime.time``).
+    """A time of day (``datetime.time``)."""
 
-    Attributes:
-        precision: digits of the fraction of a second.
-    """
-
-    precision: int = 0
+    precision: int = 0  # digits of the fraction of a second
 
 
 @dataclass(frozen=True, repr=False)
 class TimestampType(DataType):
-    """A day and a time on a clock on some wall (``datetime.datetime`` without zone).
+    """A day and a local time (``datetime.datetime`` without zone)."""
 
-    Attributes:
-        precision: digits of the fraction of a second.
-    """
-
-    precision: int = 6
+    precision: int = 6  # digits of the fraction of a second
 
 
 @dataclass(frozen=True, repr=False)
 class LocalZonedTimestampType(TimestampType):
-    """A moment (:class:`~penstock.common.Instant`).
+    """A moment (:class:`~penstock.common.Instant`)."""
 
-    Attributes:
-        zoned: whether it is a ``datetime`` with a zone in records.
-    """
-
-    zoned: bool = field(default=False, compare=False)
+    zoned: bool = field(default=False, compare=False)  # whether it is a ``datetime`` with a zone in records
 
 
 @dataclass(frozen=True, repr=False)
 class ArrayType(DataType):
-    """A list.
-
-    Attributes:
-        element_type: of its elements.
-    """
+    """A list."""
 
     element_type: DataType
 
     @property
     def type_info(self) -> TypeInformation[Any]:
-        """A list."""
         return Types.LIST(self.element_type.type_info)
 
     def __str__(self) -> str:
@@ -227,19 +180,13 @@ class ArrayType(DataType):
 
 @dataclass(frozen=True, repr=False)
 class MapType(DataType):
-    """A dict.
+    """A dict."""
 
-    Attributes:
-        key_type: of its keys, which are never missing.
-        value_type: of its values.
-    """
-
-    key_type: DataType
+    key_type: DataType  # keys are never missing
     value_type: DataType
 
     @property
     def type_info(self) -> TypeInformation[Any]:
-        """A dict."""
         return Types.MAP(self.key_type.type_info, self.value_type.type_info)
 
     def __str__(self) -> str:
@@ -248,13 +195,7 @@ class MapType(DataType):
 
 @dataclass(frozen=True)
 class RowField:
-    """A field of a row.
-
-    Attributes:
-        name: of the field.
-        data_type: of its values.
-        description: for readers.
-    """
+    """A field of a row."""
 
     name: str
     data_type: DataType
@@ -263,27 +204,20 @@ class RowField:
 
 @dataclass(frozen=True, repr=False)
 class RowType(DataType):
-    """A row of named fields.
+    """A row of named fields."""
 
-    Attributes:
-        fields: in order.
-        form: what it is in records: ``row``, ``tuple``, or ``dict``.
-        record_names: names of the fields in records, if they differ from those of the columns.
-    """
-
-    fields: tuple[RowField, ...] = ()
-    form: str = field(default="row", compare=False)
+    fields: tuple[RowField, ...] = ()  # in order
+    form: str = field(default="row", compare=False)  # what it is in records: ``row``, ``tuple``, or ``dict``
+    # names of the fields in records, if they differ from those of the columns
     record_names: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
     def names(self) -> list[str]:
-        """Names of the fields."""
-        return [each.name for each in self.fields]
+        return [field.name for field in self.fields]
 
     @property
     def types(self) -> list[DataType]:
-        """Types of the fields."""
-        return [each.data_type for each in self.fields]
+        return [field.data_type for field in self.fields]
 
     @property
     def type_info(self) -> TypeInformation[Any]:
@@ -351,28 +285,15 @@ _OF_SQL: dict[SqlTimeType, DataType] = {
 }
 
 
-def data_type_of(type_info: TypeInformation[Any]) -> DataType:
-    """The type of a column for values of a record's type. Numbers without a limit get 38 digits, decimals 18 of them
-    behind the point.
-
-    Args:
-        type_info: of the values.
-
-    Raises:
-        UnsupportedError: no column has such values.
-    """
-    return _column_of(type_info)
-
-
 def _fields_of(type_info: TupleTypeInfo | RowTypeInfo) -> RowType:
-    pairs = zip(type_info.field_names, map(_column_of, type_info.field_types), strict=True)
+    pairs = zip(type_info.field_names, map(data_type_of, type_info.field_types), strict=True)
     form = "tuple" if isinstance(type_info, TupleTypeInfo) else "row"
     return RowType(tuple(RowField(name, data_type) for name, data_type in pairs), form=form)
 
 
 def _array_of(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any]) -> DataType:
     is_bytes = type_info == Types.PRIMITIVE_ARRAY(Types.BYTE())
-    return VarBinaryType() if is_bytes else ArrayType(_column_of(type_info.element_type))
+    return VarBinaryType() if is_bytes else ArrayType(data_type_of(type_info.element_type))
 
 
 def _no_column(type_info: TypeInformation[Any] | None) -> NoReturn:
@@ -382,28 +303,22 @@ def _no_column(type_info: TypeInformation[Any] | None) -> NoReturn:
     )
 
 
-_column_of: Callable[..., DataType] = by_kind(
+data_type_of: Callable[[TypeInformation[Any]], DataType] = by_kind(
     scalars=lambda type_info: _OF_BASIC[type_info.basic_type],
     times=lambda type_info: _OF_SQL[type_info.sql_type],
     tuples=_fields_of,
     rows=_fields_of,
     lists=_array_of,
     arrays=_array_of,
-    maps=lambda type_info: MapType(_column_of(type_info.key_type), _column_of(type_info.value_type)),
+    maps=lambda type_info: MapType(data_type_of(type_info.key_type), data_type_of(type_info.value_type)),
     objects=_no_column,
 )
+"""The type of a column for values of a record's type; UnsupportedError if there is none. Numbers without a limit get 38
+digits, decimals 18 of them behind the point."""
 
 
 def row_type_of(value: Any, call: str) -> RowType:
-    """The type of rows that a format of files was given.
-
-    Args:
-        value: ``DataTypes.ROW([…])``, or a type of rows or tuples.
-        call: for messages.
-
-    Raises:
-        TypeInfoError: it is none, or has no fields.
-    """
+    """The type of rows that a format of files was given: ``DataTypes.ROW([…])``, or a type of rows or tuples."""
     found = data_type_of(value) if isinstance(value, RowTypeInfo | TupleTypeInfo) else value
     if not isinstance(found, RowType) or not found.fields:
         raise TypeInfoError(
@@ -411,3 +326,140 @@ def row_type_of(value: Any, call: str) -> RowType:
             "DataTypes.INT()), …]) or Types.ROW_NAMED(['id', …], [Types.INT(), …])."
         )
     return found
+
+
+class _Plain(Protocol[D_co]):
+    def __call__(self, nullable: bool = True) -> D_co: ...
+
+
+def _plain(data_type: type[D_co]) -> _Plain[D_co]:
+    """The method of :class:`DataTypes` for a type that may take nothing but whether a value may be missing."""
+
+    def method(nullable: bool = True) -> D_co:
+        return data_type(nullable=nullable)
+
+    method.__name__ = method.__qualname__ = str(data_type())
+    return method
+
+
+class DataTypes:
+    """Factory of all types of columns, with PyFlink's names."""
+
+    STRING = _plain(VarCharType)
+    BYTES = _plain(VarBinaryType)
+    BOOLEAN = _plain(BooleanType)
+    TINYINT = _plain(TinyIntType)
+    SMALLINT = _plain(SmallIntType)
+    INT = _plain(IntType)
+    BIGINT = _plain(BigIntType)
+    FLOAT = _plain(FloatType)
+    DOUBLE = _plain(DoubleType)
+    DATE = _plain(DateType)
+
+    @staticmethod
+    def VARCHAR(length: int, nullable: bool = True) -> VarCharType:
+        """Text of at most so many characters."""
+        return VarCharType(_between("VARCHAR", "length", length, 1, MAX_LENGTH), nullable=nullable)
+
+    @staticmethod
+    def CHAR(length: int, nullable: bool = True) -> CharType:
+        """Text of so many characters."""
+        return CharType(_between("CHAR", "length", length, 1, MAX_LENGTH), nullable=nullable)
+
+    @staticmethod
+    def VARBINARY(length: int, nullable: bool = True) -> VarBinaryType:
+        """At most so many bytes."""
+        return VarBinaryType(_between("VARBINARY", "length", length, 1, MAX_LENGTH), nullable=nullable)
+
+    @staticmethod
+    def BINARY(length: int, nullable: bool = True) -> BinaryType:
+        """So many bytes."""
+        return BinaryType(_between("BINARY", "length", length, 1, MAX_LENGTH), nullable=nullable)
+
+    @staticmethod
+    def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
+        """A decimal number of so many digits, 1 to 38, ``scale`` of them behind the point."""
+        _between("DECIMAL", "precision", precision, 1, MAX_DIGITS)
+        return DecimalType(precision, _between("DECIMAL", "scale", scale, 0, precision), nullable=nullable)
+
+    @staticmethod
+    def TIME(precision: int = 0, nullable: bool = True) -> TimeType:
+        """A time of day; of its seconds so many digits of a fraction."""
+        return TimeType(_between("TIME", "precision", precision, 0, MAX_FRACTION), nullable=nullable)
+
+    @staticmethod
+    def TIMESTAMP(precision: int = 6, nullable: bool = True) -> TimestampType:
+        """Day and time without a zone; of its seconds so many digits of a fraction."""
+        return TimestampType(_between("TIMESTAMP", "precision", precision, 0, MAX_FRACTION), nullable=nullable)
+
+    @staticmethod
+    def TIMESTAMP_LTZ(precision: int = 6, nullable: bool = True) -> LocalZonedTimestampType:
+        """A moment; of its seconds so many digits of a fraction."""
+        digits = _between("TIMESTAMP_LTZ", "precision", precision, 0, MAX_FRACTION)
+        return LocalZonedTimestampType(digits, nullable=nullable)
+
+    TIMESTAMP_WITH_LOCAL_TIME_ZONE = TIMESTAMP_LTZ
+
+    @staticmethod
+    def ARRAY(element_type: DataType, nullable: bool = True) -> ArrayType:
+        """A list."""
+        return ArrayType(_a_type("ARRAY", element_type), nullable=nullable)
+
+    @staticmethod
+    def MAP(key_type: DataType, value_type: DataType, nullable: bool = True) -> MapType:
+        """A dict."""
+        return MapType(_a_type("MAP", key_type), _a_type("MAP", value_type), nullable=nullable)
+
+    @staticmethod
+    def ROW(row_fields: Sequence[RowField | tuple[str, DataType]] = (), nullable: bool = True) -> RowType:
+        """A row of a :meth:`FIELD` for each; TypeInfoError if two have one name."""
+        fields = tuple(each if isinstance(each, RowField) else DataTypes.FIELD(*each) for each in row_fields)
+        names = [each.name for each in fields]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise TypeInfoError(f"DataTypes.ROW() was given the fields {twice} more than once. Give each its own name.")
+        return RowType(fields, nullable=nullable)
+
+    @staticmethod
+    def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField:
+        """A field of a row."""
+        if not isinstance(name, str):
+            raise TypeInfoError(f"DataTypes.FIELD() was given {shown(name)} as the name of a field. Give a text.")
+        return RowField(name, _a_type("FIELD", data_type), description)
+
+    @staticmethod
+    def NULL() -> NoReturn:
+        """No file has a column of nothing: always UnsupportedError."""
+        raise UnsupportedError("DataTypes.NULL(): no file has a column of nothing. Use a type that may be None.")
+
+    @staticmethod
+    def MULTISET(element_type: DataType, nullable: bool = True) -> NoReturn:
+        """No file has such a column: always UnsupportedError."""
+        raise UnsupportedError(
+            "DataTypes.MULTISET(): columns of files do not count elements. Use DataTypes.MAP(element_type, "
+            "DataTypes.INT()), from element to count."
+        )
+
+    @staticmethod
+    def INTERVAL(upper_resolution: Any, lower_resolution: Any = None) -> NoReturn:
+        """No file has such a column: always UnsupportedError."""
+        raise UnsupportedError("DataTypes.INTERVAL(): columns of files hold no spans of time. Use DataTypes.BIGINT().")
+
+
+def _between(name: str, what: str, value: Any, least: int, most: int) -> int:
+    if type(value) is int and least <= value <= most:
+        return value
+    raise TypeInfoError(f"DataTypes.{name}() was given {shown(value)} as {what}. Give {least} to {most}.")
+
+
+def _a_type(name: str, value: Any) -> DataType:
+    if isinstance(value, DataType):
+        return value
+    hint = "Write the type with its parentheses, such as DataTypes.STRING()."
+    if isinstance(value, TypeInformation):
+        try:
+            instead = f"DataTypes for {data_type_of(cast('TypeInformation[Any]', value))}."
+        except UnsupportedError:
+            instead = "DataTypes.STRING(), say."
+        hint = f"Here stand types of columns: {instead}"
+    raise TypeInfoError(f"DataTypes.{name}() was given {shown(value)} where a type is expected. {hint}")

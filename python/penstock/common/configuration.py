@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import UnionType
 from typing import Any, TypeVar
 
 from penstock.common.settings.settings import SECRETS, find
@@ -16,13 +17,10 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 class Configuration:
-    """A mutable map of settings; every value is kept as text, as in Flink.
-
-    The value of a known setting is checked when it is set; ``docs/settings.md`` lists them.
+    """A mutable map of settings; every value is kept as text, as in Flink. A known setting is checked when it is set.
 
     Args:
-        other: settings to start from (copied): another configuration, or a mapping of keys to texts, numbers, and truth
-            values.
+        other: settings to copy: another configuration, or a mapping of keys to texts, numbers, and truth values.
 
     Raises:
         ConfigurationError: a key begins with ``penstock.`` and does not exist, or a value is invalid.
@@ -53,7 +51,8 @@ class Configuration:
             raise ConfigurationError(f"from_dict({map!r}): a mapping of keys to values is needed, such as a dict.")
         return cls(map)
 
-    def _set(self, key: str, value: str) -> Configuration:
+    def _set(self, key: str, value: str, original: Value | bytearray | None = None) -> Configuration:
+        """Set a text, and keep the object that it was made from."""
         if not isinstance(key, str) or not key:
             raise ConfigurationError(
                 f"A configuration key must be a non-empty text, not {key!r}. Give one such as 'parallelism.default'."
@@ -62,84 +61,52 @@ class Configuration:
         if setting is not None:
             setting.parse(key, value)
         self._values[key] = value
-        self._given.pop(key, None)
-        return self
-
-    def _keep(self, key: str, value: Value | bytearray) -> Configuration:
-        """Keep the object that a text was made from."""
-        self._given[key] = value
+        self._given[key] = value if original is None else original
         return self
 
     def set_string(self, key: str, value: str) -> Configuration:
         """Set a text."""
-        if not isinstance(value, str):
-            raise ConfigurationError(
-                f"set_string({key!r}) was given {value!r}, which is not a str. Use set_integer(), set_boolean() …"
-            )
+        _check("set_string", key, value, str, "a str. Use set_integer(), set_boolean() …")
         return self._set(key, value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
         """Set an integer."""
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ConfigurationError(f"set_integer({key!r}) was given {value!r}, which is not an int. Give one.")
-        return self._set(key, str(value))._keep(key, value)
+        _check("set_integer", key, value, int, "an int. Give one")
+        return self._set(key, str(value), value)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set a boolean."""
-        if not isinstance(value, bool):
-            raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, not a bool. Give True or False.")
-        return self._set(key, _text(key, value))._keep(key, value)
+        _check("set_boolean", key, value, bool, "a bool. Give True or False")
+        return self._set(key, _text(key, value), value)
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set a float."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigurationError(
-                f"set_float({key!r}) was given {value!r}, which is not a number. Give one without quotes."
-            )
-        return self._set(key, repr(float(value)))._keep(key, float(value))
+        _check("set_float", key, value, int | float, "a number. Give one without quotes")
+        return self._set(key, repr(float(value)), float(value))
 
     def set_bytearray(self, key: str, value: bytes | bytearray) -> Configuration:
         """Set bytes; their text is hexadecimal."""
-        if not isinstance(value, bytes | bytearray):
-            raise ConfigurationError(
-                f"set_bytearray({key!r}) was given {value!r}, which is neither bytes nor a bytearray. Encode it."
-            )
-        return self._set(key, value.hex())._keep(key, bytearray(value))
+        _check("set_bytearray", key, value, bytes | bytearray, "bytes or a bytearray. Encode it")
+        return self._set(key, value.hex(), bytearray(value))
 
     def get_string(self, key: str, default_value: str) -> str:
         """The text at ``key``, or the default."""
         return self._values.get(key, default_value)
 
     def get_integer(self, key: str, default_value: int) -> int:
-        """The integer at ``key``, or the default.
-
-        Raises:
-            ConfigurationError: the value is not an integer.
-        """
+        """The integer at ``key``, or the default; ConfigurationError for another text. So do the other three."""
         return self._parsed(key, default_value, int, "an integer")
 
     def get_float(self, key: str, default_value: float) -> float:
-        """The float at ``key``, or the default.
-
-        Raises:
-            ConfigurationError: the value is not a number.
-        """
+        """The float at ``key``, or the default."""
         return self._parsed(key, default_value, float, "a number")
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
-        """The boolean at ``key`` (true or false in any case), or the default.
-
-        Raises:
-            ConfigurationError: the value is neither.
-        """
+        """The boolean at ``key`` (true or false in any case), or the default."""
         return self._parsed(key, default_value, lambda text: _BOOLEANS[text.strip().lower()], "true or false")
 
     def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
-        """The bytes at ``key``, or the default.
-
-        Raises:
-            ConfigurationError: the value was not set by :meth:`set_bytearray`.
-        """
+        """The bytes at ``key``, as :meth:`set_bytearray` writes them, or the default."""
         return self._parsed(key, default_value, bytearray.fromhex, "a hexadecimal text")
 
     def _parsed(self, key: str, default_value: T, parse: Callable[[str], T], wanted: str) -> T:
@@ -155,11 +122,7 @@ class Configuration:
 
     @staticmethod
     def parse_list_value(value: str | None) -> list[str]:
-        """The texts of a list: ``[one, two]``, ``one;two``, or lines that begin with ``- ``.
-
-        Args:
-            value: the text; None or an empty one for no texts.
-        """
+        """The texts of a list: ``[one, two]``, ``one;two``, or lines that begin with ``- ``; none of None."""
         text = (value or "").strip()
         lines = text.splitlines()
         if text.startswith("[") and text.endswith("]"):
@@ -187,14 +150,12 @@ class Configuration:
         if not isinstance(other, Configuration):
             raise ConfigurationError(f"add_all({other!r}): a Configuration is needed; make one by from_dict().")
         for key, value in other._values.items():
-            self._set((prefix or "") + key, value)
-            if key in other._given:
-                self._keep((prefix or "") + key, other._given[key])
+            self._set((prefix or "") + key, value, other._given[key])
         return self
 
     def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
         """Write all settings into a dict: numbers, truth values and bytes as such if they were set as such."""
-        target_dict.update({**self._values, **{key: self._given[key] for key in self._values if key in self._given}})
+        target_dict.update({key: self._given[key] for key in self._values})
 
     def to_dict(self) -> dict[str, str]:
         """All settings, in order of first setting (a copy)."""
@@ -212,6 +173,11 @@ class Configuration:
     def __repr__(self) -> str:
         shown = {key: "…" if key in SECRETS else value for key, value in self._values.items()}
         return f"Configuration({shown})"
+
+
+def _check(call: str, key: str, value: object, kind: type | UnionType, wanted: str) -> None:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ConfigurationError(f"{call}({key!r}) was given {value!r}, which is not {wanted}.")
 
 
 def _text(key: str, value: Value) -> str:

@@ -1,7 +1,5 @@
-"""What functions are given beside their records: where they run, their state, time and timers.
-
-These are the interfaces, which the runtime implements. Users meet them under PyFlink's names, such as
-``KeyedProcessFunction.Context``.
+"""What functions are given beside their records: where they run, their state, time and timers. The runtime implements
+these interfaces; users meet them under PyFlink's names, such as ``KeyedProcessFunction.Context``.
 
 Source of the names: ``pyflink.datastream.functions``, ``pyflink.datastream.timerservice``. Times are milliseconds.
 """
@@ -81,14 +79,7 @@ class DistributedCache(ABC):
 
     @abstractmethod
     def get_file(self, name: str) -> str:
-        """The path of a file, or folder.
-
-        Args:
-            name: under which ``register_cached_file`` was told of it.
-
-        Raises:
-            UnknownNameError: there is none of that name.
-        """
+        """The path of the file or folder that ``register_cached_file`` has named so, or UnknownNameError."""
 
 
 class RuntimeContext(KeyedStateStore):
@@ -146,11 +137,8 @@ class TimerService(ABC):
 
     @abstractmethod
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Have ``on_timer`` called for the current key when the watermark reaches a time.
-
-        Raises:
-            InvalidProgramError: the stream is not keyed. So do the other three.
-        """
+        """Have ``on_timer`` called for the current key when the watermark reaches a time. Without a key, this and the
+        other three raise an InvalidProgramError."""
 
     @abstractmethod
     def register_processing_time_timer(self, timestamp: int) -> None:
@@ -224,11 +212,7 @@ class ReadOnlyBroadcastContext(BaseContext):
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> ReadOnlyBroadcastState[K, V]:
-        """A broadcast state, to read.
-
-        Raises:
-            InvalidProgramError: the stream was not broadcast with such a state.
-        """
+        """A broadcast state, to read; InvalidProgramError if the stream was not broadcast with it."""
 
 
 class BroadcastContext(BaseContext):
@@ -238,11 +222,7 @@ class BroadcastContext(BaseContext):
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> BroadcastState[K, V]:
-        """A broadcast state, to read and to change.
-
-        Raises:
-            InvalidProgramError: the stream was not broadcast with such a state.
-        """
+        """A broadcast state, to read and to change; InvalidProgramError if the stream was not broadcast with it."""
 
 
 class KeyedReadOnlyBroadcastContext(ReadOnlyBroadcastContext, KeyedContext[KEY_co]):
@@ -284,11 +264,7 @@ class WindowContext(ABC, Generic[W_co]):
 
     @abstractmethod
     def window_state(self) -> KeyedStateStore:
-        """State of this key and window; the function's ``clear`` should clear it.
-
-        Raises:
-            InvalidProgramError: the windows are sessions, which merge.
-        """
+        """State of this key and window, for the function's ``clear`` to clear; InvalidProgramError of sessions."""
 
     @abstractmethod
     def global_state(self) -> KeyedStateStore:

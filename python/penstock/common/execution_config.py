@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -41,20 +42,32 @@ class _Program(Protocol):
     def set_restart_strategy(self, restart_strategy: RestartStrategyConfiguration) -> object: ...
 
 
+def _keeps(hint: Setting, value: object) -> Callable[[_Self], _Self]:
+    """The method that keeps a value, which means nothing here."""
+
+    def keep(self: _Self) -> _Self:
+        self._program.settings = self._program.settings.hinted(hint, value)  # pyright: ignore[reportPrivateUsage]
+        return self
+
+    return keep
+
+
+def _kept(hint: Setting) -> Callable[[ExecutionConfig], Any]:
+    """The method that gives back what was kept."""
+
+    def kept(self: ExecutionConfig) -> Any:
+        return self._program.settings.hint(hint)  # pyright: ignore[reportPrivateUsage]
+
+    return kept
+
+
 class ExecutionConfig:
     """The settings of a program, as ``get_config()`` of its environment gives them: what is set here counts for the
-    program as if its environment's own methods had set it.
+    program as if its environment's own methods had set it. Serializers, the closure cleaner and the end of Flink's
+    tasks mean nothing here: such settings are kept and given back."""
 
-    Serializers, the closure cleaner and the end of Flink's tasks are not here; what is set of them is kept, given back,
-    and means nothing.
-
-    Attributes:
-        PARALLELISM_DEFAULT: leaves the parallelism to the system.
-        PARALLELISM_UNKNOWN: no parallelism of a program.
-    """
-
-    PARALLELISM_DEFAULT = -1
-    PARALLELISM_UNKNOWN = -2
+    PARALLELISM_DEFAULT = -1  # leaves the parallelism to the system
+    PARALLELISM_UNKNOWN = -2  # no parallelism of a program
 
     __slots__ = ("_program",)
 
@@ -71,13 +84,6 @@ class ExecutionConfig:
     def _set(self: _Self, **values: Any) -> _Self:
         self._program.settings = replace(self._program.settings, **values)
         return self
-
-    def _hinted(self: _Self, hint: Setting, value: object) -> _Self:
-        self._program.settings = self._program.settings.hinted(hint, value)
-        return self
-
-    def _flag(self, hint: Setting) -> bool:
-        return self._program.settings.hint(hint)
 
     # --- what counts --------------------------------------------------------------------------------------------------
 
@@ -100,10 +106,9 @@ class ExecutionConfig:
         return self._program.settings.max_parallelism
 
     def set_auto_watermark_interval(self: _Self, interval: int) -> _Self:
-        """Milliseconds between two questions to a periodic watermark generator. 0: it is asked at the end of the input
-        only. All others are the same here: it is asked after numbers of records, so that results do not depend on the
-        clock."""
-        return self._set(watermark_interval=_milliseconds(interval, "set_auto_watermark_interval"))
+        """0: a periodic watermark generator is asked at the end of the input only. All other milliseconds mean the
+        same: it is asked after numbers of records, so that results do not depend on the clock."""
+        return self._set(watermark_interval=checks.at_least(0, interval, "set_auto_watermark_interval", "milliseconds"))
 
     def get_auto_watermark_interval(self) -> int:
         """The interval in milliseconds."""
@@ -111,7 +116,7 @@ class ExecutionConfig:
 
     def set_latency_tracking_interval(self: _Self, interval: int) -> _Self:
         """Milliseconds between two latency markers of a source; 0 for none."""
-        return self._set(latency_interval=_milliseconds(interval, "set_latency_tracking_interval"))
+        return self._set(latency_interval=checks.at_least(0, interval, "set_latency_tracking_interval", "milliseconds"))
 
     def get_latency_tracking_interval(self) -> int:
         """The interval in milliseconds."""
@@ -130,11 +135,7 @@ class ExecutionConfig:
         return self._program.settings.object_reuse
 
     def set_global_job_parameters(self: _Self, global_job_parameters_dict: dict[str, str]) -> _Self:
-        """What functions read by ``get_job_parameter`` of their runtime context.
-
-        Args:
-            global_job_parameters_dict: texts by name; other values are written as texts.
-        """
+        """What functions read by ``get_job_parameter`` of their runtime context; values are written as texts."""
         hint = "Give a dict of names and texts, such as {'limit': '5'}."
         checks.instance(global_job_parameters_dict, "set_global_job_parameters", dict, hint)
         return self._set(parameters=tuple((str(k), str(v)) for k, v in global_job_parameters_dict.items()))
@@ -166,78 +167,44 @@ class ExecutionConfig:
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    def enable_closure_cleaner(self: _Self) -> _Self:
-        """Kept. There is no closure cleaner here."""
-        return self._hinted(hints.CLOSURE_CLEANER, "RECURSIVE")
-
-    def disable_closure_cleaner(self: _Self) -> _Self:
-        """Kept. There is no closure cleaner here."""
-        return self._hinted(hints.CLOSURE_CLEANER, "NONE")
+    enable_closure_cleaner = _keeps(hints.CLOSURE_CLEANER, "RECURSIVE")
+    disable_closure_cleaner = _keeps(hints.CLOSURE_CLEANER, "NONE")
+    enable_force_kryo = _keeps(hints.FORCE_KRYO, True)
+    disable_force_kryo = _keeps(hints.FORCE_KRYO, False)
+    is_force_kryo_enabled = _kept(hints.FORCE_KRYO)
+    enable_force_avro = _keeps(hints.FORCE_AVRO, True)
+    disable_force_avro = _keeps(hints.FORCE_AVRO, False)
+    is_force_avro_enabled = _kept(hints.FORCE_AVRO)
+    enable_generic_types = _keeps(hints.GENERIC_TYPES, True)
+    disable_generic_types = _keeps(hints.GENERIC_TYPES, False)
+    get_task_cancellation_interval = _kept(hints.CANCELLATION_INTERVAL)
+    get_task_cancellation_timeout = _kept(hints.CANCELLATION_TIMEOUT)
+    is_use_snapshot_compression = _kept(hints.SNAPSHOT_COMPRESSION)
 
     def is_closure_cleaner_enabled(self) -> bool:
         """What was set; True at first."""
         return self._program.settings.hint(hints.CLOSURE_CLEANER) != "NONE"
 
-    def enable_force_kryo(self: _Self) -> _Self:
-        """Kept. Records are Python objects."""
-        return self._hinted(hints.FORCE_KRYO, True)
-
-    def disable_force_kryo(self: _Self) -> _Self:
-        """Kept. Records are Python objects."""
-        return self._hinted(hints.FORCE_KRYO, False)
-
-    def is_force_kryo_enabled(self) -> bool:
-        """What was set; False at first."""
-        return self._flag(hints.FORCE_KRYO)
-
-    def enable_force_avro(self: _Self) -> _Self:
-        """Kept. Records are Python objects."""
-        return self._hinted(hints.FORCE_AVRO, True)
-
-    def disable_force_avro(self: _Self) -> _Self:
-        """Kept. Records are Python objects."""
-        return self._hinted(hints.FORCE_AVRO, False)
-
-    def is_force_avro_enabled(self) -> bool:
-        """What was set; False at first."""
-        return self._flag(hints.FORCE_AVRO)
-
-    def enable_generic_types(self: _Self) -> _Self:
-        """Kept. A type that is not declared is pickled, which Flink does not take for a generic type either."""
-        return self._hinted(hints.GENERIC_TYPES, True)
-
-    def disable_generic_types(self: _Self) -> _Self:
-        """Kept; see :meth:`enable_generic_types`."""
-        return self._hinted(hints.GENERIC_TYPES, False)
-
     def has_generic_types_disabled(self) -> bool:
-        """What was set; False at first."""
-        return not self._flag(hints.GENERIC_TYPES)
+        """What was set; False at first. Undeclared types are pickled, which are not generic types in Flink either."""
+        return not self._program.settings.hint(hints.GENERIC_TYPES)
 
     def set_task_cancellation_interval(self: _Self, interval: int) -> _Self:
         """Kept. On Spark ``spark.python.task.killTimeout`` says how long a cancelled task may go on."""
-        return self._hinted(hints.CANCELLATION_INTERVAL, _milliseconds(interval, "set_task_cancellation_interval"))
-
-    def get_task_cancellation_interval(self) -> int:
-        """What was set in milliseconds; 30,000 at first."""
-        return self._program.settings.hint(hints.CANCELLATION_INTERVAL)
+        value = checks.at_least(0, interval, "set_task_cancellation_interval", "milliseconds")
+        return _keeps(hints.CANCELLATION_INTERVAL, value)(self)
 
     def set_task_cancellation_timeout(self: _Self, timeout: int) -> _Self:
         """Kept; see :meth:`set_task_cancellation_interval`."""
-        return self._hinted(hints.CANCELLATION_TIMEOUT, _milliseconds(timeout, "set_task_cancellation_timeout"))
-
-    def get_task_cancellation_timeout(self) -> int:
-        """What was set in milliseconds; 180,000 at first."""
-        return self._program.settings.hint(hints.CANCELLATION_TIMEOUT)
+        return _keeps(
+            hints.CANCELLATION_TIMEOUT,
+            checks.at_least(0, timeout, "set_task_cancellation_timeout", "milliseconds"),
+        )(self)
 
     def set_use_snapshot_compression(self: _Self, use_snapshot_compression: bool) -> _Self:
         """Kept. No snapshots are taken."""
         given = checks.boolean(use_snapshot_compression, "set_use_snapshot_compression", "use_snapshot_compression")
-        return self._hinted(hints.SNAPSHOT_COMPRESSION, given)
-
-    def is_use_snapshot_compression(self) -> bool:
-        """What was set; False at first."""
-        return self._flag(hints.SNAPSHOT_COMPRESSION)
+        return _keeps(hints.SNAPSHOT_COMPRESSION, given)(self)
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
         """None: records are Python objects."""
@@ -247,9 +214,7 @@ class ExecutionConfig:
         """None: records are Python objects."""
         return []
 
-    def get_registered_pojo_types(self) -> list[str]:
-        """None: records are Python objects."""
-        return []
+    get_registered_pojo_types = get_registered_kryo_types
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ExecutionConfig) and self._program.settings == other._program.settings
@@ -259,9 +224,3 @@ class ExecutionConfig:
 
     def __repr__(self) -> str:
         return f"<ExecutionConfig parallelism={self.get_parallelism()}>"
-
-
-def _milliseconds(value: int, call: str) -> int:
-    if checks.integer(value, call, "time in milliseconds") < 0:
-        checks.illegal_argument(f"{call}({value}): a time is 0 or more milliseconds. Give such a number.")
-    return value

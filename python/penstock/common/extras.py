@@ -9,16 +9,7 @@ from penstock.errors import ConfigurationError
 
 
 def library(module: str, extra: str, what: str) -> Any:
-    """A module of an optional library.
-
-    Args:
-        module: its name.
-        extra: of the package, which installs it.
-        what: needs it, for the error.
-
-    Raises:
-        ConfigurationError: it cannot be imported.
-    """
+    """A module of an optional library."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -31,13 +22,7 @@ def fastavro() -> Any:
 
 
 def lacking(what: str, extra: str, error: ImportError) -> ConfigurationError:
-    """The error where an optional library is not there.
-
-    Args:
-        what: does not work.
-        extra: of the package, which helps.
-        error: of the import.
-    """
+    """The error where an optional library is not there."""
     return ConfigurationError(
         f"{what}: {error}. Install it on the driver and where tasks run: pip install 'penstock[{extra}]'."
     )

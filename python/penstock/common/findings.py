@@ -8,20 +8,12 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that differs.
+    """One thing that differs."""
 
-    Attributes:
-        what: ``savepoint``, ``operator``, ``state`` or ``source``.
-        where: the operator's ID; "" of the whole savepoint.
-        name: the operator's, with its uid, as far as they are known; the place of the whole savepoint.
-        change: ``added``, ``removed``, or the field that has changed.
-        before, after: of it; None if there was or is none.
-    """
-
-    what: str
-    where: str
-    name: str
-    change: str
+    what: str  # ``savepoint``, ``operator``, ``state`` or ``source``
+    where: str  # the operator's ID; "" of the whole savepoint
+    name: str  # the operator's, with its uid, as far as they are known; the place of the whole savepoint
+    change: str  # ``added``, ``removed``, or the field that has changed
     before: Any = None
     after: Any = None
 
@@ -31,16 +23,9 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing.
+    """One thing."""
 
-    Attributes:
-        code: its kind, such as ``inherited`` or ``starts-empty``.
-        severity: ``error`` where state is lost or wrong, ``warning`` where it may be, ``info``.
-        operator_id: whose: in the savepoint, or of the program where it is not there.
-        said: a sentence, with what can be done.
-    """
-
-    code: str
-    severity: Severity
-    operator_id: str
-    said: str
+    code: str  # its kind, such as ``inherited`` or ``starts-empty``
+    severity: Severity  # ``error`` where state is lost or wrong, ``warning`` where it may be, ``info``
+    operator_id: str  # whose: in the savepoint, or of the program where it is not there
+    said: str  # a sentence, with what can be done

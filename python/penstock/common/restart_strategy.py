@@ -15,13 +15,10 @@ class RestartStrategyConfiguration(ABC):
 
     @abstractmethod
     def delay_after(self, failures: Sequence[float]) -> int | None:
-        """How long to wait before the job is run again. O(1).
+        """Milliseconds to wait before the job is run again, None if it has failed for good. O(1).
 
         Args:
             failures: when it has failed so far, in seconds of a clock that never goes back, the last one included.
-
-        Returns:
-            Milliseconds; None if the job has failed for good.
         """
 
     @abstractmethod
@@ -55,15 +52,10 @@ class FallbackRestart(NoRestart):
 
 @dataclass(frozen=True)
 class FixedDelayRestart(RestartStrategyConfiguration):
-    """So many times, after a fixed delay.
+    """So many times, after a fixed delay."""
 
-    Attributes:
-        attempts: 0 for never.
-        delay_ms: pause before each.
-    """
-
-    attempts: int
-    delay_ms: int = 0
+    attempts: int  # 0 for never
+    delay_ms: int = 0  # pause before each
 
     def delay_after(self, failures: Sequence[float]) -> int | None:
         return self.delay_ms if len(failures) <= self.attempts else None
@@ -82,17 +74,11 @@ class FixedDelayRestart(RestartStrategyConfiguration):
 
 @dataclass(frozen=True)
 class FailureRateRestart(RestartStrategyConfiguration):
-    """As long as it does not fail too often. Flink 1.11 tolerates one failure less; later versions count as here.
+    """As long as it does not fail too often. Flink 1.11 tolerates one failure less; later versions count as here."""
 
-    Attributes:
-        rate: failures that are tolerated in an interval.
-        interval_ms: its length.
-        delay_ms: pause before each restart.
-    """
-
-    rate: int
-    interval_ms: int
-    delay_ms: int
+    rate: int  # failures that are tolerated in an interval
+    interval_ms: int  # its length
+    delay_ms: int  # pause before each restart
 
     def delay_after(self, failures: Sequence[float]) -> int | None:
         if len(failures) > self.rate and (failures[-1] - failures[-1 - self.rate]) * 1000 <= self.interval_ms:
@@ -135,31 +121,20 @@ class RestartStrategies:
 
     @staticmethod
     def fixed_delay_restart(restart_attempts: int, delay_between_attempts: int) -> FixedDelayRestart:
-        """The job is run again from the start, at most so many times.
-
-        Args:
-            restart_attempts: 0 or more.
-            delay_between_attempts: milliseconds before each.
-        """
-        _check("fixed_delay_restart", 0, restart_attempts, "number of attempts")
-        _check("fixed_delay_restart", 0, delay_between_attempts, "delay in milliseconds")
+        """The job is run again at most so many times, 0 or more, after so many milliseconds each."""
+        checks.at_least(0, restart_attempts, "fixed_delay_restart", "number of attempts")
+        checks.at_least(0, delay_between_attempts, "fixed_delay_restart", "delay in milliseconds")
         return FixedDelayRestart(restart_attempts, delay_between_attempts)
 
     @staticmethod
     def failure_rate_restart(failure_rate: int, failure_interval: int, delay_interval: int) -> FailureRateRestart:
-        """The job is run again from the start, until it has failed more than so many times within an interval.
+        """The job is run again, until it has failed more than so many times, 1 or more, within an interval.
 
         Args:
-            failure_rate: 1 or more.
             failure_interval: milliseconds, 1 or more, by the clock.
             delay_interval: milliseconds before each restart.
         """
-        _check("failure_rate_restart", 1, failure_rate, "number of failures")
-        _check("failure_rate_restart", 1, failure_interval, "interval in milliseconds")
-        _check("failure_rate_restart", 0, delay_interval, "delay in milliseconds")
+        checks.at_least(1, failure_rate, "failure_rate_restart", "number of failures")
+        checks.at_least(1, failure_interval, "failure_rate_restart", "interval in milliseconds")
+        checks.at_least(0, delay_interval, "failure_rate_restart", "delay in milliseconds")
         return FailureRateRestart(failure_rate, failure_interval, delay_interval)
-
-
-def _check(call: str, least: int, value: int, what: str) -> None:
-    if checks.integer(value, call, what) < least:
-        checks.illegal_argument(f"{call}() was given {value} as {what}. Give {least} or more.")

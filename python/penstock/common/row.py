@@ -1,7 +1,4 @@
-"""Row and RowKind: PyFlink's record with optional field names and a kind of change.
-
-Source of the behaviour: ``pyflink.common.types``.
-"""
+"""Row and RowKind: PyFlink's record with optional field names and a kind of change (``pyflink.common.types``)."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -36,9 +33,7 @@ class Row:
 
     ``Row("a", 1)`` has positions only, ``Row(word="a", count=1)`` also names (``row.word``, ``row["word"]``,
     ``row[0]``). Rows are equal if their kinds and values are, and their names, in whatever order, as in PyFlink.
-
-    Raises:
-        TypeInfoError: when positional and named fields are mixed; it is a ValueError, too.
+    Positional and named fields together are a TypeInfoError.
     """
 
     __slots__ = ("_kind", "_names", "_values")
@@ -94,11 +89,8 @@ class Row:
         object.__setattr__(self, "_names", tuple(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
-        """Values in the order of the given names; of a row without names all values in their own order (PyFlink).
-
-        Raises:
-            UnknownFieldError: the row has names, but not this one.
-        """
+        """Values in the order of the names, or UnknownFieldError; of a row without names in their own order
+        (PyFlink)."""
         return [self[name] for name in names] if self._names is not None else list(self._values)
 
     @property
@@ -112,11 +104,7 @@ class Row:
         return self._called("values") if _has(self._names, "values") else tuple(self._values)
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Name → value; with ``recursive`` also for rows inside rows, lists and dicts.
-
-        Raises:
-            TypeInfoError: when the row has no names; it is a TypeError, too.
-        """
+        """Name → value, with ``recursive`` also of rows in rows, lists and dicts; TypeInfoError without names."""
         if self._names is None:
             raise TypeInfoError(
                 f"as_dict() of {self!r}, which has no field names and so no dict form. Build it as Row(name=value)."
@@ -125,15 +113,7 @@ class Row:
         return dict(zip(self._names, values, strict=False))
 
     def __call__(self, *values: Any) -> Row:
-        """A row whose names are the values of this one, which so is a class of rows:
-        ``Point = Row("x", "y"); Point(1, 2).x``.
-
-        Args:
-            values: its fields in order, as many as there are names, or fewer.
-
-        Raises:
-            TypeInfoError: more of them; it is a ValueError, too.
-        """
+        """A row whose names are the first values of this one: ``Point = Row("x", "y"); Point(1, 2).x``."""
         names: tuple[str, ...] = tuple(self._values)
         if len(values) > len(names):
             raise TypeInfoError(
@@ -239,12 +219,7 @@ def _plain(value: Any) -> Any:
 
 
 def in_order(row: Row, names: tuple[str, ...]) -> Sequence[Any]:
-    """The values of a row in the order of some names: by name where it has the same ones, else by position.
-
-    Args:
-        row: of as many fields.
-        names: of the fields.
-    """
+    """The values of a row in the order of some names: by name where it has the same ones, else by position."""
     own = names_of(row)
     by_name = own is not None and own != names and set(own) == set(names)
     return row.get_fields_by_names(names) if by_name else tuple(row)

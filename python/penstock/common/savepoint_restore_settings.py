@@ -37,22 +37,13 @@ class SavepointRestoreSettings:
 
     @staticmethod
     def from_configuration(configuration: Configuration) -> SavepointRestoreSettings:
-        """What a configuration says.
-
-        Args:
-            configuration: of a program.
-        """
+        """What a configuration says."""
         path = configuration.get_string(PATH, "")
         return SavepointRestoreSettings(path or None, configuration.get_boolean(IGNORE, False))
 
     @staticmethod
     def to_configuration(savepoint_restore_settings: SavepointRestoreSettings, configuration: Configuration) -> None:
-        """Write settings into a configuration, which ``env.configure()`` or ``get_execution_environment()`` take.
-
-        Args:
-            savepoint_restore_settings: to be written.
-            configuration: takes them.
-        """
+        """Write settings into a configuration, which ``env.configure()`` or ``get_execution_environment()`` take."""
         given = savepoint_restore_settings
         configuration.set_boolean(IGNORE, given.allow_non_restored_state())
         if given.get_restore_path() is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO, Any, Generic, TypeVar
 
 from penstock.common import checks
@@ -20,6 +21,7 @@ __all__ = [
     "SerializationSchema",
     "SimpleStringEncoder",
     "SimpleStringSchema",
+    "TypeSerializer",
 ]
 
 T = TypeVar("T")
@@ -34,9 +36,6 @@ class Encoder(ABC, Generic[T_contra]):
     def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder[Any]:
         """Writes the text of each record as a line.
 
-        Args:
-            charset_name: encoding by its Python or IANA name.
-
         Raises:
             InvalidProgramError: Python does not know the charset.
             UnsupportedError: its line end is not the byte 10.
@@ -45,34 +44,17 @@ class Encoder(ABC, Generic[T_contra]):
 
     @abstractmethod
     def encode(self, element: T_contra, stream: IO[bytes], /) -> None:
-        """Write a record.
-
-        Args:
-            element: the record.
-            stream: where to write it; of a part of a file, which others open and close.
-        """
+        """Write a record to a stream, which is part of a file that others open and close."""
 
 
 @dataclass(frozen=True)
 class SimpleStringEncoder(Encoder[Any]):
-    """Writes the text of each record as a line (Flink: ``SimpleStringEncoder``). A character that the charset does not
-    have becomes ``?``, as in Java.
+    """Writes each record's text as a line (Flink: ``SimpleStringEncoder``); ``?`` is what the charset lacks."""
 
-    Attributes:
-        charset_name: encoding of the text.
-        text: makes the text of a record; a sink puts in the one of its records' declared type.
-    """
-
-    charset_name: str = "UTF-8"
-    text: Callable[[Any], str] = str
+    charset_name: str = "UTF-8"  # encoding of the text
+    text: Callable[[Any], str] = str  # makes the text of a record; a sink puts in the one of its records' declared type
 
     def __post_init__(self) -> None:
-        """Look at the charset.
-
-        Raises:
-            InvalidProgramError: Python does not know the charset.
-            UnsupportedError: its line end is not the byte 10.
-        """
         checks.charset(self.charset_name, "simple_string_encoder")
         if "\n".encode(self.charset_name) != b"\n":
             raise UnsupportedError(
@@ -115,15 +97,21 @@ class DeserializationSchema(ABC, Generic[T_co]):
         return JavaSchema(self)
 
 
+class TypeSerializer(ABC, Generic[T]):
+    """What writes values as bytes and reads them again (``pyflink.common.serializer``)."""
+
+    @abstractmethod
+    def serialize(self, element: T, stream: BytesIO, /) -> None:
+        """Write a value."""
+
+    @abstractmethod
+    def deserialize(self, stream: BytesIO, /) -> T:
+        """Read a value."""
+
+
 class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
     """Texts as their bytes in a charset (Flink: ``SimpleStringSchema``). Bytes that are no text become U+FFFD, and
-    characters that the charset does not have become ``?``, as in Java.
-
-    Args:
-        charset: encoding by its Python or IANA name.
-
-    Raises:
-        InvalidProgramError: Python does not know the charset.
+    characters that the charset does not have become ``?``, as in Java. InvalidProgramError if Python does not know it.
     """
 
     def __init__(self, charset: str = "UTF-8") -> None:
@@ -152,11 +140,7 @@ class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
         return "ByteArraySchema()"
 
     def serialize(self, element: bytes, /) -> bytes:
-        """The record.
-
-        Raises:
-            SerializationError: it is not bytes.
-        """
+        """The record; SerializationError if it is not bytes."""
         return _bytes("ByteArraySchema", "the record", element)
 
     def deserialize(self, message: bytes, /) -> bytes:
@@ -169,30 +153,17 @@ class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
 
 
 class RowFieldExtractorSchema(SerializationSchema[Any]):
-    """One field of a row, which holds bytes (Flink: ``RowFieldExtractorSchema``), such as the key of a message.
-
-    Args:
-        field_index: of the field, from 0.
-
-    Raises:
-        InvalidProgramError: it is no whole number, or negative.
-    """
+    """A field of a row that holds bytes, by position (Flink: ``RowFieldExtractorSchema``), such as the key of a
+    message."""
 
     def __init__(self, field_index: int) -> None:
-        checks.integer(field_index, "RowFieldExtractorSchema", "field_index")
-        if field_index < 0:
-            checks.illegal_argument(f"RowFieldExtractorSchema({field_index}): fields are counted from 0.")
-        self.field_index: int = field_index
+        self.field_index: int = checks.at_least(0, field_index, "RowFieldExtractorSchema", "field_index")
 
     def __repr__(self) -> str:
         return f"RowFieldExtractorSchema({self.field_index})"
 
     def serialize(self, element: Any, /) -> bytes:
-        """The bytes of the field; of None none, be it the field or the row.
-
-        Raises:
-            SerializationError: there is no such field, or it does not hold bytes.
-        """
+        """The bytes of the field, none of None; SerializationError if it is missing or does not hold bytes."""
         try:
             value = None if element is None else element[self.field_index]
         except (IndexError, TypeError, KeyError) as error:

@@ -11,16 +11,9 @@ from penstock.errors import InvalidProgramError
 
 @dataclass(frozen=True, slots=True, order=True, init=False)
 class Time:
-    """A span of time, mostly of a window.
+    """A span of time, mostly of a window."""
 
-    Args:
-        milliseconds: its length.
-
-    Attributes:
-        milliseconds_: its length.
-    """
-
-    milliseconds_: int
+    milliseconds_: int  # its length
 
     def __init__(self, milliseconds: int) -> None:
         object.__setattr__(self, "milliseconds_", milliseconds)
@@ -60,13 +53,9 @@ class Time:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Duration:
-    """A span of time, mostly of watermarks.
+    """A span of time, mostly of watermarks."""
 
-    Attributes:
-        milliseconds: its length.
-    """
-
-    milliseconds: int
+    milliseconds: int  # its length
 
     @staticmethod
     def of_nanos(nanos: int) -> Duration:
@@ -101,15 +90,10 @@ class Duration:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Instant:
-    """A moment: a plain value in records, for ``Types.INSTANT()``.
+    """A moment: a plain value in records, for ``Types.INSTANT()``."""
 
-    Attributes:
-        seconds: since the epoch, rounded down.
-        nanos: nanoseconds after that, less than a second.
-    """
-
-    seconds: int
-    nanos: int
+    seconds: int  # since the epoch, rounded down
+    nanos: int  # nanoseconds after that, less than a second
 
     @staticmethod
     def of_epoch_milli(epoch_milli: int) -> Instant:
@@ -123,11 +107,7 @@ class Instant:
 
     @staticmethod
     def of_datetime(moment: datetime) -> Instant:
-        """The moment that a datetime with a zone is.
-
-        Raises:
-            InvalidProgramError: it has no zone.
-        """
+        """The moment of a datetime with a zone; InvalidProgramError without one."""
         if moment.utcoffset() is None:
             raise InvalidProgramError(
                 f"{moment!r} has no zone, so it is no moment. Give it one, moment.replace(tzinfo=timezone.utc) say."
@@ -136,14 +116,7 @@ class Instant:
         return Instant(microseconds // 1_000_000, microseconds % 1_000_000 * 1000)
 
     def to_datetime(self, zone: tzinfo = timezone.utc) -> datetime:
-        """The same as a datetime with a zone, cut to microseconds.
-
-        Args:
-            zone: in which its clock is read.
-
-        Raises:
-            OverflowError: its year is none of 1 to 9999.
-        """
+        """The same as a datetime in a zone, cut to microseconds; OverflowError outside of the years 1 to 9999."""
         return (_EPOCH + timedelta(seconds=self.seconds, microseconds=self.nanos // 1000)).astimezone(zone)
 
     def __repr__(self) -> str:
@@ -163,11 +136,7 @@ Span = Time | Duration | int
 
 
 def milliseconds_of(span: Span, call: str, what: str) -> int:
-    """The length of a span in milliseconds; a bare int is milliseconds.
-
-    Raises:
-        InvalidProgramError: it is no span of time.
-    """
+    """The length of a span in milliseconds; a bare int is milliseconds."""
     if isinstance(span, Time):
         return span.milliseconds_
     if isinstance(span, Duration):

@@ -1,40 +1,34 @@
-"""Type information: what a stream's records are, as PyFlink names it.
+"""Type information: what a stream's records are, as PyFlink names it (``pyflink.common.typeinfo``).
 
-Types are plain frozen data: they compare by value, hash, pickle, and travel to executors. They carry no codec and no
-text form of values; :mod:`penstock.runtime` reads them for both. ``java_name`` is how Flink prints the type in its
-messages. :class:`Types` makes them; the classes are in :mod:`.scalar_types`, :mod:`.record_types` and
-:mod:`.collection_types`.
-
-Source of the names: ``pyflink.common.typeinfo``.
+Types are plain frozen data: they compare by value, hash, pickle, and travel to executors; :mod:`penstock.runtime` has
+the codecs and texts of their values. ``java_name`` is how Flink prints the type in its messages.
 """
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
-from typing import TypeVar, cast
+from collections.abc import Sequence
+from typing import TypeVar
 
 from penstock.common.callables import shown
-from penstock.common.typesystem.collections import (
+from penstock.common.typesystem.types import (
     ArrayTypeInfo,
     BasicArrayTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    ObjectArrayTypeInfo,
-    PrimitiveArrayTypeInfo,
-)
-from penstock.common.typesystem.records import RowTypeInfo, TupleTypeInfo
-from penstock.common.typesystem.scalars import (
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,
     InstantTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
     PickledBytesTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
     SqlTimeType,
     SqlTimeTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
+    TupleTypeInfo,
     TypeInformation,
 )
 from penstock.errors import TypeInfoError
@@ -69,65 +63,30 @@ V = TypeVar("V")
 class Types:
     """Factory of all types, with PyFlink's names."""
 
-    @staticmethod
-    def STRING() -> BasicTypeInfo[str]:
-        """Text (``str``)."""
-        return BasicTypeInfo(BasicType.STRING)
-
-    @staticmethod
-    def BYTE() -> BasicTypeInfo[int]:
-        """Signed 8-bit integer."""
-        return BasicTypeInfo(BasicType.BYTE)
-
-    @staticmethod
-    def BOOLEAN() -> BasicTypeInfo[bool]:
-        """``bool``."""
-        return BasicTypeInfo(BasicType.BOOLEAN)
-
-    @staticmethod
-    def SHORT() -> BasicTypeInfo[int]:
-        """Signed 16-bit integer."""
-        return BasicTypeInfo(BasicType.SHORT)
-
-    @staticmethod
-    def INT() -> BasicTypeInfo[int]:
-        """Signed 32-bit integer."""
-        return BasicTypeInfo(BasicType.INT)
-
-    @staticmethod
-    def LONG() -> BasicTypeInfo[int]:
-        """Signed 64-bit integer."""
-        return BasicTypeInfo(BasicType.LONG)
-
-    @staticmethod
-    def FLOAT() -> BasicTypeInfo[float]:
-        """32-bit float."""
-        return BasicTypeInfo(BasicType.FLOAT)
-
-    @staticmethod
-    def DOUBLE() -> BasicTypeInfo[float]:
-        """64-bit float (Python's ``float``)."""
-        return BasicTypeInfo(BasicType.DOUBLE)
-
-    @staticmethod
-    def CHAR() -> BasicTypeInfo[str]:
-        """One UTF-16 unit, a ``str`` of length 1."""
-        return BasicTypeInfo(BasicType.CHAR)
-
-    @staticmethod
-    def BIG_INT() -> BasicTypeInfo[int]:
-        """Unbounded integer (Python's ``int``)."""
-        return BasicTypeInfo(BasicType.BIG_INT)
-
-    @staticmethod
-    def BIG_DEC() -> BasicTypeInfo[Decimal]:
-        """``decimal.Decimal``."""
-        return BasicTypeInfo(BasicType.BIG_DEC)
-
-    @staticmethod
-    def INSTANT() -> InstantTypeInfo:
-        """A point in time."""
-        return InstantTypeInfo(BasicType.INSTANT)
+    STRING = staticmethod(BasicTypeInfo.STRING_TYPE_INFO)
+    """Text (``str``)."""
+    BYTE = staticmethod(BasicTypeInfo.BYTE_TYPE_INFO)
+    """Signed 8-bit integer."""
+    BOOLEAN = staticmethod(BasicTypeInfo.BOOLEAN_TYPE_INFO)
+    """``bool``."""
+    SHORT = staticmethod(BasicTypeInfo.SHORT_TYPE_INFO)
+    """Signed 16-bit integer."""
+    INT = staticmethod(BasicTypeInfo.INT_TYPE_INFO)
+    """Signed 32-bit integer."""
+    LONG = staticmethod(BasicTypeInfo.LONG_TYPE_INFO)
+    """Signed 64-bit integer."""
+    FLOAT = staticmethod(BasicTypeInfo.FLOAT_TYPE_INFO)
+    """32-bit float."""
+    DOUBLE = staticmethod(BasicTypeInfo.DOUBLE_TYPE_INFO)
+    """64-bit float (Python's ``float``)."""
+    CHAR = staticmethod(BasicTypeInfo.CHAR_TYPE_INFO)
+    """One UTF-16 unit, a ``str`` of length 1."""
+    BIG_INT = staticmethod(BasicTypeInfo.BIG_INT_TYPE_INFO)
+    """Unbounded integer (Python's ``int``)."""
+    BIG_DEC = staticmethod(BasicTypeInfo.BIG_DEC_TYPE_INFO)
+    """``decimal.Decimal``."""
+    INSTANT = staticmethod(BasicTypeInfo.INSTANT_TYPE_INFO)
+    """A point in time."""
 
     @staticmethod
     def SQL_DATE() -> DateTypeInfo:
@@ -152,18 +111,17 @@ class Types:
     @staticmethod
     def TUPLE(field_types: Sequence[TypeInformation[object]]) -> TupleTypeInfo:
         """A Flink tuple (``tuple``) of 1 to 25 fields."""
-        return TupleTypeInfo(_checked("TUPLE", field_types))
+        return TupleTypeInfo(field_types)
 
     @staticmethod
     def ROW(field_types: Sequence[TypeInformation[object]]) -> RowTypeInfo:
         """A :class:`~penstock.common.Row` with fields f0, f1, …"""
-        types = _checked("ROW", field_types)
-        return RowTypeInfo(types, tuple(f"f{i}" for i in range(len(types))))
+        return RowTypeInfo(field_types)
 
     @staticmethod
     def ROW_NAMED(field_names: Sequence[str], field_types: Sequence[TypeInformation[object]]) -> RowTypeInfo:
         """A :class:`~penstock.common.Row` whose fields have these names."""
-        return RowTypeInfo(_checked("ROW_NAMED", field_types), _names(field_names))
+        return RowTypeInfo(field_types, field_names or ())
 
     @staticmethod
     def LIST(element_type_info: TypeInformation[T]) -> ListTypeInfo[T]:
@@ -189,24 +147,6 @@ class Types:
     def OBJECT_ARRAY(element_type: TypeInformation[T]) -> ObjectArrayTypeInfo[list[T]]:
         """An array of any one type (``list``)."""
         return ObjectArrayTypeInfo(_one("OBJECT_ARRAY", element_type))
-
-
-def _checked(name: str, types: Iterable[TypeInformation[object]]) -> tuple[TypeInformation[object], ...]:
-    if not isinstance(types, Iterable) or isinstance(types, str):
-        raise TypeInfoError(
-            f"Types.{name} was given {shown(types)}, where a list of types is expected. "
-            "Give one such as [Types.STRING(), Types.INT()]."
-        )
-    return tuple(_one(name, t) for t in types)
-
-
-def _names(names: Iterable[str]) -> tuple[str, ...]:
-    checked = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (None,)
-    if not all(isinstance(name, str) for name in checked):
-        raise TypeInfoError(
-            f"Types.ROW_NAMED was given the names {names!r}; a list of texts is expected. Give ['a', 'b']."
-        )
-    return cast("tuple[str, ...]", checked)
 
 
 def _one(name: str, value: TypeInformation[T]) -> TypeInformation[T]:

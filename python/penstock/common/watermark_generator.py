@@ -11,13 +11,9 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 @dataclass(frozen=True)
 class Watermark:
-    """A promise that no record with this timestamp or a smaller one is to come.
+    """A promise that no record with this timestamp or a smaller one is to come."""
 
-    Attributes:
-        timestamp: in milliseconds since the epoch.
-    """
-
-    timestamp: int
+    timestamp: int  # in milliseconds since the epoch
 
 
 class WatermarkOutput(Protocol):
@@ -35,24 +31,15 @@ class WatermarkGenerator(ABC, Generic[T_contra]):
 
     @abstractmethod
     def on_event(self, event: T_contra, event_timestamp: int | None, output: WatermarkOutput, /) -> None:
-        """Called after each record.
-
-        Args:
-            event: the record.
-            event_timestamp: in milliseconds, None if it has none.
-            output: takes a watermark, if there is one to emit now.
-        """
+        """Called after each record with its timestamp in milliseconds, None without one. A watermark goes to
+        ``output``."""
 
     def on_periodic_emit(self, output: WatermarkOutput, /) -> None:
         """Called now and then, and after the last record."""
 
 
 class BoundedOutOfOrderness(WatermarkGenerator[object]):
-    """Emits, now and then, the largest timestamp so far less a bound and 1 ms.
-
-    Args:
-        bound_ms: how late a record may come.
-    """
+    """Emits, now and then, the largest timestamp so far less a bound and 1 ms."""
 
     def __init__(self, bound_ms: int = 0) -> None:
         self._bound = bound_ms + 1

@@ -1,7 +1,4 @@
-"""WatermarkStrategy: where timestamps come from and how far event time has got.
-
-Plain data; source of the names: ``pyflink.common.watermark_strategy``.
-"""
+"""WatermarkStrategy: how timestamps and event time are made (``pyflink.common.watermark_strategy``)."""
 
 from __future__ import annotations
 
@@ -28,21 +25,14 @@ class TimestampAssigner(ABC, Generic[T_contra]):
 
 @dataclass(frozen=True)
 class WatermarkStrategy(Generic[T_contra]):
-    """How watermarks follow from timestamps.
+    """How watermarks follow from timestamps."""
 
-    Attributes:
-        kind: ``none``, ``monotonous``, ``bounded`` or ``generator``; or another strategy, to be one like it.
-        bound_ms: with ``bounded``, how late a record may be.
-        supplier: with ``generator``, a callable that makes a WatermarkGenerator for each subtask.
-        assigner: a TimestampAssigner or a callable (value, record timestamp) → milliseconds; None keeps what records
-            have.
-        idle_ms: after how long without records a source no longer holds others back; None: never.
-    """
-
-    kind: str
-    bound_ms: int = 0
+    kind: str  # ``none``, ``monotonous``, ``bounded`` or ``generator``; or another strategy, to be one like it
+    bound_ms: int = 0  # with ``bounded``, how late a record may be
+    # a TimestampAssigner or a callable (value, record timestamp) → milliseconds; None keeps what records have
     assigner: TimestampAssigner[T_contra] | Callable[[T_contra, int | None], int] | None = None
-    idle_ms: int | None = None
+    idle_ms: int | None = None  # after how long without records a source no longer holds others back; None: never
+    # with ``generator``, a callable that makes a WatermarkGenerator for each subtask
     supplier: Callable[[], WatermarkGenerator[T_contra]] | None = None
 
     def __post_init__(self) -> None:
@@ -94,11 +84,7 @@ class WatermarkStrategy(Generic[T_contra]):
 
     @classmethod
     def for_generator(cls, generator_supplier: Callable[[], WatermarkGenerator[T]]) -> WatermarkStrategy[T]:
-        """Watermarks of one's own.
-
-        Args:
-            generator_supplier: makes a WatermarkGenerator for each subtask; its class, say.
-        """
+        """Watermarks of a WatermarkGenerator that the callable, its class say, makes for each subtask."""
         if not callable(generator_supplier):
             checks.refuse(
                 f"for_generator() was given {checks.shown(generator_supplier)}. Give a callable that makes a "
@@ -125,14 +111,7 @@ class WatermarkStrategy(Generic[T_contra]):
     def with_watermark_alignment(
         self, watermark_group: str, max_allowed_watermark_drift: Duration, update_interval: Duration | None = None
     ) -> WatermarkStrategy[T_contra]:
-        """The same strategy: sources that are ahead of others are held back in Flink, so that less waits in state;
-        what a bounded program gives does not depend on it.
-
-        Args:
-            watermark_group: name of the sources that wait for each other.
-            max_allowed_watermark_drift: how far one may be ahead.
-            update_interval: how often that is looked at; None for every second.
-        """
+        """The same strategy: Flink holds back sources that are ahead of others, which changes no result."""
         call = "with_watermark_alignment"
         checks.text(watermark_group, call, "watermark_group")
         milliseconds_of(max_allowed_watermark_drift, call, "max_allowed_watermark_drift")

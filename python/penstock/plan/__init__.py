@@ -1,14 +1,5 @@
-"""The planner: StreamGraph, JobGraph and ExecutionGraph as Flink makes them.
-
-A graph is compiled step by step, each step an immutable object of its own::
-
-    StreamGraph.from_json(text).job_graph().execution_graph()
-
-Everything here is a thin view of the native core (``penstock._native``); nothing is decided in Python. What lives here:
-the graphs and their views, the builder, :class:`Pipeline`; spellings, tables and descriptions as types for annotations,
-in :mod:`penstock.plan.types`. What does not: the DataStream API (``penstock.datastream``), anything that runs
-(``penstock.runtime``).
-"""
+"""The planner: StreamGraph, JobGraph and ExecutionGraph as Flink makes them, immutable views of the native core
+(``penstock._native``): ``StreamGraph.from_json(text).job_graph().execution_graph()``."""
 
 from __future__ import annotations
 

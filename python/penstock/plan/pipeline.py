@@ -12,17 +12,15 @@ Level = Literal["stream", "job", "execution"]
 
 
 class Pipeline(Program):
-    """What ``env.execute()`` hands to an executor.
-
-    The planner holds no Python object; executors find the objects again by the ids below.
+    """What ``env.execute()`` hands to an executor. The planner holds no Python object; executors find them by these
+    ids.
 
     Attributes:
         name: name of the job.
         stream_graph: the program.
         operators: operator by StreamNode id.
         partitioners: key selector or custom partitioner by virtual partition id (``StreamEdge.partition_node``).
-        types: output type by StreamNode id, by (id, tag) for a side output, ``None`` if none was declared; decides
-            codecs and printed text.
+        types: output type by StreamNode id, or by (id, tag) of a side output; None if undeclared. For codecs and texts.
         settings: of the program, parsed.
         descriptions: of the operators that have one, by StreamNode id.
         sites: the calls that made the operators, by StreamNode id, as far as they are known.
@@ -32,8 +30,7 @@ class Pipeline(Program):
     """
 
     def explain(self, format: Format = "terminal", level: Level | None = None) -> str:
-        """The plan as a text: for a terminal, a review, a picture, a program, or Flink's plan visualizer. O(V + E),
-        whatever the parallelism.
+        """The plan as a text. O(V + E), whatever the parallelism.
 
         Args:
             format: ``terminal`` (lines of 100 columns), ``markdown``, ``dot``, ``mermaid``, ``json``; or Flink's own,
@@ -49,11 +46,8 @@ class Pipeline(Program):
         return Lines(explain(self, format, level), markdown=format == "markdown")
 
     def why(self, operator: str) -> str:
-        """The ingredients of an operator's ID, and the edits that would move it: each is tried. O(V + E), some twenty
-        times.
-
-        Args:
-            operator: its uid, name, number or ID.
+        """The ingredients of the ID of an operator, by uid, name, number or ID, and the edits that would move it: each
+        is tried. O(V + E), some twenty times.
 
         Raises:
             UnknownNameError: no operator has that name, or several have.
@@ -68,9 +62,5 @@ class Pipeline(Program):
         return self.explain("flink-stream")
 
     def to_flink_job_json(self) -> str:
-        """The text of Flink's ``JsonPlanGenerator``, byte for byte, with a job ID of zeros.
-
-        Raises:
-            PlanError: the planner refuses the program.
-        """
+        """The text of Flink's ``JsonPlanGenerator``, byte for byte, with a job ID of zeros, or PlanError."""
         return self.explain("flink-job")

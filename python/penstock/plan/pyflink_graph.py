@@ -1,9 +1,8 @@
 """The StreamGraph of a real PyFlink environment, read from Flink's Java objects through PyFlink's gateway.
 
-Flink makes the graph, with everything that PyFlink does to it before a job: Python operators that run in one process
-are one operator there. Nothing is submitted. PyFlink's requirements and Penstock's exclude each other (cloudpickle,
-pyarrow), so that it is no extra: ``pip install --no-deps penstock`` beside ``apache-flink`` has all that planning
-needs.
+Flink makes the graph, with everything that PyFlink does to it before a job. Nothing is submitted. The requirements of
+PyFlink and Penstock exclude each other (cloudpickle, pyarrow): ``pip install --no-deps penstock`` beside
+``apache-flink`` has all that planning needs.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from graphlib import TopologicalSorter
+from itertools import chain, pairwise
 from typing import Any
 
 from penstock._native import StreamGraph
@@ -38,9 +38,8 @@ _EXCHANGES = {"PIPELINED", "BATCH", "UNDEFINED"}
 
 
 def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
-    """The program of a PyFlink environment as Flink itself translates it, to be explained, compared and checked. The
-    environment can be executed afterwards, as after ``get_execution_plan()``. It has no Python objects, so that states
-    and places are unknown. About five milliseconds per operator, all of them calls of Java.
+    """The program of a PyFlink environment as Flink itself translates it, to be explained, compared and checked; it can
+    be executed afterwards. States and places are unknown. About five milliseconds per operator.
 
     Args:
         env: a ``pyflink.datastream.StreamExecutionEnvironment`` (apache-flink 1.20 to 2.3) with at least one sink.
@@ -75,15 +74,10 @@ def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
 
 @dataclass
 class _Reader:
-    """Reads a graph.
+    """Reads a graph."""
 
-    Attributes:
-        gateway: to Java.
-        graph: Flink's StreamGraph.
-    """
-
-    gateway: Any
-    graph: Any
+    gateway: Any  # to Java
+    graph: Any  # Flink's StreamGraph
 
     @cached_property
     def yielding(self) -> Any:
@@ -121,7 +115,7 @@ class _Reader:
         task = node.getJobVertexClass().getSimpleName()
         kind = "sink" if sink else _TASKS.get(task, "operator")
         factory = node.getOperatorFactory()
-        weight = self.weight(node)
+        weights = node.getManagedMemoryOperatorScopeUseCaseWeights()
         return {
             "id": node.getId(),
             "name": node.getOperatorName(),
@@ -135,14 +129,9 @@ class _Reader:
             "chaining_strategy": _STRATEGIES[factory.getChainingStrategy().toString()],
             "yielding": self.yielding.isInstance(factory),
             "buffer_timeout": node.getBufferTimeout(),
-            "managed_memory_weight": weight,
+            "managed_memory_weight": next((weights[use] for use in weights if use.toString() == "OPERATOR"), None),
             **({} if task == _DEFAULT_TASKS[kind] else {"task": task}),
         }
-
-    def weight(self, node: Any) -> int | None:
-        """The share of managed memory for its state and sorting, if it asks for one."""
-        weights = node.getManagedMemoryOperatorScopeUseCaseWeights()
-        return next((weights[use] for use in weights if use.toString() == "OPERATOR"), None)
 
     def edges(self, nodes: Iterable[Any]) -> list[dict[str, Any]]:
         """All edges, in an order that is that of each source's outputs and of each target's inputs."""
@@ -150,9 +139,7 @@ class _Reader:
         orders: list[list[str]] = []
         for node in nodes:
             outputs, inputs = self.all(node.getOutEdges()), self.all(node.getInEdges())
-            result.update(
-                (output.toString(), self.edge(output)) for output in outputs
-            )  # which has all that tells them apart
+            result.update((output.toString(), self.edge(output)) for output in outputs)  # the texts differ
             orders += [[output.toString() for output in outputs], [each.toString() for each in inputs]]
         return [result[in_all_order] for in_all_order in in_all_orders(list(result), orders)]
 
@@ -180,26 +167,17 @@ class _Reader:
 
 
 def in_all_orders(items: list[str], orders: Iterable[list[str]]) -> list[str]:
-    """Items in one order that agrees with several orders of some of them; otherwise as they come. O(n log n).
-
-    Args:
-        items: all of them.
-        orders: which agree with each other.
-    """
+    """Items in one order that agrees with several orders of some of them; otherwise as they come. O(n log n)."""
     position = {item: index for index, item in enumerate(items)}
-    after: dict[str, list[str]] = {item: [] for item in items}
-    before = dict.fromkeys(items, 0)
-    for order in orders:
-        for first, second in pairwise(order):
-            after[first].append(second)
-            before[second] += 1
-    ready = [position[item] for item in items if not before[item]]
-    heapq.heapify(ready)
+    sorter = TopologicalSorter[str](dict.fromkeys(items, ()))
+    for first, second in chain.from_iterable(map(pairwise, orders)):
+        sorter.add(second, first)
+    sorter.prepare()
+    ready: list[int] = []
     result: list[str] = []
-    while ready:
+    while sorter.is_active():
+        for item in sorter.get_ready():
+            heapq.heappush(ready, position[item])
         result.append(items[heapq.heappop(ready)])
-        for item in after[result[-1]]:
-            before[item] -= 1
-            if not before[item]:
-                heapq.heappush(ready, position[item])
+        sorter.done(result[-1])
     return result

@@ -1,9 +1,9 @@
-"""Named graphs of any size, for measurements, scale tests and first tries.
+"""Named graphs of any size, for measurements, scale tests and first tries, made by the native core in O(operators +
+edges).
 
-Every function makes a :class:`~penstock.plan.StreamGraph` in the native core, without a Python call per operator, in
-time and space O(operators + edges). Operators have the ids 1, 2, …; the description is named after shape and size. What
-a shape draws comes from SplitMix64 with the given seed: the upper half of a 64-bit draw, times ``n``, shifted right by
-32 bits, is the number below ``n``. So the same arguments give the same graph on every machine and in every language.
+Operators have the ids 1, 2, …; the description is named after shape and size. What a shape draws comes from SplitMix64
+with the given seed: the upper half of a 64-bit draw, times ``n``, shifted right by 32 bits, is the number below ``n``.
+So the same arguments give the same graph on every machine and in every language.
 """
 
 from __future__ import annotations

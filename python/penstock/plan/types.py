@@ -1,7 +1,4 @@
-"""Types of what the planner takes and gives, for annotations: spellings, tables, descriptions. No values, no code.
-
-The spellings are Flink's.
-"""
+"""Types of what the planner takes and gives, for annotations: spellings, which are Flink's, tables, descriptions."""
 
 from __future__ import annotations
 

@@ -38,9 +38,5 @@ ADVICE = {
 
 
 def advice(name: str) -> str:
-    """What to use instead of something.
-
-    Args:
-        name: its full name in PyFlink.
-    """
+    """What to use instead of something."""
     return ADVICE[max((begin for begin in ADVICE if name.startswith(begin)), key=len)]

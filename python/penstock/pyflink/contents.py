@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-from penstock.common import column_types, data_types
+from penstock.common import column_types
 from penstock.pyflink.names import BESIDE, Name, definitions, modules
 from penstock.pyflink.placeholders import placeholder
-from penstock.pyflink.variables import TYPE_VARIABLES
 
 ROOMS = (
     "penstock.pyflink.deviating",
@@ -17,7 +16,6 @@ ROOMS = (
     "penstock.common.async_retry",
     "penstock.common.bulk_writer",
     "penstock.common.serialization",
-    "penstock.common.serializer",
     "penstock.common.typeinfo",
     "penstock.datastream",
     "penstock.datastream.functions",
@@ -34,31 +32,32 @@ MORE_ROOMS = {
 TABLES = "pyflink.table"
 COLUMN_TYPES = {
     name: value
-    for module in (column_types, data_types)
-    for name, value in vars(module).items()
-    if isinstance(value, type) and value.__module__ == module.__name__
+    for name, value in vars(column_types).items()
+    if isinstance(value, type) and value.__module__ == column_types.__name__
 }
 """What there is of the Table API, by its name in PyFlink: ``DataTypes``, ``DataType``, ``RowType``, …"""
 
+IN, IN1, IN2, OUT = TypeVar("IN"), TypeVar("IN1"), TypeVar("IN2"), TypeVar("OUT")
+KEY, W2 = TypeVar("KEY"), TypeVar("W2")
+K, T, V, W = TypeVar("K"), TypeVar("T"), TypeVar("V"), TypeVar("W")
+
+TYPE_VARIABLES = {
+    "pyflink.datastream.functions": (IN, IN1, IN2, KEY, OUT, W, W2),
+    "pyflink.datastream.state": (IN, K, OUT, T, V),
+    "pyflink.datastream.window": (IN, KEY, OUT, T, W, W2),
+}
+"""The type variables of PyFlink's modules, which programs name in ``Generic[IN, OUT]``; they are not in the table."""
+
 
 def contents(module: str) -> dict[str, Any]:
-    """What a listed module holds, by name.
-
-    Args:
-        module: its full name.
-    """
+    """What a listed module holds, by name."""
     names = {name: value(name, module) for name in (*modules().get(module, ()), *BESIDE.get(module, ()))}
     variables = {variable.__name__: variable for variable in TYPE_VARIABLES.get(module, ())}
     return dict(sorted({**names, **variables}.items()))
 
 
 def value(name: str, module: str) -> Any:
-    """What stands behind a name; wherever it is imported from it is the same.
-
-    Args:
-        name: a class, function or constant of PyFlink.
-        module: which has it: defined there, or imported from another one.
-    """
+    """What stands behind a name; wherever it is imported from it is the same."""
     return _value(definitions().get(name) or Name("", module, name, "function", ""))
 
 
@@ -78,12 +77,7 @@ def _value(name: Name) -> Any:
 
 
 def absent_value(name: str, module: str) -> Any:
-    """What stands behind a name of an absent module: a type of columns, or a placeholder.
-
-    Args:
-        name: any.
-        module: its full name.
-    """
+    """What stands behind a name of an absent module: a type of columns, or a placeholder."""
     if f"{module}.".startswith(f"{TABLES}.") and name in COLUMN_TYPES:
         return COLUMN_TYPES[name]
     return placeholder(Name("", module, name, "class", ""))

@@ -1,8 +1,5 @@
-"""What PyFlink's programs get instead of a class of :mod:`penstock.datastream`, because PyFlink deviates from Flink.
-
-All deviations belong to the setting ``penstock.pyflink``; docs/limits.md lists them. An environment made here has it
-on, unless its configuration sets it to false.
-"""
+"""What PyFlink's programs get instead of a class of :mod:`penstock.datastream`, because PyFlink deviates from Flink;
+all of it belongs to the setting ``penstock.pyflink``, which is on by default here. docs/limits.md lists it."""
 
 from __future__ import annotations
 
@@ -68,16 +65,10 @@ DEFAULT_OUTPUT_TAG = ""
 
 _T = TypeVar("_T")
 _U = TypeVar("_U")
-_IMPORTS, _INSTALL = "penstock.runtime.imports", "penstock.pyflink.install"
 
 
 class Configuration(common.Configuration):
-    """Settings; or, of an environment's own, which act on it when they are set.
-
-    Args:
-        other: settings to start from.
-        j_configuration: whose settings they are: what :func:`get_j_env_configuration` has given.
-    """
+    """Settings; those of :func:`get_j_env_configuration` act on their environment when they are set."""
 
     __slots__ = ("_j_configuration",)
 
@@ -90,8 +81,8 @@ class Configuration(common.Configuration):
         super().__init__(other if j_configuration is None else j_configuration.values())
         self._j_configuration = j_configuration
 
-    def _set(self, key: str, value: str) -> Configuration:
-        super()._set(key, value)
+    def _set(self, key: str, value: str, original: Any = None) -> Configuration:
+        super()._set(key, value, original)
         if self._j_configuration is not None:
             self._j_configuration.set(key, value)
         return self
@@ -100,11 +91,7 @@ class Configuration(common.Configuration):
         return f"{{{', '.join(f'{key}={value}' for key, value in self.to_dict().items())}}}"
 
     def remove_config(self, key: str) -> bool:
-        """Remove a setting; True when there was one.
-
-        Raises:
-            UnsupportedError: it is an environment's.
-        """
+        """Remove a setting; True when there was one. UnsupportedError if it is an environment's."""
         if self._j_configuration is not None and self._j_configuration.environment is not None:
             raise UnsupportedError(
                 f"remove_config({key!r}) of the settings of an environment: what has acted on it stays. Make the "
@@ -129,14 +116,13 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         self._parallelism_is_said = False
 
     def set_parallelism(self, parallelism: int) -> Self:
-        """Parallelism of operators added from now on: at least 1, or -1 to leave it open."""
         super().set_parallelism(parallelism)
         self._parallelism_is_said = True
         return self
 
     def set_runtime_mode(self, execution_mode: common.RuntimeExecutionMode) -> Self:
-        """STREAMING (default), BATCH or AUTOMATIC. Where no parallelism was said, it is the number of cores when
-        streaming, and 1 in BATCH mode, where Flink chooses by the amount of data."""
+        """STREAMING (default), BATCH or AUTOMATIC. If no parallelism was set, it is the number of cores, or 1 in BATCH
+        mode, where Flink chooses by the amount of data."""
         super().set_runtime_mode(execution_mode)
         if not self._parallelism_is_said:
             anew = Settings.of({**self.settings.given, "execution.runtime-mode": execution_mode.name})
@@ -149,16 +135,9 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         return JavaEnvironment(self)
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
-        """Choose the parallelism of the environments that are made from now on and do not say theirs.
-
-        Args:
-            parallelism: 1 or more, instead of the number of cores.
-        """
-        if checks.integer(parallelism, "set_default_local_parallelism", "parallelism", bits=32) < 1:
-            checks.illegal_argument(
-                f"set_default_local_parallelism({parallelism}): a parallelism is at least 1. Give a number of subtasks."
-            )
-        say_cores(parallelism)
+        """The parallelism of environments that are made from now on without their own."""
+        call = "set_default_local_parallelism"
+        say_cores(checks.positive(checks.integer(parallelism, call, "parallelism", bits=32), call, "parallelism"))
 
     def get_default_local_parallelism(self) -> int:
         """The parallelism of environments that do not say theirs: the number of cores, unless another was chosen."""
@@ -171,26 +150,22 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         source_name: str,
         type_info: common.TypeInformation[_U] | None = None,
     ) -> DataStreamSource[_U]:
-        """A source of the new kind. The strategy's timestamp assigner is applied, which PyFlink leaves out; a warning
-        says so."""
+        """A source of the new kind. A warning says that PyFlink leaves out the strategy's timestamp assigner."""
         stream = super().from_source(source, watermark_strategy, source_name, type_info)
         if watermark_strategy.assigner is not None:
             _warn_once(
-                "PyFlink leaves out the timestamp assigner of a strategy that is given to from_source(): records keep "
-                "the timestamps of the source. Penstock applies it. Call assign_timestamps_and_watermarks(strategy) "
-                "behind from_source(source, WatermarkStrategy.no_watermarks(), …), and both give the same. See "
-                "docs/limits.md.",
+                "PyFlink leaves out the timestamp assigner of a strategy that is given to from_source(); Penstock "
+                "applies it. Call assign_timestamps_and_watermarks(strategy) behind from_source(source, "
+                "WatermarkStrategy.no_watermarks(), …), and both give the same. See docs/limits.md.",
                 stacklevel=3,
             )
         return stream
 
     def execute(self, job_name: str | None = None) -> common.JobExecutionResult:
-        """Run the program; a failure is py4j's ``Py4JJavaError`` too, as in PyFlink."""
         with as_javas():
             return super().execute(job_name)
 
     def execute_async(self, job_name: str | None = None) -> common.JobClient:
-        """Run the program in the background; its failure is py4j's ``Py4JJavaError`` too."""
         with as_javas():
             return super().execute_async(job_name).with_errors(as_thrown)
 
@@ -205,18 +180,12 @@ class WatermarkStrategy(common.WatermarkStrategy[_T]):
     def with_timestamp_assigner(
         self, timestamp_assigner: common.TimestampAssigner[Any] | Callable[[Any, int | None], int]
     ) -> Self:
-        """Take timestamps from the records, and watermarks as before.
-
-        Returns:
-            This strategy itself, so that the result may be left out.
-        """
-        made = super().with_timestamp_assigner(timestamp_assigner)
-        object.__setattr__(self, "assigner", made.assigner)
+        """Take timestamps from the records, and watermarks as before; returns this strategy itself."""
+        object.__setattr__(self, "assigner", super().with_timestamp_assigner(timestamp_assigner).assigner)
         return self
 
     def with_idleness(self, idle_timeout: common.Duration) -> common.WatermarkStrategy[_T]:
-        """A strategy that leaves sources out of account when they have been silent for a while. It keeps the timestamp
-        assigner, which PyFlink's loses; a warning says so."""
+        """As of Flink. A warning says that PyFlink's loses the timestamp assigner."""
         self._warn_of_assigner("with_idleness")
         return super().with_idleness(idle_timeout)
 
@@ -226,8 +195,7 @@ class WatermarkStrategy(common.WatermarkStrategy[_T]):
         max_allowed_watermark_drift: common.Duration,
         update_interval: common.Duration | None = None,
     ) -> common.WatermarkStrategy[_T]:
-        """The same strategy: alignment changes no result. It keeps the timestamp assigner, which PyFlink's loses; a
-        warning says so."""
+        """As of Flink. A warning says that PyFlink's loses the timestamp assigner."""
         self._warn_of_assigner("with_watermark_alignment")
         return replace(super().with_watermark_alignment(watermark_group, max_allowed_watermark_drift, update_interval))
 
@@ -257,8 +225,7 @@ class _Rewrapping(type):
 
 
 class DataStream(datastream.DataStream[_T], metaclass=_Rewrapping):
-    """The streams of a program that was written for PyFlink: all are instances of it, and calling it with what PyFlink
-    calls a stream in Java, ``DataStream(stream._j_data_stream)``, gives the stream again."""
+    """Base of all streams for ``isinstance``; ``DataStream(stream._j_data_stream)`` gives the stream again."""
 
 
 _SAID: set[str] = set()
@@ -266,21 +233,15 @@ _SAID: set[str] = set()
 
 
 def _warn_once(text: str, stacklevel: int) -> None:
-    """Give a warning, unless this process has given it before.
-
-    Args:
-        text: of the warning.
-        stacklevel: of the program's call, as :func:`warnings.warn` counts from the caller.
-    """
+    """Give a warning once in this process; ``stacklevel`` as :func:`warnings.warn` counts from the caller."""
     if text not in _SAID:
         _SAID.add(text)
         warnings.warn(text, stacklevel=stacklevel)
 
 
 def as_pyflink(configuration: common.Configuration) -> common.Configuration:
-    """A configuration with PyFlink's ways, unless it switches them off. Where ``pyflink`` means
-    :mod:`penstock.pyflink`, it does so in tasks too."""
-    imports = {_IMPORTS: _INSTALL} if installed() else {}
+    """A configuration with PyFlink's ways, in tasks too, unless it switches them off."""
+    imports = {"penstock.runtime.imports": "penstock.pyflink.install"} if installed() else {}
     given = configuration.to_dict()
     pyflink = {} if given.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}
     return common.Configuration({**pyflink, **imports, **given})

@@ -1,8 +1,7 @@
 """Makes PyFlink's modules when they are imported, and lets ``pyflink`` mean :mod:`penstock.pyflink`.
 
-Two finders work together. The path of ``penstock.pyflink`` has an entry that stands for the table of names:
-:class:`NamesFinder` finds PyFlink's modules there, and lists them for :mod:`pkgutil`. After :func:`install`,
-:class:`PyFlinkFinder` leads ``pyflink.x`` to ``penstock.pyflink.x``: the same module objects under both names.
+The path of ``penstock.pyflink`` has an entry that stands for the table of names: :class:`NamesFinder` finds PyFlink's
+modules there. After :func:`install`, :class:`PyFlinkFinder` leads ``pyflink.x`` to the module ``penstock.pyflink.x``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 
 from penstock.errors import ConfigurationError
 from penstock.pyflink.advice import advice
-from penstock.pyflink.names import inside, is_absent, is_listed
+from penstock.pyflink.names import BESIDE, inside, is_absent, modules
 
 PYFLINK, HERE = "pyflink", "penstock.pyflink"
 WRITTEN = frozenset({"pyflink", "pyflink.version"})
@@ -27,34 +26,19 @@ _ENTRY = "<PyFlink's names>."
 
 
 def entry(package: str) -> str:
-    """What stands in the path of a package for the modules that are made.
-
-    Args:
-        package: of PyFlink, such as ``pyflink.datastream``.
-    """
+    """What stands in the path of a package for the modules that are made."""
     return _ENTRY + package
 
 
 def names_of(path_entry: str) -> NamesFinder:
-    """The finder for an entry of a path, as ``sys.path_hooks`` asks for it.
-
-    Args:
-        path_entry: any.
-
-    Raises:
-        ImportError: it is not one of :func:`entry`.
-    """
+    """The finder for an entry of a path, as ``sys.path_hooks`` asks for it."""
     if not path_entry.startswith(_ENTRY):
         raise ImportError(path_entry)
     return NamesFinder(path_entry.removeprefix(_ENTRY))
 
 
 class NamesFinder(PathEntryFinder, Loader):
-    """Finds and makes the modules of a package of PyFlink's.
-
-    Args:
-        package: its full name there.
-    """
+    """Finds and makes the modules of a package of PyFlink's."""
 
     def __init__(self, package: str) -> None:
         self._package = package
@@ -62,7 +46,7 @@ class NamesFinder(PathEntryFinder, Loader):
     def find_spec(self, fullname: str, target: ModuleType | None = None) -> ModuleSpec | None:
         """How a module is made, None if PyFlink has none of this name."""
         theirs = _there(fullname)
-        if not is_listed(theirs) and not is_absent(theirs):
+        if theirs not in modules() and theirs not in BESIDE and not is_absent(theirs):
             return None
         spec = ModuleSpec(fullname, self, origin="names.tsv", is_package=is_absent(theirs) or bool(inside(theirs)))
         if spec.submodule_search_locations is not None:
@@ -90,8 +74,8 @@ class NamesFinder(PathEntryFinder, Loader):
 
 
 class AbsentModule(ModuleType):
-    """A module of PyFlink that Penstock does not have. Every name in it can be imported, and refuses to be used with
-    advice; types of columns, which formats of files take, are what they are in ``pyflink.table``."""
+    """A module of PyFlink that Penstock does not have: every name can be imported, and refuses to be used; types of
+    columns, which formats of files take, are those of Penstock."""
 
     def __getattr__(self, name: str) -> Any:
         from penstock.pyflink.contents import absent_value
@@ -109,11 +93,7 @@ class PyFlinkFinder(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The place of a module of PyFlink, None for modules that are not PyFlink's.
-
-        Raises:
-            ModuleNotFoundError: PyFlink has no such module.
-        """
+        """The place of a module of PyFlink, None for modules that are not PyFlink's."""
         if fullname.partition(".")[0] != PYFLINK:
             return None
         spec = find_spec(_here(fullname)) if fullname in WRITTEN else NamesFinder(PYFLINK).find_spec(_here(fullname))
@@ -152,12 +132,7 @@ def installed() -> bool:
 
 
 def install() -> None:
-    """Let ``pyflink`` mean :mod:`penstock.pyflink` in this process, also where the real one is installed. Once is
-    enough; a second time does nothing.
-
-    Raises:
-        ConfigurationError: the real PyFlink has been imported already.
-    """
+    """Let ``pyflink`` mean :mod:`penstock.pyflink` in this process, also where the real one is installed."""
     if installed():
         return
     loaded = sys.modules.get(PYFLINK)

@@ -42,26 +42,15 @@ ABSENT = (
 
 
 class Name(NamedTuple):
-    """A name of PyFlink.
+    """A name of PyFlink."""
 
-    Attributes:
-        versions: that have it, such as ``1.20+2.3``. Parameters that changed make two lines.
-        module: where it is.
-        path: in the module: ``Class``, ``Class.method``, ``Class.Inner.method``, ``function``.
-        kind: class, method, staticmethod, classmethod, property, attribute, function, constant; import: handed on;
-            refused: a method of a base class that raises an error here.
-        parameters: names of parameters, bases of a class, where an import comes from.
-        priority: by use in public programs: P0, P1, P2, or X; empty if unknown.
-        uses: how many of 292 public programs use it; empty if unknown.
-    """
-
-    versions: str
-    module: str
-    path: str
-    kind: str
-    parameters: str
-    priority: str = ""
-    uses: str = ""
+    versions: str  # that have it, such as ``1.20+2.3``. Parameters that changed make two lines
+    module: str  # where it is
+    path: str  # in the module: ``Class``, ``Class.method``, ``Class.Inner.method``, ``function``
+    kind: str  # class, method, …; ``import``: from elsewhere; ``refused``: a method that raises an error here
+    parameters: str  # names of parameters, bases of a class, where an import comes from
+    priority: str = ""  # by use in public programs: P0, P1, P2, or X; empty if unknown
+    uses: str = ""  # how many of 292 public programs use it; empty if unknown
 
 
 @cache
@@ -95,39 +84,18 @@ def definitions() -> dict[str, Name]:
 
 
 def members(owner: Name) -> dict[str, Name]:
-    """What the table has inside a class, in classes inside it too, by path.
-
-    Args:
-        owner: the class. O(names of the table).
-    """
+    """What the table has inside a class, in classes inside it too, by path."""
     begin = f"{owner.path}."
     return {name.path: name for name in read() if name.module == owner.module and name.path.startswith(begin)}
 
 
-def is_listed(module: str) -> bool:
-    """Whether the names of a module of PyFlink are known.
-
-    Args:
-        module: its full name, such as ``pyflink.common``.
-    """
-    return module in modules() or module in BESIDE
-
-
 def is_absent(module: str) -> bool:
-    """Whether a module is PyFlink's, and nothing is known of its names.
-
-    Args:
-        module: its full name.
-    """
+    """Whether a module is PyFlink's, and nothing is known of its names."""
     return any(f"{module}.".startswith(f"{absent}.") for absent in ABSENT)
 
 
 def inside(package: str) -> list[str]:
-    """The names of the modules right inside a package, in order of the alphabet.
-
-    Args:
-        package: its full name.
-    """
+    """The names of the modules right inside a package, in order of the alphabet."""
     begin = f"{package}."
     below = {name.removeprefix(begin) for name in (*modules(), *BESIDE) if name.startswith(begin)}
     return sorted(name for name in below if "." not in name)

@@ -1,6 +1,5 @@
-"""Stand-ins for what PyFlink has and Penstock does not: they can be imported, named in annotations and derived from; to
-make, call or look into one raises :class:`~penstock.errors.UnsupportedError` with what there is instead.
-"""
+"""Stand-ins for what PyFlink has and Penstock does not: they can be imported, annotated with and derived from; other
+uses raise :class:`~penstock.errors.UnsupportedError` with advice."""
 
 from __future__ import annotations
 
@@ -36,11 +35,7 @@ class Placeholder(type):
 
 
 def placeholder(name: Name) -> Any:
-    """The stand-in for a class, an exception, which ``except`` may name and nothing raises, or a function.
-
-    Args:
-        name: of PyFlink's. Pickle finds the stand-in again in the module that it names.
-    """
+    """The stand-in for a class, an exception, which ``except`` may name and nothing raises, or a function."""
     members = {"__module__": f"penstock.{name.module}", "pyflinks": f"{name.module}.{name.path}"}
     if name.kind == "function":
         return _function(name.path, members)

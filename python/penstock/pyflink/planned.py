@@ -1,7 +1,7 @@
 """PyFlink's connectors that cannot run here: Elasticsearch, Pulsar, Kinesis, Cassandra, RabbitMQ, dynamic Kafka.
 
-They are placeholders that can be planned. Their classes are made of the table of PyFlink's names: they take what those
-of PyFlink take and keep it; ``execute`` refuses them before anything starts, and says what to use.
+They can be planned: their classes are made of the table of PyFlink's names, and keep their arguments; ``execute``
+refuses them before anything starts, and says what to use.
 """
 
 from __future__ import annotations
@@ -28,15 +28,10 @@ _SECRET = ("password", "authentication")
 
 
 class Instead(NamedTuple):
-    """What to use instead of a connector, half a sentence behind "use".
+    """What to use instead of a connector, half a sentence behind "use"."""
 
-    Attributes:
-        reading: instead of its source.
-        writing: instead of its sink.
-    """
-
-    reading: str = ""
-    writing: str = ""
+    reading: str = ""  # instead of its source
+    writing: str = ""  # instead of its sink
 
 
 INSTEAD: Mapping[str, Instead] = {
@@ -53,15 +48,10 @@ INSTEAD: Mapping[str, Instead] = {
 
 
 class Planned:
-    """Base of what can be planned: keeps what it is given.
+    """Base of what can be planned: keeps what it is given."""
 
-    Attributes:
-        advice: what to use instead, for what streams take.
-        given: by the names of parameters; what a setter was given by its name without ``set_``.
-    """
-
-    advice: str = ""
-    given: dict[str, Any]
+    advice: str = ""  # what to use instead, for what streams take
+    given: dict[str, Any]  # by the names of parameters; what a setter was given by its name without ``set_``
 
     def __init__(self) -> None:
         self.given = {}
@@ -72,20 +62,19 @@ class Planned:
         return f" of {type(self).__name__}"
 
     def __repr__(self) -> str:
-        shown = (f"{name}={_shown(name, value)}" for name, value in self.given.items())
+        secret = {name for name in self.given if any(part in name for part in _SECRET)}
+        shown = (f"{name}={'…' if name in secret else repr(value)}" for name, value in self.given.items())
         return f"<{' '.join([type(self).__qualname__, ', '.join(shown)]).rstrip()}>"
 
 
-def _shown(name: str, value: Any) -> str:
-    return "…" if any(secret in name for secret in _SECRET) else repr(value)
+def _nothing_to_run(self: Any, *_: Any) -> Any:
+    raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
 
 
 class PlannedSink(Planned, Sink[Any]):
     """For ``sink_to``."""
 
-    def runtime(self) -> Any:
-        """Nothing runs in tasks."""
-        raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
+    runtime = _nothing_to_run
 
 
 class PlannedSource(Planned, Source[Any]):
@@ -95,17 +84,13 @@ class PlannedSource(Planned, Source[Any]):
 class PlannedSinkFunction(Planned, SinkFunction[Any]):
     """For ``add_sink``."""
 
-    def invoke(self, value: Any, context: Any = None, /) -> None:
-        """Nothing runs in tasks."""
-        raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
+    invoke = _nothing_to_run
 
 
 class PlannedSourceFunction(Planned, SourceFunction[Any]):
     """For ``add_source``."""
 
-    def run(self, ctx: Any, /) -> None:
-        """Nothing runs in tasks."""
-        raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
+    run = _nothing_to_run
 
 
 _ROLES: Mapping[str, type[Planned]] = {
@@ -118,11 +103,7 @@ _ROLES: Mapping[str, type[Planned]] = {
 
 
 def planned(name: Name) -> type[Any] | None:
-    """The class for a name of PyFlink's, None if it belongs to no connector of these.
-
-    Args:
-        name: of the class. O(names of the table).
-    """
+    """The class for a name of PyFlink's, None if it belongs to no connector of these."""
     module = name.module.removeprefix(_CONNECTORS)
     return _class(name) if name.kind == "class" and module in INSTEAD else None
 
@@ -136,10 +117,7 @@ def _class(name: Name) -> type[Any]:
     if name.parameters == "Enum":
         enumeration: Any = Enum(title, list(inner), module=home["__module__"])
         return enumeration
-    namespace: dict[str, Any] = {
-        **home,
-        "__doc__": f"PyFlink's ``{name.path}``, to plan with: it keeps what it is given.",
-    }
+    namespace: dict[str, Any] = {**home, "__doc__": f"PyFlink's ``{name.path}``, to plan with: it keeps its arguments."}
     for member_name, member in inner.items():
         if member.kind == "class":
             namespace[member_name] = _class(member)
@@ -160,7 +138,13 @@ def _member(owner: Name, member: Name) -> Any:
     call = owner.path if name == "__init__" else member.path
 
     def taken(args: Any, kwargs: Any) -> dict[str, Any]:
-        return _given(signature, call, args, kwargs)
+        """The arguments of a call by name, without those that were left out."""
+        parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+        try:
+            return inspect.Signature(parameters).bind(*args, **kwargs).arguments
+        except TypeError as error:
+            names = ", ".join(parameter.name for parameter in parameters)
+            checks.refuse(f"{call}() takes ({names}), as PyFlink's does: {error}.")
 
     def make(*args: Any, **kwargs: Any) -> Any:
         return _new(_result(owner, name), taken(args, kwargs))
@@ -191,8 +175,7 @@ def _member(owner: Name, member: Name) -> Any:
 
 
 def _result(owner: Name, method: str) -> type[Any]:
-    """The class of what a static method or ``build`` gives: ``X.builder()`` an XBuilder, ``XBuilder.build()`` an X,
-    ``X.Builder.build()`` too."""
+    """The class of what ``X.builder()`` (an XBuilder), ``XBuilder.build()`` (an X) and ``X.Builder.build()`` give."""
     outer, _, inner = owner.path.rpartition(".")
     if method == "builder":
         return _class(definitions()[f"{owner.path}Builder"])
@@ -220,16 +203,6 @@ def _signature(member: Name) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-def _given(signature: inspect.Signature, call: str, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by name, without those that were left out."""
-    parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
-    try:
-        return inspect.Signature(parameters).bind(*args, **kwargs).arguments
-    except TypeError as error:
-        names = ", ".join(parameter.name for parameter in parameters)
-        checks.refuse(f"{call}() takes ({names}), as PyFlink's does: {error}.")
-
-
 _CASSANDRA = "pyflink.datastream.connectors.cassandra"
 _Settings: type[Any] = _class(Name("", _CASSANDRA, "CassandraSink.CassandraSinkBuilder", "class", "object"))
 
@@ -245,21 +218,13 @@ class CassandraSink(DataStreamSink[Any]):
 
     @staticmethod
     def add_sink(input: Any) -> CassandraSink.CassandraSinkBuilder:
-        """Settings of a sink before it is added.
-
-        Args:
-            input: the stream.
-        """
+        """Settings of a sink before it is added."""
         if not hasattr(input, "add_sink"):
             checks.refuse(f"CassandraSink.add_sink() was given {checks.shown(input)}. Give a stream.")
         return CassandraSink.CassandraSinkBuilder(input)
 
     class CassandraSinkBuilder(_Settings):
-        """Settings of a :class:`CassandraSink`. Methods change it and return it.
-
-        Args:
-            input: the stream.
-        """
+        """Settings of a :class:`CassandraSink`. Methods change it and return it."""
 
         def __init__(self, input: Any) -> None:
             self.given: dict[str, Any] = {}

@@ -1,8 +1,4 @@
-"""Bases of test cases, ``pyflink.testing.test_case_utils``: each test has an environment of its own, of two subtasks.
-
-Which executor runs it is said as everywhere: by the environment variable PENSTOCK_EXECUTOR, ``local`` for tests
-that take milliseconds.
-"""
+"""Bases of test cases (``pyflink.testing.test_case_utils``): each test has an environment of two subtasks."""
 
 from __future__ import annotations
 
@@ -25,22 +21,16 @@ __all__ = [
 
 
 class PyFlinkTestCase(unittest.TestCase):
-    """A test case with a temporary folder.
+    """A test case with a temporary folder."""
 
-    Attributes:
-        tempdir: the folder, which is gone after the last test of the class.
-    """
-
-    tempdir: ClassVar[str]
+    tempdir: ClassVar[str]  # the folder, which is gone after the last test of the class
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Make the folder."""
         cls.tempdir = tempfile.mkdtemp()
 
     @classmethod
     def tearDownClass(cls) -> None:
-        """Remove the folder."""
         shutil.rmtree(cls.tempdir, ignore_errors=True)
 
     @classmethod
@@ -56,19 +46,13 @@ class PyFlinkTestCase(unittest.TestCase):
 
 
 class PyFlinkITTestCase(PyFlinkTestCase):
-    """A test case with environments.
+    """A test case with environments."""
 
-    Attributes:
-        mode: in which they run.
-        env: that of the test.
-    """
-
-    mode: ClassVar[RuntimeExecutionMode] = RuntimeExecutionMode.STREAMING
-    env: StreamExecutionEnvironment
+    mode: ClassVar[RuntimeExecutionMode] = RuntimeExecutionMode.STREAMING  # in which they run
+    env: StreamExecutionEnvironment  # that of the test
 
     @classmethod
     def setUpClass(cls) -> None:
-        """An environment for what the class sets up."""
         super().setUpClass()
         cls.env = cls._environment()
 
@@ -78,16 +62,10 @@ class PyFlinkITTestCase(PyFlinkTestCase):
         return env.set_runtime_mode(cls.mode).set_parallelism(2)
 
     def setUp(self) -> None:
-        """An environment for the test."""
         self.env = self._environment()
 
 
-class PyFlinkUTTestCase(PyFlinkITTestCase):
-    """As :class:`PyFlinkITTestCase`, in STREAMING mode."""
-
-
-class PyFlinkStreamingTestCase(PyFlinkITTestCase):
-    """As :class:`PyFlinkITTestCase`, in STREAMING mode."""
+PyFlinkUTTestCase = PyFlinkStreamingTestCase = PyFlinkITTestCase
 
 
 class PyFlinkBatchTestCase(PyFlinkITTestCase):

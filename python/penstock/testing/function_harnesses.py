@@ -1,7 +1,4 @@
-"""Harnesses for process functions, by Flink's names.
-
-Source: Flink's ``ProcessFunctionTestHarnesses``.
-"""
+"""Harnesses for process functions, by Flink's names (``ProcessFunctionTestHarnesses``)."""
 
 from __future__ import annotations
 
@@ -28,11 +25,8 @@ K = TypeVar("K")
 
 
 class ProcessFunctionTestHarnesses:
-    """Makes harnesses of process functions, with one subtask and undeclared records.
-
-    For other functions, types or parallelisms make the harness yourself, of a piece of a program:
-    :class:`~penstock.testing.OneInputTestHarness` and its like.
-    """
+    """Makes harnesses of process functions, with one subtask and undeclared records. For other functions, types or
+    parallelisms make a :class:`~penstock.testing.OneInputTestHarness` or the like of a piece of a program."""
 
     @staticmethod
     def for_process_function(function: ProcessFunction[IN, OUT]) -> OneInputTestHarness[IN, OUT]:
@@ -45,13 +39,7 @@ class ProcessFunctionTestHarnesses:
         key_selector: Callable[[IN], K],
         key_type: TypeInformation[K] | None = None,
     ) -> OneInputTestHarness[IN, OUT]:
-        """A KeyedProcessFunction.
-
-        Args:
-            function: under test.
-            key_selector: gives the key of a record.
-            key_type: of the key; None for undeclared.
-        """
+        """A KeyedProcessFunction; without ``key_type`` the key is undeclared."""
         return OneInputTestHarness(lambda stream: stream.key_by(key_selector, key_type=key_type).process(function))
 
     @staticmethod
@@ -66,14 +54,7 @@ class ProcessFunctionTestHarnesses:
         key_selector2: Callable[[IN2], K],
         key_type: TypeInformation[K] | None = None,
     ) -> TwoInputTestHarness[IN1, IN2, OUT]:
-        """A KeyedCoProcessFunction.
-
-        Args:
-            function: under test.
-            key_selector1: give the key of a record of each input.
-            key_selector2: give the key of a record of each input.
-            key_type: of the key; None for undeclared.
-        """
+        """A KeyedCoProcessFunction; without ``key_type`` the key is undeclared."""
         return TwoInputTestHarness(
             lambda one, two: one.connect(two).key_by(key_selector1, key_selector2, key_type=key_type).process(function)
         )
@@ -82,12 +63,7 @@ class ProcessFunctionTestHarnesses:
     def for_broadcast_process_function(
         function: BroadcastProcessFunction[IN1, IN2, OUT], *descriptors: MapStateDescriptor[Any, Any]
     ) -> BroadcastTestHarness[IN1, IN2, OUT]:
-        """A BroadcastProcessFunction.
-
-        Args:
-            function: under test.
-            descriptors: of the broadcast states.
-        """
+        """A BroadcastProcessFunction, with the descriptors of its broadcast states."""
         return BroadcastTestHarness(lambda connected: connected.process(function), *descriptors)
 
     @staticmethod
@@ -97,14 +73,7 @@ class ProcessFunctionTestHarnesses:
         *descriptors: MapStateDescriptor[Any, Any],
         key_type: TypeInformation[K] | None = None,
     ) -> BroadcastTestHarness[IN1, IN2, OUT]:
-        """A KeyedBroadcastProcessFunction.
-
-        Args:
-            function: under test.
-            key_selector: gives the key of an element.
-            descriptors: of the broadcast states.
-            key_type: of the key; None for undeclared.
-        """
+        """A KeyedBroadcastProcessFunction, with the descriptors of its broadcast states."""
         return BroadcastTestHarness(
             lambda connected: connected.process(function), *descriptors, key_selector=key_selector, key_type=key_type
         )

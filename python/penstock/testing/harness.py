@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar
 
-from penstock.common import Configuration, JobExecutionResult, OutputTag, TypeInformation, checks
+from penstock.common import Configuration, OutputTag, TypeInformation, checks
 from penstock.datastream import DataStream, StreamExecutionEnvironment
-from penstock.datastream.environment import executors
 from penstock.datastream.program.transformations import PhysicalTransformation
 from penstock.datastream.streams.sink import DataStreamSink
 from penstock.errors import InvalidProgramError, UnsupportedError
@@ -40,27 +39,16 @@ from penstock.runtime.state.sections import Content, snapshot_of
 from penstock.runtime.state.timers import Clock, TimerQueue
 from penstock.runtime.usercode.failure import OperatorFailure
 
-if TYPE_CHECKING:
-    from penstock.plan import Pipeline
-
 
 @dataclass(frozen=True)
 class OperatorSnapshot:
-    """State of one subtask at one moment (Flink: ``OperatorSubtaskState``). Plain bytes: it can be pickled, and is not
-    touched by what the harness does afterwards.
+    """State of one subtask at one moment (Flink: ``OperatorSubtaskState``): plain bytes, which can be pickled."""
 
-    Attributes:
-        keyed_state: keyed state and timers, as a state file has them; None without any.
-        operator_state: bytes by kind and name of what belongs to no key.
-        max_parallelism: number of key groups.
-        watermark: of the operator, in milliseconds.
-        classes: the fields of the classes in keyed state, so that a changed class is noticed.
-    """
-
-    keyed_state: Content | None = field(repr=False)
-    operator_state: Mapping[tuple[str, str], bytes] = field(repr=False)
+    keyed_state: Content | None = field(repr=False)  # with timers, as in a state file
+    operator_state: Mapping[tuple[str, str], bytes] = field(repr=False)  # by kind and name
     max_parallelism: int
-    watermark: int
+    watermark: int  # of the operator, in milliseconds
+    # fields of the classes in keyed state, so that a changed class is noticed
     classes: Mapping[str, ClassForm] = field(default_factory=dict[str, ClassForm], repr=False)
 
     def __repr__(self) -> str:
@@ -70,80 +58,37 @@ class OperatorSnapshot:
         return f"<OperatorSnapshot {entries} entries in {self.max_parallelism} key groups, {size} bytes>"
 
 
-class PlannedOperator(NamedTuple):
-    """An operator and where it runs.
+class Options(TypedDict, total=False):
+    """Options of :class:`TestHarness`."""
 
-    Attributes:
-        job, vertex, config: its descriptors.
-    """
-
-    job: JobConfig
-    vertex: VertexConfig
-    config: OperatorConfig
+    parallelism: int
+    subtask: int
+    max_parallelism: int
+    configuration: Configuration | None
 
 
-class _Keeper:
-    """An executor that keeps the plan and runs nothing."""
-
-    pipeline: Pipeline
-
-    def execute(self, pipeline: Pipeline) -> JobExecutionResult:
-        self.pipeline = pipeline
-        return JobExecutionResult(pipeline.name)
-
-
-def plan_operator(
-    program: Callable[..., Any],
-    types: tuple[TypeInformation[Any] | None, ...],
-    parallelism: int,
-    max_parallelism: int,
-    configuration: Configuration | None,
-) -> PlannedOperator:
-    """The operator of a piece of a program that has one.
-
-    Args:
-        program: streams in, a stream or a sink out.
-        types: of the streams' records; as many streams as types.
-        parallelism, max_parallelism: of the environment.
-        configuration: of the environment.
-
-    Raises:
-        InvalidProgramError: there is no operator, or more than one.
-        UnsupportedError: a built-in sink, or BATCH mode.
-    """
-    keeper = _Keeper()
-    env = StreamExecutionEnvironment.get_execution_environment(configuration)
-    env.set_parallelism(parallelism).set_max_parallelism(max_parallelism).disable_operator_chaining()
+def _planned(
+    program: Callable[..., Any], types: tuple[TypeInformation[Any] | None, ...], env: StreamExecutionEnvironment
+) -> tuple[JobConfig, VertexConfig, OperatorConfig]:
+    """The operator of a piece of a program that has one, with its vertex and job."""
+    env.disable_operator_chaining()
     if env.is_batch:
         raise UnsupportedError(
             "A harness runs an operator in STREAMING mode, and the configuration asks for BATCH mode, where operators "
             "wait for the end of a key. Run the whole program instead: penstock.testing.run_program()."
         )
-    made = program(*(env.from_collection([], type_info=type_info) for type_info in types))
-    _check(made, env)
-    operator = env.transformations[0]
-    with executors.override(keeper):
-        env.execute()
-    deployment = deploy(keeper.pipeline, loops=True)
-    for vertex in deployment.vertices:
-        for config in vertex.operators:
-            if config.node == operator.id:
-                return PlannedOperator(deployment.job, vertex, config)
-    raise AssertionError(f"{operator!r} is not in the plan")
-
-
-def _check(made: Any, env: StreamExecutionEnvironment) -> None:
-    if not isinstance(made, (DataStream, DataStreamSink)):
+    result = program(*(env.from_collection([], type_info=type_info) for type_info in types))
+    if not isinstance(result, (DataStream, DataStreamSink)):
         checks.refuse(
-            f"The program of a harness returned {checks.shown(made)}. Return the stream or the sink that its operator "
-            "makes: lambda stream: stream.map(f)."
+            f"The program of a harness returned {checks.shown(result)}. Return the stream or the sink that its "
+            "operator makes: lambda stream: stream.map(f)."
         )
     names = [repr(transformation.name) for transformation in env.transformations]
     if len(names) != 1:
-        found = f"has {len(names)} operators ({', '.join(names)})" if names else "has no operator"
+        operators = f"has {len(names)} operators ({', '.join(names)})" if names else "has no operator"
         raise InvalidProgramError(
-            f"The program of a harness {found}, and a harness runs one. Give each its own harness, or run the whole "
-            "program on a few records: penstock.testing.run_program()."
+            f"The program of a harness {operators}, and a harness runs one. Give each its own harness, or run the "
+            "whole program on a few records: penstock.testing.run_program()."
         )
     only = env.transformations[0]
     operator = only.operator if isinstance(only, PhysicalTransformation) else None
@@ -152,6 +97,9 @@ def _check(made: Any, env: StreamExecutionEnvironment) -> None:
             f"The program of a harness ends in a built-in sink, {names[0]}, which works through a job's commit. Leave "
             "it out, and look at what comes out of the harness."
         )
+    deployment = deploy(env.to_pipeline(), loops=True)
+    configs = ((vertex, config) for vertex in deployment.vertices for config in vertex.operators)
+    return deployment.job, *next((vertex, config) for vertex, config in configs if config.node == only.id)
 
 
 OUT = TypeVar("OUT")
@@ -161,36 +109,26 @@ Self = TypeVar("Self", bound="TestHarness[Any]")
 
 @dataclass(frozen=True)
 class StreamRecord(Generic[E]):
-    """A record that came out.
+    """A record that came out."""
 
-    Attributes:
-        value: the record.
-        timestamp: in milliseconds, None if it has none.
-    """
-
-    value: E
-    timestamp: int | None
+    value: E  # the record
+    timestamp: int | None  # in milliseconds, None if it has none
 
 
 class Watermark(NamedTuple):
-    """A watermark that came out.
+    """A watermark that came out."""
 
-    Attributes:
-        timestamp: in milliseconds.
-    """
-
-    timestamp: int
+    timestamp: int  # in milliseconds
 
 
 class TestHarness(Generic[OUT]):
     """What harnesses of any number of inputs share.
 
-    The operator opens with the first thing it is given, or by :meth:`open`; a harness is a context manager that closes
-    it. The clock stands at 0 until a test moves it. What a user function raises comes out as it is, not as the failure
-    of a job.
+    The operator opens with its first input, or by :meth:`open`; a harness is a context manager that closes it. The
+    clock is at 0 until a test moves it. What a user function raises comes out as it is, not as the failure of a job.
 
     Args:
-        program: the streams of the inputs in, what its one operator or sink function makes of them out.
+        program: the streams of the inputs in, the result of its one operator or sink function out.
         types: of the inputs' records; None for undeclared.
         parallelism: of the operator.
         subtask: which of its subtasks this is, from 0.
@@ -214,18 +152,19 @@ class TestHarness(Generic[OUT]):
         max_parallelism: int = 128,
         configuration: Configuration | None = None,
     ) -> None:
-        planned = plan_operator(program, types, parallelism, max_parallelism, configuration)
-        if not 0 <= checks.integer(subtask, type(self).__name__, "subtask") < planned.vertex.parallelism:
-            checks.refuse(
-                f"{type(self).__name__} was given subtask {subtask} of an operator that has "
-                f"{planned.vertex.parallelism}. Subtasks are counted from 0.",
-                checks.ILLEGAL_ARGUMENT,
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        env.set_parallelism(parallelism).set_max_parallelism(max_parallelism)
+        job, vertex, config = _planned(program, types, env)
+        if not 0 <= checks.integer(subtask, type(self).__name__, "subtask") < vertex.parallelism:
+            checks.illegal_argument(
+                f"{type(self).__name__} was given subtask {subtask} of an operator that has {vertex.parallelism}. "
+                "Subtasks are counted from 0."
             )
         self._now = 0
         self._clock = Clock(lambda: self._now)
         self._output = _Recorder()
-        self._context = _context(planned, subtask, self._clock)
-        self._operator: StreamOperator = decode_value(planned.config.operator)
+        self._context = OperatorContext(job, vertex, config, subtask, 0, _send, clock=self._clock)
+        self._operator: StreamOperator = decode_value(config.operator)
         self._phase = _NEW
         with self._users_own_errors():
             self._live = self._operator.build(self._context, CountingOutput(self._output))
@@ -238,8 +177,8 @@ class TestHarness(Generic[OUT]):
     # --- its life ----------------------------------------------------------------------------------------------------
 
     def restore(self: Self, *snapshots: OperatorSnapshot) -> Self:
-        """Begin with what subtasks had when they were snapshotted, before the operator opens: with the key groups that
-        this subtask owns, and its part of operator state.
+        """Begin with the state of snapshots, before the operator opens: the key groups of this subtask, and its part of
+        operator state.
 
         Args:
             snapshots: those of all subtasks, in order, however many there were then.
@@ -271,8 +210,7 @@ class TestHarness(Generic[OUT]):
         return self
 
     def end_input(self) -> None:
-        """Tell the operator that its input has ended. The watermark of the end is not sent by this; use
-        ``process_watermark(MAX_WATERMARK)`` before."""
+        """End the input of the operator; send the last watermark before, by ``process_watermark(MAX_WATERMARK)``."""
         self._ready("end_input()")
         with self._users_own_errors():
             self._live.end_input()
@@ -298,11 +236,7 @@ class TestHarness(Generic[OUT]):
     # --- what goes in ------------------------------------------------------------------------------------------------
 
     def set_processing_time(self, time_ms: int) -> None:
-        """Move the clock, and fire the timers that are due, the earliest first.
-
-        Args:
-            time_ms: milliseconds since the epoch, not before the time of now.
-        """
+        """Move the clock forward to a time in milliseconds, and fire the timers that are due, the earliest first."""
         self._ready("set_processing_time()")
         if checks.integer(time_ms, "set_processing_time", "time in milliseconds") < self._now:
             checks.refuse(f"set_processing_time({time_ms}): the clock stands at {self._now} already, and goes forward.")
@@ -364,11 +298,7 @@ class TestHarness(Generic[OUT]):
     # --- what it remembers -------------------------------------------------------------------------------------------
 
     def snapshot(self) -> OperatorSnapshot:
-        """All state of the subtask, timers too. The harness can go on. O(state).
-
-        Raises:
-            UnsupportedError: the operator waits for asynchronous calls, whose records no snapshot has yet.
-        """
+        """All state of the subtask, timers too, but not of an operator that waits for asynchronous calls. O(state)."""
         self._ready("snapshot()")
         if isinstance(self._operator, AsyncWait):
             raise UnsupportedError(
@@ -387,11 +317,9 @@ class TestHarness(Generic[OUT]):
         return 0 if state is None else sum(1 for _ in state.entries())
 
     def num_event_time_timers(self) -> int:
-        """How many timers of event time wait."""
         return len(self.event_time_timers())
 
     def num_processing_time_timers(self) -> int:
-        """How many timers of the clock wait."""
         return len(self.processing_time_timers())
 
     def event_time_timers(self) -> list[tuple[int, Any]]:
@@ -509,11 +437,8 @@ class _Recorder(Output):
         """Nobody sends one."""
 
 
-def _context(planned: PlannedOperator, subtask: int, clock: Clock) -> OperatorContext:
-    def send(kind: int, data: bytes) -> None:
-        raise AssertionError(f"{planned.config.name!r} has sent a row of kind {kind} to the driver of a job")
-
-    return OperatorContext(planned.job, planned.vertex, planned.config, subtask, 0, send, clock=clock)
+def _send(kind: int, data: bytes) -> None:
+    raise AssertionError(f"The operator of a harness has sent a row of kind {kind} to the driver of a job")
 
 
 def _waiting(queue: TimerQueue) -> list[tuple[int, Any]]:

@@ -1,19 +1,20 @@
-"""Harnesses by number of inputs. What comes out of them, their clock and their state are those of
-:class:`~penstock.testing.harness.TestHarness`.
+"""Harnesses by number of inputs; all else is in :class:`~penstock.testing.harness.TestHarness`.
 
 Sources of the names: Flink's ``OneInputStreamOperatorTestHarness``, ``TwoInputStreamOperatorTestHarness``,
-``BroadcastOperatorTestHarness`` and their keyed forms, which are not told apart here: the program says it with
-``key_by``.
+``BroadcastOperatorTestHarness``, and their keyed forms, for programs with ``key_by``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from penstock.common import Configuration, TypeInformation
+from penstock.common import TypeInformation
 from penstock.datastream import BroadcastConnectedStream, DataStream, DataStreamSink, MapStateDescriptor
-from penstock.testing.harness import TestHarness
+from penstock.testing.harness import Options, TestHarness
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 IN = TypeVar("IN")
 IN1 = TypeVar("IN1")
@@ -27,44 +28,21 @@ class OneInputTestHarness(TestHarness[OUT], Generic[IN, OUT]):
     ``OneInputTestHarness(lambda words: words.key_by(first).process(Count()), Types.STRING())``
 
     Args:
-        program: makes its one operator of the stream that it is given; calls without an operator, such as ``key_by``,
-            may come before.
+        program: makes its one operator of a stream, also behind ``key_by`` and the like.
         input_type: of the records; None for undeclared.
-        parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
-        subtask: as of :class:`~penstock.testing.harness.TestHarness`.
-        max_parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
-        configuration: as of :class:`~penstock.testing.harness.TestHarness`.
+        options: parallelism and so on, as of :class:`~penstock.testing.TestHarness`.
     """
 
     def __init__(
         self,
         program: Callable[[DataStream[IN]], DataStream[OUT] | DataStreamSink[OUT]],
         input_type: TypeInformation[IN] | None = None,
-        *,
-        parallelism: int = 1,
-        subtask: int = 0,
-        max_parallelism: int = 128,
-        configuration: Configuration | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(
-            program,
-            (input_type,),
-            parallelism=parallelism,
-            subtask=subtask,
-            max_parallelism=max_parallelism,
-            configuration=configuration,
-        )
+        super().__init__(program, (input_type,), **options)
 
     def process_element(self, value: IN, timestamp: int | None = None) -> None:
-        """A record comes in.
-
-        Args:
-            value: the record.
-            timestamp: in milliseconds, None for none.
-
-        Raises:
-            InvalidProgramError: its key belongs to another subtask.
-        """
+        """A record comes in; InvalidProgramError if its key belongs to another subtask."""
         self._process(0, "process_element()", value, timestamp)
 
     def process_elements(self, values: Iterable[IN], timestamp: int | None = None) -> None:
@@ -83,13 +61,10 @@ class TwoInputTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
     ``TwoInputTestHarness(lambda a, b: a.connect(b).key_by(key, key).process(Match()))``
 
     Args:
-        program: makes its one operator of the two streams that it is given.
-        input_type1: of the records; None for undeclared.
-        input_type2: of the records; None for undeclared.
-        parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
-        subtask: as of :class:`~penstock.testing.harness.TestHarness`.
-        max_parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
-        configuration: as of :class:`~penstock.testing.harness.TestHarness`.
+        program: makes its one operator of two streams.
+        input_type1: of the first one's records; None for undeclared.
+        input_type2: of the second one's records; None for undeclared.
+        options: parallelism and so on, as of :class:`~penstock.testing.TestHarness`.
     """
 
     def __init__(
@@ -97,31 +72,12 @@ class TwoInputTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
         program: Callable[[DataStream[IN1], DataStream[IN2]], DataStream[OUT]],
         input_type1: TypeInformation[IN1] | None = None,
         input_type2: TypeInformation[IN2] | None = None,
-        *,
-        parallelism: int = 1,
-        subtask: int = 0,
-        max_parallelism: int = 128,
-        configuration: Configuration | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(
-            program,
-            (input_type1, input_type2),
-            parallelism=parallelism,
-            subtask=subtask,
-            max_parallelism=max_parallelism,
-            configuration=configuration,
-        )
+        super().__init__(program, (input_type1, input_type2), **options)
 
     def process_element1(self, value: IN1, timestamp: int | None = None) -> None:
-        """A record comes in by the first input.
-
-        Args:
-            value: the record.
-            timestamp: in milliseconds, None for none.
-
-        Raises:
-            InvalidProgramError: its key belongs to another subtask.
-        """
+        """A record comes in by the first input; InvalidProgramError if its key belongs to another subtask."""
         self._process(1, "process_element1()", value, timestamp)
 
     def process_element2(self, value: IN2, timestamp: int | None = None) -> None:
@@ -146,16 +102,11 @@ class BroadcastTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
     """A function with broadcast state.
 
     Args:
-        program: makes its one operator of the connection that it is given.
+        program: makes its one operator of a connection.
         descriptors: of the broadcast states.
         key_selector: the elements' key; None where they have none.
-        input_type: of the records and the key; None for undeclared.
-        broadcast_type: of the records and the key; None for undeclared.
-        key_type: of the records and the key; None for undeclared.
-        parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
-        subtask: as of :class:`~penstock.testing.harness.TestHarness`.
-        max_parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
-        configuration: as of :class:`~penstock.testing.harness.TestHarness`.
+        input_type: of the elements; None for undeclared. So of the others.
+        options: parallelism and so on, as of :class:`~penstock.testing.TestHarness`.
     """
 
     def __init__(
@@ -166,34 +117,16 @@ class BroadcastTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
         input_type: TypeInformation[IN1] | None = None,
         broadcast_type: TypeInformation[IN2] | None = None,
         key_type: TypeInformation[Any] | None = None,
-        parallelism: int = 1,
-        subtask: int = 0,
-        max_parallelism: int = 128,
-        configuration: Configuration | None = None,
+        **options: Unpack[Options],
     ) -> None:
         def connected(elements: DataStream[IN1], rules: DataStream[IN2]) -> DataStream[OUT]:
             keyed = elements if key_selector is None else elements.key_by(key_selector, key_type=key_type)
             return program(keyed.connect(rules.broadcast(*descriptors)))
 
-        super().__init__(
-            connected,
-            (input_type, broadcast_type),
-            parallelism=parallelism,
-            subtask=subtask,
-            max_parallelism=max_parallelism,
-            configuration=configuration,
-        )
+        super().__init__(connected, (input_type, broadcast_type), **options)
 
     def process_element(self, value: IN1, timestamp: int | None = None) -> None:
-        """A record comes in by the side that is not broadcast.
-
-        Args:
-            value: the record.
-            timestamp: in milliseconds, None for none.
-
-        Raises:
-            InvalidProgramError: its key belongs to another subtask.
-        """
+        """A record comes in by the other side; InvalidProgramError if its key belongs to another subtask."""
         self._process(1, "process_element()", value, timestamp)
 
     def process_broadcast_element(self, value: IN2, timestamp: int | None = None) -> None:

@@ -32,23 +32,13 @@ class PlanChangedError(AssertionError):
 
 
 class TestedPlan:
-    """The plan of a program, and what can be asserted of it. Operators go by uid, name, number or ID.
-
-    Args:
-        pipeline: the program.
-        snapshot: the file of its snapshot; None where there can be none.
-        update: whether the snapshot is written instead of compared.
-
-    Attributes:
-        pipeline: as given.
-        model: what the plan consists of (:mod:`penstock.analysis.model`).
-    """
+    """The plan of a program, and what can be asserted of it. Operators go by uid, name, number or ID."""
 
     __test__ = False
 
     def __init__(self, pipeline: Pipeline, snapshot: Path | None = None, *, update: bool = False) -> None:
-        self.pipeline: Pipeline = pipeline
-        self.model: ProgramModel = model_of(pipeline)
+        self.pipeline: Pipeline = pipeline  # as given
+        self.model: ProgramModel = model_of(pipeline)  # what the plan consists of (:mod:`penstock.analysis.model`)
         self._snapshot = snapshot
         self._update = update
 
@@ -56,41 +46,23 @@ class TestedPlan:
         return f"<TestedPlan of {self.model.name!r}: {len(self.model.operators)} operators>"
 
     def operator(self, operator: str) -> OperatorModel:
-        """An operator of the plan.
-
-        Raises:
-            UnknownNameError: there is none, or several are called so.
-        """
+        """An operator of the plan; UnknownNameError if there is none, or several are called so."""
         return find(self.model, operator)
 
     def assert_planned(self) -> None:
-        """The planner takes the program.
-
-        Raises:
-            AssertionError: it does not; with its reason.
-        """
+        """The planner takes the program; the AssertionError has its reason."""
         if self.model.refused is not None:
             raise AssertionError(f"The program is refused: {self.model.refused}")
 
     def assert_chained(self, upstream: str, downstream: str) -> None:
-        """Both run in one task, and records go from the one to the other by calls.
-
-        Raises:
-            AssertionError: they do not; with the rule that forbids it.
-            UnknownNameError: there is no such operator.
-        """
+        """Records go from one operator to the other by calls, in one task; the error has the rule that forbids it."""
         edges = self._between(upstream, downstream)
         if not any(edge.chained for edge in edges):
             said = "; ".join(edge.reason for edge in edges)
             raise AssertionError(f"{upstream!r} and {downstream!r} are not chained: {said}.")
 
     def assert_not_chained(self, upstream: str, downstream: str) -> None:
-        """Records go from the one to the other through an exchange.
-
-        Raises:
-            AssertionError: both run in one task.
-            UnknownNameError: there is no such operator.
-        """
+        """Records go from one operator to the other through an exchange."""
         if any(edge.chained for edge in self._between(upstream, downstream)):
             raise AssertionError(
                 f"{upstream!r} and {downstream!r} are chained. Call disable_chaining() or start_new_chain() on the "
@@ -98,15 +70,8 @@ class TestedPlan:
             )
 
     def assert_uid_stable(self, *operators: str) -> None:
-        """The state of operators is found again after any edit: their IDs are those of uids, not of positions.
-
-        Args:
-            operators: that are asked for. None: all that keep state, or may.
-
-        Raises:
-            AssertionError: those without uid; with the lines of the program that make them.
-            UnknownNameError: there is no such operator.
-        """
+        """The state of operators is found again after any edit, as their IDs are those of uids, not of positions; the
+        AssertionError has the lines that make those without uid. Without operators: all that keep state, or may."""
         asked = [self.operator(each) for each in operators] or [
             each for each in self.model.operators if each.stateful is not False
         ]
@@ -119,11 +84,8 @@ class TestedPlan:
             )
 
     def assert_unchanged(self) -> None:
-        """The plan is that of its snapshot: operators, IDs, states, edges, verdicts, vertices.
-
-        Raises:
-            PlanChangedError: it is not, or there is no snapshot yet; ``pytest --penstock-update-plans`` writes it.
-        """
+        """The plan is that of its snapshot: operators, IDs, states, edges, verdicts, vertices. The PlanChangedError has
+        the differences; ``pytest --penstock-update-plans`` writes the snapshot."""
         if self._snapshot is None:
             raise InvalidProgramError("This plan has no place for a snapshot. Take it from the fixture: plan(program).")
         now = json.dumps(snapshot_of(self.model), indent=1, ensure_ascii=False) + "\n"
@@ -152,11 +114,7 @@ class TestedPlan:
 
 
 def snapshot_of(model: ProgramModel) -> dict[str, Any]:
-    """What a snapshot holds: all that decides about state and tasks, no places in files. For reading in a review.
-
-    Args:
-        model: of the plan.
-    """
+    """What a snapshot holds, to be read in a review: all that decides about state and tasks, no places in files."""
     names = {each.node: each.uid or each.name for each in model.operators}
     return {
         "flink": model.flink,

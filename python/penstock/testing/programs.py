@@ -20,8 +20,8 @@ def run_program(
     parallelism: int = 1,
     configuration: Configuration | None = None,
 ) -> list[OUT]:
-    """What a program makes of some records. It runs on the local executor, in milliseconds: the plan and the operators
-    are those of a job on Spark.
+    """What a program makes of some records, on the local executor, in milliseconds: the plan and the operators are
+    those of a job on Spark.
 
     Args:
         program: from a stream to a stream, in any number of operators.
@@ -29,9 +29,6 @@ def run_program(
         input_type: of the records; None for undeclared.
         parallelism: of the program. Above 1 the order of the results is that of the subtasks.
         configuration: of the program.
-
-    Returns:
-        The records of the stream that the program returned.
 
     Raises:
         JobExecutionError: a function failed; its exception is the cause.

@@ -1,4 +1,4 @@
-"""A source alone, read step by step as a job without an end reads it: by hand, or checked for all that a job needs.
+"""A source alone, read step by step as an unbounded job reads it: by hand, or checked for all that a job needs.
 
 A job asks a source on the driver what is pending, cuts it, reads it in tasks on copies of the source, and may fail
 after any step and go on from what it had noted. What must hold is in :class:`~penstock.runtime.io.splits.Source`.
@@ -25,28 +25,15 @@ class SourceContractError(AssertionError):
 
 
 class SourceTestHarness:
-    """Reads a source in steps, as a job does.
-
-    Args:
-        source: bounded or not.
-        parallelism: number of subtasks.
-
-    Attributes:
-        positions: where splits have been left, by id.
-        over: ids of the splits that have been read to their end.
-        read: the records of each split so far.
-
-    Raises:
-        SourceContractError: by its methods too: the source does something that a job cannot work with.
-    """
+    """Reads a source in steps, as a job does; SourceContractError if it does something that a job cannot work with."""
 
     def __init__(self, source: Source[Any], parallelism: int = 1) -> None:
         hint = "Give an object of a subclass of Source with splits() and read()."
         self.source: Source[Any] = checks.instance(source, "SourceTestHarness", Source, hint)
         self.parallelism: int = checks.integer(parallelism, "SourceTestHarness", "parallelism")
-        self.positions: dict[str, Any] = {}
-        self.over: set[str] = set()
-        self.read: dict[str, list[Any]] = {}
+        self.positions: dict[str, Any] = {}  # where splits have been left, by id
+        self.over: set[str] = set()  # ids of the splits that have been read to their end
+        self.read: dict[str, list[Any]] = {}  # the records of each split so far
         self._ends: dict[str, Any] = {}
         self._promised: dict[str, int] = {}
         self._asked: list[Split] | None = None
@@ -64,28 +51,14 @@ class SourceTestHarness:
         return found
 
     def step(self, records: int | None = None) -> list[Any]:
-        """Read what is pending.
-
-        Args:
-            records: about how many of each split at the most; None for all there is now.
-
-        Returns:
-            the records, split after split.
-        """
+        """Read what is pending, split after split: about so many records of each at most, None for all."""
         found: list[Any] = []
         for split in self.pending():
             found += self._step(split, records)
         return found
 
     def run(self, records: int | None = None) -> list[Any]:
-        """Steps until nothing is pending; an endless source has to come to what it knows of by then.
-
-        Args:
-            records: of each step and split.
-
-        Returns:
-            the records of all steps.
-        """
+        """The records of steps until nothing is pending; an endless source has to come to an end of what it has."""
         found: list[Any] = []
         for _ in range(_STEPS):
             if not self.pending():
@@ -96,11 +69,7 @@ class SourceTestHarness:
         )
 
     def restarted(self, source: Source[Any] | None = None) -> SourceTestHarness:
-        """A job that goes on from what this one has noted, after a failure of its driver.
-
-        Args:
-            source: as the program makes it when it is started again; None for a copy.
-        """
+        """A job that goes on after a failure of its driver, with the program's new source; None for a copy."""
         other = SourceTestHarness(_copy(self.source) if source is None else source, self.parallelism)
         other.positions, other.over = _noted(self.positions, self.source), set(self.over)
         other._ends, other._promised = dict(self._ends), dict(self._promised)
@@ -176,11 +145,7 @@ class SourceTestHarness:
 
 
 def reading(source: Source[Any], split: Split) -> Iterator[Records[Any]]:
-    """What a source reads of a split, looked at.
-
-    Raises:
-        SourceContractError: it is not what a task can take.
-    """
+    """What a source reads of a split, checked."""
     before = split.start
     for some in source.read(split):
         if not isinstance(some, Records):  # type: ignore[reportUnnecessaryIsInstance] - users'
@@ -208,11 +173,8 @@ def check_source(
     grow: Sequence[Callable[[], object]] = (),
     sizes: Sequence[int] = (1, 2, 7),
 ) -> dict[str, list[Any]]:
-    """Hold a source to what a job without an end needs: the same records whatever the steps, from every position on,
-    and after every failure.
-
-    The source is read at once, in steps of several sizes, with a new driver after each step, and from every position it
-    has named. Cost: O(records²) of few records, as each position is read from.
+    """Hold a source to what an unbounded job needs: the same records read at once, in steps of several sizes, with a
+    new driver after each step, and from every position it has named. O(records²).
 
     Args:
         make: a source as the program makes it; called for every run, each of the same records from the beginning.
@@ -221,7 +183,7 @@ def check_source(
         sizes: records of a step.
 
     Returns:
-        the records of each split.
+        The records of each split.
 
     Raises:
         SourceContractError: it says what is wrong, and what to do.

@@ -34,7 +34,7 @@ from penstock.datastream.window import EventTimeSessionWindows, TumblingEventTim
 from penstock.plan import StreamGraphBuilder
 
 MODULES = """
-common common.typesystem.records common.serialization datastream datastream.connectors datastream.evictor
+common common.typesystem.types common.serialization datastream datastream.connectors datastream.evictor
 datastream.formats datastream.schemas datastream.window errors plan runtime.operators.elementwise spark
 """
 """Where the calls of the tables have their names from, and from this module."""

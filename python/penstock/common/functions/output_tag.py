@@ -18,16 +18,12 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, init=False)
 class OutputTag(Generic[T_co]):
-    """Names a side output of records of type ``T``; a function emits to it with ``yield tag, value``.
-
-    Two tags are equal when their ids are equal, whatever their types (Flink: ``OutputTag.equals``).
+    """Names a side output of records of type ``T``; a function emits to it with ``yield tag, value``. Tags are equal
+    when their ids are (Flink: ``OutputTag.equals``).
 
     Args:
         tag_id: any non-empty text, unique per operator.
         type_info: type of the side output's records; a list of types means a row; None means undeclared.
-
-    Raises:
-        InvalidProgramError: an empty or non-text id (Flink: IllegalArgumentException).
     """
 
     tag_id: str

@@ -1,7 +1,7 @@
 """State as a function holds it: a value, a list, a map, a running reduction or aggregation per key, a broadcast map.
 
-These are the interfaces; :mod:`penstock.runtime.state.handles` implements them. A state always shows what belongs to
-the key of the current record or timer. Access is O(1). Source of the names: ``pyflink.datastream.state``.
+A state always shows what belongs to the key of the current record or timer. Access is O(1). Source of the names:
+``pyflink.datastream.state``.
 """
 
 from __future__ import annotations
@@ -135,8 +135,7 @@ class ReadableMap(ABC, Generic[K, V]):
         """(key, value) pairs of the map."""
 
     def __getitem__(self, key: K) -> V:
-        """The value of a key of the map, None where there is none, as in PyFlink; unlike that of :meth:`get` its type
-        does not say so."""
+        """The value of a key of the map, None where there is none, as in PyFlink, though the type does not say so."""
         return self.get(key)  # type: ignore[return-value]
 
     def __contains__(self, key: K) -> bool:

@@ -1,7 +1,4 @@
-"""Descriptors of state: what a state is called, what is in it, and how long. Plain data.
-
-Source of the names: ``pyflink.datastream.state``.
-"""
+"""Descriptors of state: its name, the types in it, its time to live (``pyflink.datastream.state``). Plain data."""
 
 from __future__ import annotations
 
@@ -28,45 +25,30 @@ S_co = TypeVar("S_co", covariant=True)
 class Reduces(Protocol[IN_contra, OUT_co]):
     """An object that reduces, such as a ReduceFunction."""
 
-    def reduce(self, value1: IN_contra, value2: IN_contra, /) -> OUT_co:
-        """The combination of two values."""
-        ...
+    def reduce(self, value1: IN_contra, value2: IN_contra, /) -> OUT_co: ...  # the combination of two values
 
 
 class Folds(Protocol[IN_contra, T]):
     """An object that folds (Flink: ``FoldFunction``)."""
 
-    def fold(self, accumulator: T, value: IN_contra, /) -> T:
-        """The value so far with one more record."""
-        ...
+    def fold(self, accumulator: T, value: IN_contra, /) -> T: ...  # the value so far with one more record
 
 
 class Aggregates(Protocol[IN_contra, OUT_co]):
     """An object that aggregates, such as an AggregateFunction."""
 
-    def create_accumulator(self) -> Any:
-        """The accumulator of nothing."""
-        ...
+    def create_accumulator(self) -> Any: ...  # the accumulator of nothing
 
-    def add(self, value: IN_contra, accumulator: Any, /) -> Any:
-        """The accumulator with ``value`` added."""
-        ...
+    def add(self, value: IN_contra, accumulator: Any, /) -> Any: ...  # the accumulator with ``value`` added
 
-    def get_result(self, accumulator: Any, /) -> OUT_co:
-        """What an accumulator stands for."""
-        ...
+    def get_result(self, accumulator: Any, /) -> OUT_co: ...  # the result of an accumulator
 
 
 class Migration(NamedTuple):
-    """What becomes of values that a former program has written.
+    """What becomes of values that a former program has written."""
 
-    Attributes:
-        version: of the values that it makes.
-        function: makes one of an old value; None: it is forgotten.
-    """
-
-    version: int
-    function: Callable[[Any], Any]
+    version: int  # of the values that it makes
+    function: Callable[[Any], Any]  # makes one of an old value; None: it is forgotten
 
 
 D = TypeVar("D", bound="StateDescriptor[Any]")
@@ -74,20 +56,14 @@ D = TypeVar("D", bound="StateDescriptor[Any]")
 
 @dataclass(frozen=True)
 class StateDescriptor(Generic[S_co]):
-    """Names a state of the class ``S``.
+    """Names a state of the class ``S``. Types are recorded in snapshots; None leaves them undeclared."""
 
-    Attributes:
-        name: unique per operator.
-        ttl_config: how long values live; None for ever.
-        former_names: what the state was called before.
-        migrations: of values that were written before, in the order of their versions.
-        field_defaults: of fields that rows and tuples in it have gained, by path.
-    """
-
-    name: str
+    name: str  # unique per operator
     ttl_config: StateTtlConfig | None = field(default=None, init=False, repr=False, compare=False)
     former_names: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
+    # of values that were written before, in the order of their versions
     migrations: tuple[Migration, ...] = field(default=(), init=False, repr=False, compare=False)
+    # of fields that rows and tuples in it have gained, by path
     field_defaults: Mapping[str, Any] = field(default_factory=dict[str, Any], init=False, repr=False, compare=False)
 
     def get_name(self) -> str:
@@ -95,16 +71,13 @@ class StateDescriptor(Generic[S_co]):
         return self.name
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
-        """Let the values of the state end by the clock. It counts for states that are asked for afterwards; of several
-        descriptors of one name the one that is asked for first counts, as in Flink. In BATCH mode it has no effect, as
-        in Flink: there the state of a key ends with the key.
-
-        Args:
-            ttl_config: how long they live; one that is disabled lets them live for ever.
+        """Let the values of the state end by the clock, for states that are asked for afterwards; of several
+        descriptors of one name the one that is asked for first counts, as in Flink. It has no effect in BATCH mode, as
+        in Flink.
 
         Raises:
-            InvalidProgramError: it is no StateTtlConfig, or the state has a default value, which Flink would not give
-                any more.
+            InvalidProgramError: it is not a StateTtlConfig, or the state has a default value, which Flink would not
+                give.
         """
         hint = "Give StateTtlConfig.new_builder(Time.seconds(5)).build()."
         checks.instance(ttl_config, "enable_time_to_live", StateTtlConfig, hint, ", which is no StateTtlConfig")
@@ -121,16 +94,13 @@ class StateDescriptor(Generic[S_co]):
         return self.migrations[-1].version if self.migrations else 0
 
     def renamed_from(self: D, *names: str) -> D:
-        """The state was called otherwise when it was written: its values are taken over, once.
-
-        Args:
-            names: that it had.
+        """Former names of the state, whose values are taken over, once.
 
         Returns:
             The descriptor itself.
 
         Raises:
-            InvalidProgramError: there is none, or the state's own.
+            InvalidProgramError: no name is given, or the state's own.
         """
         for name in names:
             checks.text(name, "renamed_from", "name")
@@ -148,14 +118,11 @@ class StateDescriptor(Generic[S_co]):
         Args:
             function: makes a new value of an old one: of a value, a reduction or an accumulator, of each element of a
                 list, of each value of a map; of all that a key has, a value, a list or a dict, if the state was of
-                another kind. None: it is forgotten.
+                another kind. None as a result forgets it.
             version: of what it makes, 1 or more, each greater than that of the one before.
 
         Returns:
             The descriptor itself.
-
-        Raises:
-            InvalidProgramError: no function, or no such version.
         """
         if not callable(function):
             checks.refuse(
@@ -171,17 +138,14 @@ class StateDescriptor(Generic[S_co]):
         return self
 
     def with_field_defaults(self: D, defaults: Mapping[str, Any]) -> D:
-        """What fields have in old values that rows and tuples of the state have gained.
+        """What new fields of rows and tuples of the state have in old values; each value gets a copy.
 
         Args:
-            defaults: by name, of a tuple ``f2`` and the like; in a record within a record by path, such as
-                ``address.zip``. What can be changed is copied for each.
+            defaults: by name, of a tuple ``f2`` and the like; of a record within a record by path, such as
+                ``address.zip``.
 
         Returns:
             The descriptor itself.
-
-        Raises:
-            InvalidProgramError: they are not by name.
         """
         if not isinstance(defaults, Mapping) or not all(isinstance(name, str) for name in defaults):  # pyright: ignore[reportUnnecessaryIsInstance]
             checks.refuse(
@@ -194,15 +158,10 @@ class StateDescriptor(Generic[S_co]):
 
 @dataclass(frozen=True)
 class ValueStateDescriptor(StateDescriptor[ValueState[T]]):
-    """Names a value.
-
-    Attributes:
-        value_type_info: type of the value, recorded in snapshots; None leaves it undeclared.
-        default_value: what ``value()`` gives where there is none.
-    """
+    """Names a value."""
 
     value_type_info: TypeInformation[T] | None = None
-    default_value: T | None = None
+    default_value: T | None = None  # what ``value()`` gives where there is none
 
     def __post_init__(self) -> None:
         checks.state(type(self).__name__, self.name, self.value_type_info)
@@ -210,11 +169,7 @@ class ValueStateDescriptor(StateDescriptor[ValueState[T]]):
 
 @dataclass(frozen=True)
 class ListStateDescriptor(StateDescriptor[ListState[T]]):
-    """Names a list.
-
-    Attributes:
-        elem_type_info: type of the elements, recorded in snapshots; None leaves it undeclared.
-    """
+    """Names a list."""
 
     elem_type_info: TypeInformation[T] | None = None
 
@@ -224,12 +179,7 @@ class ListStateDescriptor(StateDescriptor[ListState[T]]):
 
 @dataclass(frozen=True)
 class MapStateDescriptor(StateDescriptor[MapState[K, V]]):
-    """Names a map state, or a broadcast state.
-
-    Attributes:
-        key_type_info: type of the map's keys.
-        value_type_info: type of the map's values.
-    """
+    """Names a map state, or a broadcast state."""
 
     key_type_info: TypeInformation[K] | None = None
     value_type_info: TypeInformation[V] | None = None
@@ -240,12 +190,7 @@ class MapStateDescriptor(StateDescriptor[MapState[K, V]]):
 
 @dataclass(frozen=True)
 class ReducingStateDescriptor(StateDescriptor[ReducingState[T]]):
-    """Names a running reduction.
-
-    Attributes:
-        reduce_function: a callable of two values, or a ReduceFunction.
-        type_info: type of the values, recorded in snapshots; None leaves it undeclared.
-    """
+    """Names a running reduction."""
 
     reduce_function: Reduces[T, T] | Callable[[T, T], T]
     type_info: TypeInformation[T] | None = None
@@ -262,12 +207,7 @@ class ReducingStateDescriptor(StateDescriptor[ReducingState[T]]):
 
 @dataclass(frozen=True)
 class AggregatingStateDescriptor(StateDescriptor[AggregatingState[IN, OUT]]):
-    """Names a running aggregation.
-
-    Attributes:
-        agg_function: an AggregateFunction.
-        state_type_info: type of the accumulator, recorded in snapshots; None leaves it undeclared.
-    """
+    """Names a running aggregation."""
 
     agg_function: Aggregates[IN, OUT]
     state_type_info: TypeInformation[object] | None = None

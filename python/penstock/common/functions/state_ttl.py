@@ -1,8 +1,6 @@
-"""StateTtlConfig: how long the values of a state live, by the clock.
-
-A value is over when so many milliseconds have passed since it was last written, or, if so configured, read. *Value*
-means what has a time of its own: a value, a reduction or an aggregation as a whole, each element of a list, each entry
-of a map.
+"""StateTtlConfig: how long the values of a state live, by the clock, since they were last written or, if so configured,
+read. *Value* means what has a time of its own: a value, a reduction or an aggregation as a whole, each element of a
+list, each entry of a map.
 
 Source of the names: ``pyflink.datastream.state``; of the semantics: ``StateTtlConfig`` (Flink 1.11).
 """
@@ -22,16 +20,7 @@ _MONTH = Duration.of_days(30)
 
 @dataclass(frozen=True)
 class StateTtlConfig:
-    """How long the values of a state live. :meth:`new_builder` makes it; a descriptor takes it by
-    ``enable_time_to_live``.
-
-    Args:
-        update_type: what makes a value live on.
-        state_visibility: whether a value that is over can still be seen.
-        ttl_time_characteristic: which time counts: that of the clock.
-        ttl: how long.
-        cleanup_strategies: what removes values that are over, besides reading them.
-    """
+    """How long the values of a state live. :meth:`new_builder` makes it for a descriptor's ``enable_time_to_live``."""
 
     class UpdateType(Enum):
         """What makes a value live on for the whole time again."""
@@ -58,12 +47,7 @@ class StateTtlConfig:
         """The clock of the task, which timers of processing time go by too."""
 
     class CleanupStrategies:
-        """What removes values that are over, besides reading them.
-
-        Args:
-            strategies: those asked for.
-            is_cleanup_in_background: whether the others do what they do by default.
-        """
+        """What removes values that are over, besides reading them."""
 
         class Strategies(Enum):
             """Those that there are."""
@@ -83,12 +67,7 @@ class StateTtlConfig:
             __slots__ = ()
 
         class IncrementalCleanupStrategy(CleanupStrategy):
-            """Each access to the state looks at a few more of its values, whosever they are.
-
-            Args:
-                cleanup_size: how many.
-                run_cleanup_for_every_record: see :meth:`StateTtlConfig.Builder.cleanup_incrementally`.
-            """
+            """Each access to the state looks at a few more of its values; see ``cleanup_incrementally``."""
 
             __slots__ = ("_cleanup_size", "_every_record")
 
@@ -108,12 +87,7 @@ class StateTtlConfig:
                 return self._every_record
 
         class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
-            """What RocksDB does when it compacts its files. State is in memory here, so there is nothing to compact.
-
-            Args:
-                query_time_after_num_entries: after how many entries the clock is asked.
-                periodic_compaction_time: after what time files are compacted anyway.
-            """
+            """What RocksDB does when it compacts its files; state here is not in RocksDB."""
 
             __slots__ = ("_compaction_time", "_num_entries")
 
@@ -166,12 +140,7 @@ class StateTtlConfig:
             return self.RocksdbCompactFilterCleanupStrategy(1000) if self._in_background else None
 
     class Builder:
-        """Makes a StateTtlConfig, step by step. Unless told otherwise, writing makes a value live on, and a value that
-        is over is as if it were not there.
-
-        Args:
-            ttl: how long values live; a number is milliseconds.
-        """
+        """Makes a StateTtlConfig. By default writing makes a value live on, and an expired value cannot be seen."""
 
         __slots__ = ("_characteristic", "_in_background", "_strategies", "_ttl", "_update_type", "_visibility")
 
@@ -184,11 +153,7 @@ class StateTtlConfig:
             self._in_background = True
 
         def set_ttl(self, ttl: Span) -> StateTtlConfig.Builder:
-            """How long values live; a number is milliseconds.
-
-            Raises:
-                InvalidProgramError: it is no span of time, or not above 0.
-            """
+            """How long values live, more than 0; a number is milliseconds."""
             self._ttl = _lifetime(ttl, "set_ttl")
             return self
 
@@ -239,16 +204,13 @@ class StateTtlConfig:
         def cleanup_incrementally(
             self, cleanup_size: int, run_cleanup_for_every_record: bool
         ) -> StateTtlConfig.Builder:
-            """Let each access to the state look at a few more of its values, whosever they are, and remove those that
-            are over. They are taken in order of their coming; after the last one it begins anew. A list or a map is
-            looked at as a whole and counts by its length, so after a long one it takes more accesses until the next.
-            Without this call, or ``disable_cleanup_in_background``, there are five of them.
+            """Let each access to the state look at a few more of its values, of any keys, and remove expired ones, in
+            order of their coming and then anew. A list or a map counts by its length. Without this call it looks at
+            five.
 
             Args:
                 cleanup_size: how many values each access looks at, at least 1.
-                run_cleanup_for_every_record: look also at records that leave the state alone. That is not done here:
-                    such records cost nothing, and what is over waits for the next access. It only makes a difference
-                    to memory, and to what ``return_expired_if_not_cleaned_up`` still shows.
+                run_cleanup_for_every_record: has no effect: records that leave the state alone cost nothing here.
             """
             made = _Cleanup.IncrementalCleanupStrategy(cleanup_size, run_cleanup_for_every_record)
             self._strategies[_Strategies.INCREMENTAL_CLEANUP] = made
@@ -257,13 +219,7 @@ class StateTtlConfig:
         def cleanup_in_rocksdb_compact_filter(
             self, query_time_after_num_entries: int, periodic_compaction_time: Duration = _MONTH
         ) -> StateTtlConfig.Builder:
-            """Remove values that are over when RocksDB compacts its files. State is in memory here, where it has no
-            effect, as with Flink's state in memory: values are removed as :meth:`cleanup_incrementally` says.
-
-            Args:
-                query_time_after_num_entries: after how many entries RocksDB asks the clock.
-                periodic_compaction_time: after what time files are compacted anyway.
-            """
+            """Kept without effect, as with Flink's state in memory; see :meth:`cleanup_incrementally`."""
             made = _Cleanup.RocksdbCompactFilterCleanupStrategy(query_time_after_num_entries, periodic_compaction_time)
             self._strategies[_Strategies.ROCKSDB_COMPACTION_FILTER] = made
             return self
@@ -290,14 +246,7 @@ class StateTtlConfig:
 
     @staticmethod
     def new_builder(ttl: Span) -> StateTtlConfig.Builder:
-        """A builder.
-
-        Args:
-            ttl: how long values live; a number is milliseconds.
-
-        Raises:
-            InvalidProgramError: it is no span of time, or not above 0.
-        """
+        """A builder for values that live so long, more than 0; a number is milliseconds."""
         return StateTtlConfig.Builder(ttl)
 
     def is_enabled(self) -> bool:

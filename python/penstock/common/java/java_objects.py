@@ -13,21 +13,15 @@ _ADVICE = "It stands for an object of Flink's Java classes, of which only a part
 
 
 class JavaClass:
-    """What ``getClass()`` gives.
-
-    Args:
-        name: its full name in Java.
-    """
+    """What ``getClass()`` gives."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def getName(self) -> str:
-        """Its full name in Java."""
         return self._name
 
     def getSimpleName(self) -> str:
-        """Its name without the package."""
         return re.split(r"[.$]", self._name)[-1]
 
     def __repr__(self) -> str:
@@ -35,28 +29,20 @@ class JavaClass:
 
 
 class JavaObject:
-    """Base of the stand-ins: Java's methods of every object, and advice for those that are not there.
-
-    Attributes:
-        java_class: the full name of the class in Java.
-    """
+    """Base of the stand-ins: Java's methods of every object, and advice for those that are not there."""
 
     java_class = "java.lang.Object"
 
     def getClass(self) -> JavaClass:
-        """The class in Java that it stands for."""
         return JavaClass(self.java_class)
 
     def toString(self) -> str:
-        """Its text."""
         return str(self)
 
     def equals(self, other: object) -> bool:
-        """Whether it equals another."""
         return self == other
 
     def hashCode(self) -> int:
-        """A hash; it is not Java's."""
         return hash(self)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,9 +1,5 @@
-"""The records of a stream of a program that goes on, handed to who iterates over them once the manifest of their step
-stands.
-
-That happens once for each step while the driver lives. A driver that dies between a manifest and this loses what the
-step has collected: it counts, and is not repeated.
-"""
+"""The records of a stream of an unbounded program, handed to an iterator once the manifest of their step is written. A
+driver that dies between the two loses what the step has collected."""
 
 from __future__ import annotations
 
@@ -17,15 +13,8 @@ _WAITING = 100_000
 
 
 class Collected(Iterator[Any]):
-    """The records of one stream of a program that goes on, as steps bring them; iterating waits for the next.
-
-    The loop of steps calls :meth:`put` after each manifest, and :meth:`end`; another thread iterates. Closing it
-    cancels the job. Thread-safe.
-
-    Args:
-        cancel: ends the job; called once, by :meth:`close`, if the job has not ended.
-        most: records that may wait; :meth:`put` waits while there are more.
-    """
+    """The records of one stream, as steps bring them; iterating waits for the next, closing cancels the job.
+    Thread-safe: the loop of steps calls :meth:`put` after each manifest, and :meth:`end`; another thread iterates."""
 
     def __init__(self, cancel: Callable[[], object], most: int = _WAITING) -> None:
         self._cancel, self._most = cancel, most
@@ -35,8 +24,7 @@ class Collected(Iterator[Any]):
         self._error: BaseException | None = None
 
     def put(self, records: Sequence[Any]) -> None:
-        """The records of a step that counts. Waits until there is room, or nobody wants them any more, or
-        :meth:`end` is called, as by who cancels the job."""
+        """The records of a committed step. Waits for room, or until nobody wants them, or :meth:`end` is called."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ended or len(self._records) < self._most)
             if not self._closed:
@@ -44,11 +32,7 @@ class Collected(Iterator[Any]):
                 self._changed.notify_all()
 
     def end(self, error: BaseException | None = None) -> None:
-        """No more records come.
-
-        Args:
-            error: why, if not because the program is over; raised behind the last record.
-        """
+        """No more records come."""
         with self._changed:
             self._ended, self._error = True, error
             self._changed.notify_all()

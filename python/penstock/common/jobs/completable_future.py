@@ -14,10 +14,7 @@ V = TypeVar("V")
 
 
 class CompletableFuture(Generic[T]):
-    """What an asynchronous call returns: its result, as soon as there is one.
-
-    Penstock makes them; a program only asks them.
-    """
+    """What an asynchronous call returns: its result, as soon as there is one."""
 
     __slots__ = ("_future",)
 
@@ -36,8 +33,7 @@ class CompletableFuture(Generic[T]):
 
     @staticmethod
     def after(future: Future[U], then: Callable[[U], V]) -> CompletableFuture[V]:
-        """One that is done when another is: with what ``then`` makes of its result, or with its error. Cancelling the
-        one does not touch the other."""
+        """One with what ``then`` makes of another's result, or with its error. Each is cancelled alone."""
         own: Future[V] = Future()
 
         def finish(done: Future[U]) -> None:
@@ -59,18 +55,11 @@ class CompletableFuture(Generic[T]):
         return self._future.cancelled()
 
     def cancel(self) -> bool:
-        """Give up waiting: this future is done. The job goes on; to end it, call ``cancel`` of its JobClient.
-
-        Returns:
-            Whether it is cancelled now, which it is not if it was done before.
-        """
+        """Give up waiting; True if it was not done. To end the job itself, call ``cancel`` of its JobClient."""
         return self._future.cancel()
 
     def result(self, timeout: float | None = None) -> T:
-        """The result; waits for it.
-
-        Args:
-            timeout: seconds to wait at most; None for as long as it takes.
+        """The result, after waiting for it: ``timeout`` seconds at most, None without an end.
 
         Raises:
             TimeoutError: there is none yet.

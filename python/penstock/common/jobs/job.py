@@ -23,16 +23,9 @@ _HEX = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class JobID:
-    """Names one run of a program; every run has another.
+    """Names one run of a program. InvalidProgramError for other texts than 32 hex digits."""
 
-    Attributes:
-        text: 32 hex digits, by chance unless given.
-
-    Raises:
-        InvalidProgramError: another text.
-    """
-
-    text: str = field(default_factory=lambda: uuid.uuid4().hex)
+    text: str = field(default_factory=lambda: uuid.uuid4().hex)  # 32 hex digits, by chance unless given
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or _HEX.fullmatch(self.text) is None:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -43,11 +36,8 @@ class JobID:
 
 
 class JobStatus(Enum):
-    """The status of a job.
-
-    A job here is CREATED, then RUNNING, and in the end FINISHED, FAILED or CANCELED. While it waits to be run again by
-    its restart strategy it is RESTARTING, and from the call of ``cancel`` until it has stopped CANCELLING. The other
-    states are Flink's, and no job here has them.
+    """The status of a job: CREATED, RUNNING, and in the end FINISHED, FAILED or CANCELED; RESTARTING while it waits to
+    be run again, CANCELLING from the call of ``cancel`` to its end. The others are Flink's, and no job here has them.
     """
 
     CREATED = 0
@@ -82,21 +72,13 @@ def _draw(result: JobExecutionResult, shown: Shown) -> Group:
 @drawn_by(_draw)
 @dataclass(frozen=True, repr=False)
 class JobExecutionResult:
-    """A finished job.
+    """A finished job."""
 
-    Attributes:
-        job_name: the name given to ``execute()``.
-        net_runtime_ms: wall-clock time of the job in milliseconds.
-        collected: records by collect sink id, for ``execute_and_collect``.
-        metrics: of the operators. Every subtask counts once, however often it was tried.
-        job_id: which run it was.
-    """
-
-    job_name: str
-    net_runtime_ms: int = 0
-    collected: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    metrics: JobMetrics = field(default_factory=JobMetrics)
-    job_id: JobID = field(default_factory=JobID, compare=False)
+    job_name: str  # the name given to ``execute()``
+    net_runtime_ms: int = 0  # wall-clock time of the job in milliseconds
+    collected: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])  # records by collect sink id
+    metrics: JobMetrics = field(default_factory=JobMetrics)  # every subtask counts once, however often it was tried
+    job_id: JobID = field(default_factory=JobID, compare=False)  # which run it was
 
     def __repr__(self) -> str:
         return f"JobExecutionResult({self.job_name!r}, {self.summary()})"
@@ -120,8 +102,7 @@ class JobExecutionResult:
         return True
 
     def get_all_accumulator_results(self) -> dict[str, int]:
-        """The user's counters by identifier (``group.name``), each summed over all subtasks of all operators that have
-        one (PyFlink). Python functions have no other accumulators."""
+        """The user's counters by identifier (``group.name``), summed over all subtasks of all operators (PyFlink)."""
         return self.metrics.counters()
 
     def get_accumulator_result(self, accumulator_name: str) -> int | None:

@@ -24,12 +24,8 @@ class JobClient:
         self._control = control
         self._result = result
 
-    def with_errors(self, made: Callable[[BaseException], BaseException]) -> JobClient:
-        """A client of the same job, whose failure is another exception.
-
-        Args:
-            made: the exception for one that the job has raised.
-        """
+    def with_errors(self, convert: Callable[[BaseException], BaseException]) -> JobClient:
+        """A client of the same job, which fails with the exception that ``convert`` makes of the job's."""
         result: Future[JobExecutionResult] = Future()
 
         def pass_on(ended: Future[JobExecutionResult]) -> None:
@@ -37,7 +33,7 @@ class JobClient:
             if error is None:
                 result.set_result(ended.result())
             else:
-                result.set_exception(made(error))
+                result.set_exception(convert(error))
 
         self._result.add_done_callback(pass_on)
         return JobClient(self._control, result)
@@ -51,44 +47,28 @@ class JobClient:
         return CompletableFuture.of(lambda: self._control.status)
 
     def cancel(self) -> CompletableFuture[None]:
-        """End the job. Nothing of it is printed or published, and its result is a JobCancelledError.
+        """End the job: nothing of it is printed or published, and its result is a JobCancelledError. The future is done
+        at once; to wait for the end, ask ``get_job_execution_result().exception()``. It has a JobExecutionError if the
+        job has ended otherwise, or has begun to publish its outputs.
 
         On Spark its tasks are killed. On the local executor it ends between two records, so a function that does not
         return keeps it running. Sources of your own have their ``cancel()`` called.
-
-        Returns:
-            A future that is done at once: the job ends a little later. To wait for that, ask
-            ``get_job_execution_result().exception()``. A job that is cancelled twice is cancelled; the future has a
-            JobExecutionError if the job has ended otherwise, or has begun to publish its outputs.
         """
         return CompletableFuture.of(self._control.cancel)
 
     def stop(self) -> CompletableFuture[None]:
-        """End the job after the step that runs, whose results are committed: a program that would never end ends in
-        order, and if it has a checkpoint directory it can go on from there. Windows that are open stay open. A bounded
-        job ends as it would have ended: it is one step.
-
-        Returns:
-            A future that is done at once: the job ends a little later. To wait for that, ask
-            ``get_job_execution_result()``, which gives the result of a job that has ended in order.
-        """
+        """End the job after the running step, which is committed; from a checkpoint directory it can go on. Open
+        windows stay open. The future is done at once; to wait for the end, ask ``get_job_execution_result()``."""
         return CompletableFuture.of(self._control.stop)
 
     def metrics(self) -> RunningMetrics:
-        """What is known of the job now: records per second, watermarks, state, steps, who is busy. When the job has
-        ended, what was known in the end. O(operators times subtasks).
-
-        Raises:
-            UnsupportedError: the executor shows nothing of its jobs.
-        """
+        """What is known of the job now: records per second, watermarks, state, steps, who is busy; after its end, the
+        last of it. UnsupportedError if the executor shows nothing. O(operators times subtasks)."""
         return self._observed().metrics()
 
     def execution_graph(self) -> JobExecutions:
-        """The ExecutionGraph with the executions of all subtasks as they are now, and those before. O(subtasks).
-
-        Raises:
-            UnsupportedError: the executor shows nothing of its jobs.
-        """
+        """The ExecutionGraph with the present and former executions of all subtasks. UnsupportedError if the executor
+        shows nothing. O(subtasks)."""
         return self._observed().executions()
 
     def _observed(self) -> Observed:
@@ -104,37 +84,34 @@ class JobClient:
         return CompletableFuture.after(self._result, lambda result: result)
 
     def get_accumulators(self) -> CompletableFuture[dict[str, int]]:
-        """The user's counters by identifier, as of ``JobExecutionResult.get_all_accumulator_results()``. Tasks report
-        theirs when they have ended, so the future is done when the job is; in Flink it has what is counted so far."""
+        """The user's counters by identifier, when the job has ended; in Flink it has what is counted so far."""
         return CompletableFuture.after(self._result, JobExecutionResult.get_all_accumulator_results)
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
-        """Take a savepoint of the job, which runs on: of the state after its newest step.
+        """Take a savepoint of the state after the newest step; the job runs on.
 
         Args:
-            savepoint_directory: path or URL of a folder, in which the savepoint gets one of its own; None for that of
-                the setting ``state.savepoints.dir``.
+            savepoint_directory: path or URL of the folder for the savepoint's own; None for ``state.savepoints.dir``.
 
         Returns:
-            A future of the savepoint's folder. It has a SavepointError if none could be taken, and a JobExecutionError
-            if the job ended before, or does not run in steps.
+            A future of the savepoint's folder; of a SavepointError if none could be taken, and of a JobExecutionError
+                if the job has ended, or does not run in steps.
         """
         return self._asked("savepoint", savepoint_directory, "trigger_savepoint")
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
     ) -> CompletableFuture[str]:
-        """End the job after the step that runs, with a savepoint from which it, or a changed program, can go on.
+        """End the job after the running step, with a savepoint from which it, or a changed program, can go on.
 
         Args:
-            advance_to_end_of_event_time: whether the job is drained before: its sources end, all timers and windows of
-                event time fire, and what comes of them is in the outputs and not in the savepoint. For a job that is
-                not to go on: later records would find windows that have fired already.
+            advance_to_end_of_event_time: whether the job is drained before: its sources end, and all timers and windows
+                of event time fire into the outputs. Only for a job that is not to go on.
             savepoint_directory: as for :meth:`trigger_savepoint`.
 
         Returns:
-            A future of the savepoint's folder, when the job has ended. If the savepoint cannot be taken, the future has
-            the error, and a job that is not drained runs on.
+            A future of the savepoint's folder, when the job has ended; of an error if the savepoint failed: then a job
+                that is not drained runs on.
         """
         call = "stop_with_savepoint"
         drains = checks.boolean(advance_to_end_of_event_time, call, "advance_to_end_of_event_time")

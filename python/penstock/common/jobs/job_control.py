@@ -21,64 +21,39 @@ _NOT_CANCELLED = "org.apache.flink.runtime.messages.FlinkJobTerminatedWithoutCan
 class Observed(Protocol):
     """What is seen of a job while it runs."""
 
-    def metrics(self) -> RunningMetrics:
-        """Operators, chains, steps, as they are now."""
-        ...
+    def metrics(self) -> RunningMetrics: ...  # operators, chains, steps, as they are now
 
-    def executions(self) -> JobExecutions:
-        """The execution graph with its attempts, as they are now."""
-        ...
+    def executions(self) -> JobExecutions: ...  # the execution graph with its attempts, as they are now
 
 
 @dataclass(frozen=True, eq=False)
 class SavepointWish:
-    """A savepoint that somebody wants of a job that runs.
+    """A savepoint that somebody wants of a job that runs."""
 
-    Attributes:
-        kind: ``savepoint``: the job runs on; ``stop``: it ends with it; ``drain``: its sources end before, and with
-            them event time.
-        folder: in which the savepoint gets a folder of its own; None for the one of the settings.
-        version: of the checkpoint directory; None for the newest.
-        taken: whether a savepoint is to be taken at all, for one who only wants the job to end.
-        early: whether its place is told when it is there, not when the job has ended.
-        reference: whether it refers to the state in the checkpoint directory; None for what the settings say.
-        place: gets where it is, or what went wrong.
-    """
-
+    # ``savepoint``: the job runs on; ``stop``: it ends with it; ``drain``: sources and event time end before
     kind: Literal["savepoint", "stop", "drain"]
-    folder: str | None = None
-    version: int | None = None
-    taken: bool = True
-    early: bool = False
+    folder: str | None = None  # in which the savepoint gets a folder of its own; None for the one of the settings
+    version: int | None = None  # of the checkpoint directory; None for the newest
+    taken: bool = True  # whether a savepoint is to be taken at all, for one who only wants the job to end
+    early: bool = False  # whether its place is told when it is there, not when the job has ended
+    # whether it refers to the state in the checkpoint directory; None for what the settings say
     reference: bool | None = None
-    place: Future[str] = field(default_factory=Future[str])
+    place: Future[str] = field(default_factory=Future[str])  # gets where it is, or what went wrong
 
 
 class JobControl:
-    """One run of a job: its id, its status, what is seen of it, and the wish to stop or to cancel it. Any thread may
-    ask or wish; the executor obeys.
-
-    Args:
-        job_name: for messages.
-        program: the ``penstock.plan.Pipeline`` that runs, for who shows it; None if nobody has said.
-
-    Attributes:
-        job_id: of the run.
-        program: as given.
-        observed: what is seen of it while it runs; None if its executor shows nothing.
-        takers: who takes the records of collecting sinks, by their ids, as they come; others wait for the job's end.
-        shown: whether somebody shows the user how far the job is, so that nobody else has to.
-    """
+    """One run of a job: its status, what is seen of it, and wishes to stop or cancel it, which the executor obeys."""
 
     def __init__(self, job_name: str, program: object | None = None) -> None:
-        self.job_id: JobID = JobID()
-        self.program = program
+        self.job_id: JobID = JobID()  # of the run
+        self.program = program  # as given
         self._job_name = job_name
         self._status = JobStatus.CREATED
         self._lock = threading.Lock()
-        self.observed: Observed | None = None
+        self.observed: Observed | None = None  # what is seen of it while it runs; None if its executor shows nothing
+        # who takes the records of collecting sinks, by their ids, as they come; others wait for the job's end
         self.takers: dict[str, Collected] = {}
-        self.shown = False
+        self.shown = False  # whether somebody shows the user how far the job is, so that nobody else has to
         self._wish = threading.Event()
         self._stop = threading.Event()
         self._awake = threading.Event()
@@ -142,11 +117,7 @@ class JobControl:
         )
 
     def cancel(self) -> None:
-        """Wish the job to end. Returns at once; a job that ends so is CANCELED a little later.
-
-        Raises:
-            JobExecutionError: it has ended otherwise, or is publishing its outputs.
-        """
+        """Wish the job to end. Returns at once; a job that ends so is CANCELED a little later."""
         with self._lock:
             if self._wish.is_set():
                 return
@@ -166,8 +137,7 @@ class JobControl:
             act()
 
     def stop(self) -> None:
-        """Wish the job to end after the step that runs, which is finished and committed. Returns at once. A bounded job
-        has one step, and ends as it would have ended."""
+        """Wish the job to end after the running step, which is committed. Returns at once."""
         with self._lock:
             self._stop.set()
             self._ending.set()
@@ -184,11 +154,7 @@ class JobControl:
         self.check()
 
     def check(self) -> None:
-        """End the job here if it is to be cancelled.
-
-        Raises:
-            JobCancelledError: it is.
-        """
+        """End the job here if it is to be cancelled."""
         if self._wish.is_set():
             raise JobCancelledError(f"The job {self._job_name!r} was cancelled. Nothing was printed or published.")
 
@@ -198,22 +164,14 @@ class JobControl:
         self.check()
 
     def seal(self) -> None:
-        """From here on the job cannot be cancelled: it has succeeded, and what it has made becomes visible.
-
-        Raises:
-            JobCancelledError: it is to be cancelled already.
-        """
+        """From here on the job cannot be cancelled: it has succeeded, and what it has made becomes visible."""
         with self._lock:
             self.check()
             self._sealed = True
 
     @contextlib.contextmanager
     def on_cancel(self, act: Callable[[], None]) -> Generator[None, None, None]:
-        """Within the block, a wish to cancel the job also calls ``act``, in the thread of who wishes.
-
-        Raises:
-            JobCancelledError: it is to be cancelled already.
-        """
+        """Within the block, a wish to cancel the job also calls ``act``, in the thread of who wishes."""
         with self._lock:
             self.check()
             self._act = act

@@ -18,41 +18,26 @@ class Attempt(Protocol):
     """One attempt at running a subtask: a ``penstock.plan.Execution``."""
 
     @property
-    def id(self) -> str:
-        """``<vertex id>_<subtask>_<attempt>``."""
-        ...
+    def id(self) -> str: ...  # ``<vertex id>_<subtask>_<attempt>``
 
     @property
-    def subtask(self) -> int:
-        """From 0."""
-        ...
+    def subtask(self) -> int: ...
 
     @property
-    def attempt(self) -> int:
-        """From 0."""
-        ...
+    def attempt(self) -> int: ...
 
     @property
-    def state(self) -> str:
-        """An ExecutionState of Flink, such as ``RUNNING``."""
-        ...
+    def state(self) -> str: ...  # an ExecutionState of Flink, such as ``RUNNING``
 
 
 @dataclass(frozen=True)
 class VertexExecutions:
-    """The executions of one vertex.
+    """The executions of one vertex."""
 
-    Attributes:
-        job_vertex: its index in the JobGraph.
-        name: of the chain.
-        executions: the current ones, by subtask.
-        prior: the ones before, by subtask, the oldest first; the last sixteen are remembered.
-    """
-
-    job_vertex: int
-    name: str
-    executions: tuple[Attempt, ...]
-    prior: tuple[tuple[Attempt, ...], ...]
+    job_vertex: int  # its index in the JobGraph
+    name: str  # of the chain
+    executions: tuple[Attempt, ...]  # the current ones, by subtask
+    prior: tuple[tuple[Attempt, ...], ...]  # the last sixteen before, by subtask, the oldest first
 
     def states(self) -> dict[str, int]:
         """How many subtasks are in each state."""
@@ -83,15 +68,10 @@ def _draw(executions: JobExecutions, shown: Shown) -> Group:
 @drawn_by(_draw)
 @dataclass(frozen=True, repr=False)
 class JobExecutions:
-    """What ``JobClient.execution_graph()`` returns.
+    """What ``JobClient.execution_graph()`` returns."""
 
-    Attributes:
-        graph: the ``penstock.plan.ExecutionGraph``: subtasks and what connects them.
-        vertices: the executions of its vertices, in its order.
-    """
-
-    graph: Any
-    vertices: tuple[VertexExecutions, ...]
+    graph: Any  # the ``penstock.plan.ExecutionGraph``: subtasks and what connects them
+    vertices: tuple[VertexExecutions, ...]  # the executions of its vertices, in its order
 
     def __repr__(self) -> str:
         states = ", ".join(f"{count} {state}" for state, count in self.states().items())

@@ -1,8 +1,5 @@
-"""The keys of Flink's configuration (1.11 to 2.3) without a meaning here, by prefix.
-
-Where some keys of a family do have a meaning, the others are listed in full, so that a misspelt key is not mistaken
-for one of Flink's.
-"""
+"""The keys of Flink's configuration (1.11 to 2.3) without a meaning here, by prefix. Where other keys of a family have
+a meaning, they are listed in full, so that a misspelt key is not mistaken for one of Flink's."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Options of Flink without a meaning here: of its checkpoints, its serializers, the cancellation of its tasks. Methods
-and keys of a configuration set them, and getters return them."""
+"""Options of Flink without a meaning here: they are set and given back."""
 
 from __future__ import annotations
 

@@ -28,20 +28,12 @@ _BYTES = {name: 1 << 10 * power for power, names in enumerate(_POWERS) for name 
 
 
 class Kind(Protocol):
-    """The type of a setting's value."""
+    """The type of a setting's value: its values in words, the parser of a text (ValueError), the text of a value."""
 
     @property
-    def wanted(self) -> str:
-        """The possible values in words, for messages and the documentation."""
-        ...
-
-    def parse(self, text: str) -> Any:
-        """The value of a text; raises ValueError if the text is invalid."""
-        ...
-
-    def text(self, value: Any) -> str:
-        """The shortest text for a value."""
-        ...
+    def wanted(self) -> str: ...
+    def parse(self, text: str) -> Any: ...
+    def text(self, value: Any) -> str: ...
 
 
 class Flag:
@@ -147,11 +139,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some names, in any case.
-
-    ``values`` has the value of each name; the first name of a value is its usual one. ``unsupported`` are Flink names
-    that Penstock does not support.
-    """
+    """One of some names, in any case; the first name of a value is its usual one."""
 
     values: Mapping[str, Any]
     unsupported: tuple[str, ...] = ()
@@ -223,8 +211,7 @@ class Texts:
 
 
 class Files:
-    """Named files in Flink's notation: ``name:one,path:file:///one,executable:true;name:two,path:/two``; the value is a
-    tuple of (name, path, executable)."""
+    """Named files in Flink's notation, as in ``wanted``; the value is a tuple of (name, path, executable)."""
 
     wanted = "files such as name:one,path:file:///one,executable:true;name:two,path:/two"
 
@@ -274,9 +261,7 @@ class Secrets(dict[str, dict[str, Any]]):
 class Stores:
     """Options for stores as JSON: ``{"s3": {"endpoint_url": "http://host:9000"}}``. No message shows the text."""
 
-    @property
-    def wanted(self) -> str:
-        return 'options of fsspec by scheme, as JSON, such as {"s3": {"endpoint_url": "http://host:9000"}}'
+    wanted = 'options of fsspec by scheme, as JSON, such as {"s3": {"endpoint_url": "http://host:9000"}}'
 
     def parse(self, text: str) -> Secrets:
         document: Any = json.loads(text)  # its error is a ValueError
@@ -293,24 +278,16 @@ class Stores:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting.
-
-    Attributes:
-        part: the part of Penstock that uses it.
-        doc: a description in one or two sentences.
-        others: names that other versions of Flink have for it.
-        retired: its old names; using one gives a warning.
-        internal: whether it is for tests and measurements only, and not on the page of settings.
-    """
+    """One setting."""
 
     key: str
     kind: Kind
     default: Any
-    part: Literal["plan", "runtime", "executor", "steps", "nobody"]
-    doc: str
-    others: tuple[str, ...] = ()
-    retired: tuple[str, ...] = ()
-    internal: bool = False
+    part: Literal["plan", "runtime", "executor", "steps", "nobody"]  # the part of Penstock that uses it
+    doc: str  # a description in one or two sentences
+    others: tuple[str, ...] = ()  # names that other versions of Flink have for it
+    retired: tuple[str, ...] = ()  # its old names; using one gives a warning
+    internal: bool = False  # whether it is for tests and measurements only, and not on the page of settings
 
     @property
     def secret(self) -> bool:
@@ -323,13 +300,7 @@ class Setting:
         return (self.key, *self.others, *self.retired)
 
     def parse(self, key: str, text: str) -> Any:
-        """The value of a text that a configuration has for one of the names.
-
-        Raises:
-            ConfigurationError: the text is invalid.
-            UnsupportedError: Flink has such a value, and Penstock does not support it.
-        """
-        flink_class = None if key.startswith(OURS) else "java.lang.IllegalArgumentException"
+        """The value of a text that a configuration has for one of the names."""
         try:
             return self.kind.parse(text)
         except ValueError:
@@ -338,9 +309,12 @@ class Setting:
             raise ConfigurationError(f"The setting {key} has an invalid value; it can be {self.allowed}. {self.doc}")
         if text.strip().lower() in getattr(self.kind, "unsupported", ()):
             raise UnsupportedError(f"The setting {key} is {text!r}, which is not supported; it can be {self.allowed}.")
+        names = {name.lower(): name for name in getattr(self.kind, "names", ())}
+        near = get_close_matches(text.strip().lower(), list(names), 1)
+        meant = f" Did you mean {names[near[0]]!r}?" if near else ""
         raise ConfigurationError(
-            f"The setting {key} is {text!r}; it can be {self.allowed}.{self._meant(text)} {self.doc}",
-            flink_class=flink_class,
+            f"The setting {key} is {text!r}; it can be {self.allowed}.{meant} {self.doc}",
+            flink_class=None if key.startswith(OURS) else "java.lang.IllegalArgumentException",
         )
 
     @property
@@ -351,11 +325,6 @@ class Setting:
             others = ", ".join(name for name in self.kind.names if name != default)
             return f"{others}, or {default}, which is the default"
         return self.kind.wanted
-
-    def _meant(self, text: str) -> str:
-        names = {name.lower(): name for name in getattr(self.kind, "names", ())}
-        near = get_close_matches(text.strip().lower(), list(names), 1)
-        return f" Did you mean {names[near[0]]!r}?" if near else ""
 
 
 def line(

@@ -51,8 +51,7 @@ from penstock.errors import ConfigurationError
 
 
 class RuntimeExecutionMode(Enum):
-    """STREAMING: every update is emitted; BATCH: one result per key at the end; AUTOMATIC: by the sources'
-    boundedness."""
+    """STREAMING: every update is emitted; BATCH: one result per key; AUTOMATIC: BATCH if all sources have an end."""
 
     STREAMING = 0
     BATCH = 1
@@ -93,8 +92,7 @@ _AUTO_OR_OFF = Choice({"auto": True, "off": False})
 
 @dataclass(frozen=True)
 class Settings:
-    """The parsed settings of a program. The environment creates them, its methods change them, and the plan carries
-    them to the tasks. ``given`` has the texts of the configuration by key, including Spark's and unknown keys."""
+    """The parsed settings of a program: made and changed by the environment, carried to the tasks by the plan."""
 
     # fmt: off
     # --- the executor ---
@@ -345,23 +343,14 @@ class Settings:
 
     @classmethod
     def of(cls, given: Mapping[str, str], imposed: Mapping[str, str] = MappingProxyType({})) -> Settings:
-        """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept.
-
-        Raises:
-            ConfigurationError: a key begins with ``penstock.`` and does not exist, or a value is invalid.
-            UnsupportedError: a value that Flink has and Penstock does not support.
-        """
+        """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept."""
         settings = cls().updated(given).updated(imposed, imposed=True)
         if settings.pyflink and "parallelism.default" not in settings.given:
             return replace(settings, parallelism=1 if settings.batch else cores())
         return settings
 
     def updated(self, given: Mapping[str, str], imposed: bool = False) -> Settings:
-        """These settings with others over them; see :meth:`of`.
-
-        In a program written for PyFlink, Flink's keys for the checkpoint directory have no effect unless a tool imposes
-        them: in Flink that folder is a parent that programs often share, and no job resumes from it.
-        """
+        """These settings with others over them; see :meth:`of`."""
         parsed = {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
         pyflink = next((value for key, value in parsed.items() if _BY_KEY[key].key == PYFLINK), self.pyflink)
         if pyflink and not imposed:
@@ -465,11 +454,7 @@ SHARED_BY_JOBS = (_BY_KEY[CHECKPOINT_DIRECTORY].key, *_BY_KEY[CHECKPOINT_DIRECTO
 
 
 def find(key: str) -> Setting | None:
-    """The setting with a key; None if the key is Spark's, unknown, or one of Flink's without a meaning here.
-
-    Raises:
-        ConfigurationError: the key begins with ``penstock.`` and does not exist.
-    """
+    """The setting with a key; None if the key is Spark's, unknown, or one of Flink's without a meaning here."""
     setting = _BY_KEY.get(key)
     if setting is None and key.startswith(OURS):
         ours = (
@@ -494,12 +479,9 @@ def sparks(given: Mapping[str, str]) -> dict[str, str]:
 
 def retired(keys: Iterable[str], settings: Settings) -> list[str]:
     """A sentence for each key that has a new name."""
-    known = {key: _BY_KEY[key] for key in sorted(keys) if key in _BY_KEY and key != settings.checkpoint_key}
-    return [
-        f"{key} is the old name of the setting {setting.key}: set {setting.key}"
-        for key, setting in known.items()
-        if key in setting.retired
-    ]
+    former = [key for key in sorted(keys) if key in _BY_KEY and key in _BY_KEY[key].retired]
+    names = {key: _BY_KEY[key].key for key in former if key != settings.checkpoint_key}
+    return [f"{key} is the old name of the setting {name}: set {name}" for key, name in names.items()]
 
 
 def instead_of_folder(settings: Settings) -> str:

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Concatenate, TypeVar
 
-from penstock.common.typesystem.collections import ArrayTypeInfo, ListTypeInfo, MapTypeInfo, PrimitiveArrayTypeInfo
-from penstock.common.typesystem.records import RowTypeInfo, TupleTypeInfo
-from penstock.common.typesystem.scalars import BasicTypeInfo, SqlTimeTypeInfo, TypeInformation
+from penstock.common.typesystem.types import (
+    ArrayTypeInfo,
+    BasicTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    SqlTimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
 
 R = TypeVar("R")
 
@@ -24,11 +32,7 @@ def by_kind(
     objects: Callable[Concatenate[TypeInformation[Any] | None, ...], R],
     primitive_arrays: Callable[Concatenate[PrimitiveArrayTypeInfo[Any], ...], R] | None = None,
 ) -> Callable[..., R]:
-    """The function that calls the case of its first argument, a type, with all its arguments.
-
-    Each kind must have its case: a missing one is an error when the module is loaded. ``objects`` is the case of
-    undeclared types, None or pickled, and of all others; primitive arrays are arrays without a case of their own.
-    """
+    """The function that calls the case of its first argument, a type, with all its arguments."""
     cases: list[tuple[type, Callable[..., R]]] = [
         (BasicTypeInfo, scalars),
         (SqlTimeTypeInfo, times),

@@ -26,11 +26,7 @@ class HasSettings(Protocol):
 
 
 class JavaOption(JavaObject):
-    """An option by name, such as ``ExecutionOptions.RUNTIME_MODE``.
-
-    Args:
-        key: of the option.
-    """
+    """An option by name, such as ``ExecutionOptions.RUNTIME_MODE``."""
 
     java_class = "org.apache.flink.configuration.ConfigOption"
 
@@ -38,7 +34,6 @@ class JavaOption(JavaObject):
         self._key = key
 
     def key(self) -> str:
-        """Its key in a configuration."""
         return self._key
 
     def __str__(self) -> str:
@@ -46,11 +41,7 @@ class JavaOption(JavaObject):
 
 
 class JavaConfiguration(JavaObject):
-    """Settings by Java's methods.
-
-    Args:
-        environment: whose settings these are: what is set acts on it. None for settings of nobody.
-    """
+    """Settings by Java's methods."""
 
     java_class = "org.apache.flink.configuration.Configuration"
 
@@ -67,15 +58,13 @@ class JavaConfiguration(JavaObject):
     def _put(self, key: str | JavaOption, value: object) -> Self:
         name = _key(key)
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        checked = Configuration({name: text}).to_dict()
         if self.environment is None:
-            self._own.update(checked)
+            self._own.update(Configuration({name: text}).to_dict())
         else:
-            self.environment.settings = self.environment.settings.updated(checked)
+            self.environment.settings = self.environment.settings.updated({name: text})
         return self
 
     def setString(self, key: str | JavaOption, value: object) -> Self:
-        """Set a value of any type."""
         return self._put(key, value)
 
     set = setInteger = setLong = setBoolean = setFloat = setDouble = setString
@@ -88,20 +77,17 @@ class JavaConfiguration(JavaObject):
         return next((values[each] for each in names if each in values), None)
 
     def getString(self, key: str | JavaOption, default: str | None = None) -> str | None:
-        """The text of a setting, or the default."""
         text = self._text(key)
         if text is not None and _key(key) in _LISTS:
             return str([each for each in text.split(";") if each])
         return default if text is None else text
 
     def getValue(self, option: str | JavaOption) -> str | None:
-        """The text of a setting, or of its default."""
         text = self.getString(option)
         setting = find(_key(option))
         return setting.kind.text(setting.default) if text is None and setting is not None else text
 
     def get(self, option: str | JavaOption, default: Any = None) -> Any:
-        """The value of a setting, read as its type is, or else the default."""
         text, setting = self._text(option), find(_key(option))
         if setting is None:
             return default if text is None else text
@@ -110,41 +96,34 @@ class JavaConfiguration(JavaObject):
         return setting.default if default is None else default
 
     def getInteger(self, key: str | JavaOption, default: int | None = None) -> int | None:
-        """The number of a setting, or the default."""
         text = self._text(key)
         return default if text is None else int(text)
 
     getLong = getInteger
 
     def getBoolean(self, key: str | JavaOption, default: bool | None = None) -> bool | None:
-        """The truth value of a setting, or the default."""
         text = self._text(key)
         return default if text is None else text.strip().lower() == "true"
 
     def getDouble(self, key: str | JavaOption, default: float | None = None) -> float | None:
-        """The number of a setting, or the default."""
         text = self._text(key)
         return default if text is None else float(text)
 
     getFloat = getDouble
 
     def contains(self, key: str | JavaOption) -> bool:
-        """Whether a setting has a value."""
         return self._text(key) is not None
 
     containsKey = contains
 
     def keySet(self) -> set[str]:
-        """The keys of all settings."""
         return set(self.values())
 
     def addAll(self, other: JavaConfiguration) -> None:
-        """Take over all settings of another."""
         for key, value in other.values().items():
             self._put(key, value)
 
     def toMap(self) -> JavaMap[str]:
-        """All settings: a copy."""
         return JavaMap(self.values())
 
     def __str__(self) -> str:
@@ -201,11 +180,7 @@ _NAMES = {
 
 
 def option(path: str) -> JavaOption | None:
-    """The option that a path in Java names, None if it names none.
-
-    Args:
-        path: such as ``org.apache.flink.configuration.PipelineOptions.NAME``.
-    """
+    """The option that a path in Java names, None if it names none."""
     match = re.fullmatch(r"org\.apache\.flink\.(?:[a-z0-9]+\.)+(\w*Options)\.([A-Z][A-Z_0-9]*)", path)
     if match is None:
         return None

@@ -24,11 +24,7 @@ _OF_NODES = {"buffer_timeout", "id", "max_parallelism", "parallelism", "slot_sha
 
 
 class JavaStreamNode(JavaObject):
-    """A node of a plan. ``getParallelism()`` and the like give its attributes.
-
-    Args:
-        node: the node.
-    """
+    """A node of a plan. ``getParallelism()`` and the like give its attributes."""
 
     java_class = "org.apache.flink.streaming.api.graph.StreamNode"
 
@@ -36,16 +32,13 @@ class JavaStreamNode(JavaObject):
         self.node = node
 
     def getOperatorName(self) -> str:
-        """Its name as the program gave it: without ``Source: `` and ``Sink: ``."""
         prefix = {"source": "Source: ", "sink": "Sink: "}.get(str(self.node.kind), "")
         return self.node.name.removeprefix(prefix)
 
     def getOperatorDescription(self) -> str:
-        """Its name in plans."""
         return self.node.name
 
     def getTransformationUID(self) -> str | None:
-        """Its uid."""
         return self.node.uid
 
     def __getattr__(self, name: str) -> Any:
@@ -56,11 +49,7 @@ class JavaStreamNode(JavaObject):
 
 
 class JavaStreamGraph(JavaObject):
-    """The plan of a program, Flink's StreamGraph.
-
-    Args:
-        graph: the plan.
-    """
+    """The plan of a program, Flink's StreamGraph."""
 
     java_class = "org.apache.flink.streaming.api.graph.StreamGraph"
 
@@ -68,24 +57,17 @@ class JavaStreamGraph(JavaObject):
         self.graph = graph
 
     def getStreamNodes(self) -> JavaList[JavaStreamNode]:
-        """All nodes."""
         return JavaList(map(JavaStreamNode, self.graph.nodes))
 
     def getJobName(self) -> str:
-        """The job's name."""
         return self.graph.job_name
 
     def getStreamingPlanAsJSON(self) -> str:
-        """The plan as JSON text."""
         return self.graph.streaming_plan_json()
 
 
 class JavaEnvironment(JavaObject):
-    """An environment by Java's methods. Those that PyFlink's class has under a name of Python are that class's.
-
-    Args:
-        environment: PyFlink's environment.
-    """
+    """An environment by Java's methods. Those that PyFlink's class has under a name of Python are that class's."""
 
     java_class = "org.apache.flink.streaming.api.environment.StreamExecutionEnvironment"
 
@@ -93,15 +75,9 @@ class JavaEnvironment(JavaObject):
         self._environment = environment
 
     def getConfiguration(self) -> JavaConfiguration:
-        """Its settings; to change them acts on it."""
         return JavaConfiguration(self._environment)
 
     def getStreamGraph(self, clear_transformations: bool = True) -> JavaStreamGraph:
-        """The plan of the program so far.
-
-        Args:
-            clear_transformations: whether the environment forgets its operators.
-        """
         graph = self._environment.get_stream_graph()
         if clear_transformations:
             self._environment.close()
@@ -115,11 +91,7 @@ class JavaEnvironment(JavaObject):
 
 
 def get_j_env_configuration(j_env: JavaEnvironment) -> JavaConfiguration:
-    """The settings of an environment, by Java's methods; ``Configuration(j_configuration=…)`` takes them too.
-
-    Args:
-        j_env: ``env._j_stream_execution_environment``.
-    """
+    """The settings of an environment, by Java's methods; ``Configuration(j_configuration=…)`` takes them too."""
     return j_env.getConfiguration()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import cache
 from typing import Any, TypeVar
 
 from penstock.common.java.java_objects import JavaClass, JavaObject
@@ -12,25 +12,15 @@ from penstock.errors import PenstockError
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
-_UNKNOWN = "java.lang.RuntimeException"
-
 
 class JavaThrowable(JavaObject):
-    """The exception in Java that an error stands for.
-
-    Args:
-        error: the error.
-
-    Attributes:
-        error: the error.
-    """
+    """The exception in Java that an error stands for."""
 
     def __init__(self, error: PenstockError) -> None:
         self.error = error
-        self.java_class = error.flink_class or _UNKNOWN
+        self.java_class = error.flink_class or "java.lang.RuntimeException"
 
     def getMessage(self) -> str:
-        """What has happened."""
         return Exception.__str__(self.error)
 
     getLocalizedMessage = getMessage
@@ -39,11 +29,9 @@ class JavaThrowable(JavaObject):
         """None: the cause is an exception of Python, ``__cause__`` of the error."""
 
     def getClass(self) -> JavaClass:
-        """The class that Flink throws there."""
         return JavaClass(self.java_class)
 
     def getStackTrace(self) -> list[Any]:
-        """Nothing: no Java was running."""
         return []
 
     def __str__(self) -> str:
@@ -100,12 +88,7 @@ def convert_py4j_exception(e: BaseException) -> BaseException:
 
 def capture_java_exception(f: Call) -> Call:
     """A function that raises what :func:`convert_py4j_exception` makes of an exception: the function itself."""
-
-    @wraps(f)
-    def same(*arguments: Any, **named: Any) -> Any:
-        return f(*arguments, **named)
-
-    return same  # type: ignore[return-value]
+    return f
 
 
 def install_exception_handler() -> None:

@@ -1,5 +1,4 @@
-"""The gateway to Java under PyFlink's name. Settings, options, lists and maps are there; every other name can be
-written down, and refuses to be used."""
+"""The gateway to Java under PyFlink's name: settings, options, lists and maps; other names refuse to be used."""
 
 from __future__ import annotations
 
@@ -31,11 +30,7 @@ _KNOWN: dict[str, Any] = {
 
 
 class JavaName:
-    """A name in Java, such as ``gateway.jvm.java.util.concurrent.Future``, that leads nowhere yet.
-
-    Args:
-        path: the name so far.
-    """
+    """A name in Java, such as ``gateway.jvm.java.util.concurrent.Future``, that leads nowhere yet."""
 
     __slots__ = ("_path",)
 
@@ -44,11 +39,7 @@ class JavaName:
 
     @classmethod
     def _known(cls, path: str) -> Any:
-        """What a whole name leads to, None if nowhere.
-
-        Args:
-            path: such as ``java.util.ArrayList``.
-        """
+        """What a whole name leads to, None if nowhere."""
         return _KNOWN.get(path) or option(path)
 
     def __getattr__(self, name: str) -> Any:
@@ -62,11 +53,6 @@ class JavaName:
         raise self._refusal(f"{self._path}.{name} = …")
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse.
-
-        Raises:
-            UnsupportedError: always.
-        """
         raise self._refusal(f"{self._path}()")
 
     def _refusal(self, what: str) -> UnsupportedError:
@@ -78,11 +64,7 @@ class JavaName:
 
 
 class Gateway:
-    """What ``get_gateway()`` gives.
-
-    Attributes:
-        jvm: the names in Java.
-    """
+    """What ``get_gateway()`` gives."""
 
     names: type[JavaName] = JavaName
     """What the names are made of."""
@@ -91,12 +73,7 @@ class Gateway:
         self.jvm: Any = self.names("")
 
     def new_array(self, java_class: object, *sizes: int) -> JavaList[Any]:
-        """An array of empty places.
-
-        Args:
-            java_class: of what is in it; it has no effect.
-            sizes: how many places, of an array of arrays one number for each level.
-        """
+        """An array of empty places."""
         first, *others = sizes
         return JavaList(self.new_array(java_class, *others) if others else None for _ in range(first))
 
@@ -115,10 +92,5 @@ def get_gateway() -> Gateway:
 
 
 def to_jarray(j_type: object, arr: Sequence[Any]) -> JavaList[Any]:
-    """An array with the values of a list.
-
-    Args:
-        j_type: the type of its elements; it has no effect.
-        arr: the values.
-    """
+    """An array with the values of a list."""
     return JavaList(arr)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 from io import BytesIO
 
-from penstock.common.serializer import TypeSerializer
+from penstock.common.serialization import TypeSerializer
 from penstock.runtime.windows.time_window import CountWindow, GlobalWindow, TimeWindow
 
 _TWO_LONGS = struct.Struct(">qq")
