@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from penstock.cli.options import Command
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
     from penstock.job.commit.leftovers import Leftover
 
 
-@click.command(
-    name="clean",
-    epilog="""\b
-Examples:
-  penstock clean counts                  what crashes have left of the output `counts`
-  penstock clean --dry-run /data         and of all outputs in /data; only show it
-""",
-)
+@click.command("clean", Command)
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--dead", is_flag=True, help="On stores: do not wait for leases, as the drivers are known to be dead.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
@@ -33,6 +27,10 @@ def command(dry_run: bool, dead: bool, paths: tuple[str, ...]) -> None:
     Penstock does not know as its own.
 
     There is one line per job. The exit status is 1 when something had to be left.
+
+    Examples:
+      penstock clean counts                  what crashes have left of the output `counts`
+      penstock clean --dry-run /data         and of all outputs in /data; only show it
     """
     with guard():
         found = list(_recover(paths, dry_run, dead))

@@ -9,7 +9,8 @@ import click
 
 from penstock.analysis.model import ProgramModel
 from penstock.cli.command_lines import same_program
-from penstock.cli.compared_plans import Planning, model_with_classes, opened
+from penstock.cli.compared_plans import model_with_classes, opened, planned_apart
+from penstock.cli.program import Planning
 from penstock.cli.savepoint_flink import is_flinks
 from penstock.compare.difference import Difference, compare
 from penstock.compare.texts import FORMATS as MAKERS
@@ -120,7 +121,7 @@ class Check:
         from penstock.job.savepoint.store import read_savepoint
         from penstock.job.steps.ended_operators import ended_operators
 
-        pipeline = self.planning.captured(self.file)
+        pipeline = self.planning.plan(self.file)
         ended = ended_operators(pipeline, read_savepoint(self.savepoint))
         return compare(self.old, model_with_classes(pipeline), allow=self.allow, ended=ended)
 
@@ -136,7 +137,7 @@ class Check:
                 click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
             if not done.written:
                 break
-            found = compare(self.old, self.planning.apart(self.file), allow=self.allow)
+            found = compare(self.old, planned_apart(self.file, self.planning), allow=self.allow)
             if found.passes:
                 break
         for pin, why in left.items():

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import click
 
+from penstock.cli.options import Command
 from penstock.cli.report import guard
 from penstock.errors import PenstockError
 from penstock.plan import PROFILES, plan_record
@@ -26,14 +27,7 @@ _COLON = re.compile(r"\s*:\s*")
 _COMMA = re.compile(r"\s*,\s*")
 
 
-@click.command(
-    name="plan",
-    epilog="""\b
-Examples:
-  penstock plan graphs.jsonl > plans.jsonl
-  generate-graphs | penstock plan - | head -n 1
-""",
-)
+@click.command("plan", Command)
 @click.option(
     "--flink", type=click.Choice(PROFILES), default=PROFILES[0], show_default=True, help="Plan as this Flink."
 )
@@ -46,6 +40,10 @@ def command(flink: str, specs: BinaryIO) -> None:
     RESULT holds the StreamGraph's edges, the operator IDs, both plan JSON texts, the JobGraph and the ExecutionGraph.
     Where a step is refused, the RESULT has {"error": {"class", "message"}} in its place, with the class that Flink
     throws there; a line that is no graph at all gives such an object alone. Blank lines are skipped.
+
+    Examples:
+      penstock plan graphs.jsonl > plans.jsonl
+      generate-graphs | penstock plan - | head -n 1
     """
     with guard():
         out = sys.stdout.buffer

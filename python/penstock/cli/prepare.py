@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from penstock.cli.options import Command
 from penstock.cli.report import guard
 from penstock.errors import ConfigurationError
 
@@ -19,19 +20,16 @@ _EXIT = 120
 """Seconds that the JVM may take to write its archive."""
 
 
-@click.command(
-    name="prepare",
-    epilog="""\b
-Examples:
-  penstock prepare                       once per machine, and again for another Java or Spark
-""",
-)
+@click.command("prepare", Command)
 def command() -> None:
     """Let Spark start faster on this machine.
 
     Runs a small job, and keeps the classes that Spark has loaded for it in a file of about 160 MB in the cache folder,
     ~/.cache/penstock. Jobs with a local master start in half the CPU time of the JVM from then on. Deleting the file
     undoes it.
+
+    Examples:
+      penstock prepare                       once per machine, and again for another Java or Spark
     """
     with guard():
         click.echo(f"written: {prepare()}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.cli import savepoint_data, savepoint_files, savepoint_flink
+from penstock.cli.options import Group, prints_json, refers, waits
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
@@ -22,18 +23,7 @@ _MOST = 20
 """Splits of a source that are shown."""
 
 
-@click.group(
-    name="savepoint",
-    epilog="""\b
-Examples:
-  penstock savepoint create /data/jobs/counts /data/savepoints
-  penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-  penstock savepoint show /data/jobs/counts@17
-  penstock savepoint verify s3://bucket/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-  penstock savepoint diff /data/jobs/counts@17 /data/jobs/counts
-  penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
-""",
-)
+@click.group("savepoint", Group)
 def command() -> None:
     """Take savepoints of jobs, look at what is in them, and make others of them.
 
@@ -41,6 +31,14 @@ def command() -> None:
     JOB@VERSION; a path or a URL. It is never changed. No object in it is unpickled without --unpickle, so one of a
     stranger can be looked at. show, verify, diff and check also take a savepoint or checkpoint of Apache Flink: the
     folder that has its _metadata.
+
+    Examples:
+      penstock savepoint create /data/jobs/counts /data/savepoints
+      penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint show /data/jobs/counts@17
+      penstock savepoint verify s3://bucket/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint diff /data/jobs/counts@17 /data/jobs/counts
+      penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
     """
 
 
@@ -48,21 +46,11 @@ for _command in (*savepoint_data.COMMANDS, *savepoint_files.COMMANDS, *savepoint
     command.add_command(_command)
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint create /data/jobs/counts /data/savepoints
-  penstock savepoint create /data/jobs/counts@17 /data/savepoints   an older version
-  penstock savepoint create /data/jobs/counts                       in its state.savepoints.dir
-  penstock savepoint create --reference /data/jobs/counts           without a copy of the state
-"""
-)
-@click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's driver.")
-@click.option(
-    "--reference/--no-reference",
-    default=None,
-    help="Refer to the state in the checkpoint directory, which keeps it, instead of copying it; "
-    "else as the job's settings say.",
+@command.command()
+@waits("the job's driver")
+@refers(
+    "Refer to the state in the checkpoint directory, which keeps it, instead of copying it; else as the job's "
+    "settings say."
 )
 @click.argument("job", metavar="JOB[@VERSION]")
 @click.argument("folder", metavar="[FOLDER]", required=False)
@@ -70,6 +58,12 @@ def create(timeout: float, reference: bool | None, job: str, folder: str | None)
     """Take a savepoint of a job, which goes on if it runs.
 
     JOB is its checkpoint directory. The savepoint gets a folder of its own in FOLDER, which is printed.
+
+    Examples:
+      penstock savepoint create /data/jobs/counts /data/savepoints
+      penstock savepoint create /data/jobs/counts@17 /data/savepoints   an older version
+      penstock savepoint create /data/jobs/counts                       in its state.savepoints.dir
+      penstock savepoint create --reference /data/jobs/counts           without a copy of the state
     """
     from penstock.job.savepoint.commands import create
 
@@ -77,19 +71,17 @@ def create(timeout: float, reference: bool | None, job: str, folder: str | None)
         click.echo(create(job, folder, seconds=timeout, reference=reference))
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-  penstock savepoint show --json /data/jobs/counts
-"""
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@command.command()
+@prints_json
 @click.argument("savepoint")
 def show(as_json: bool, savepoint: str) -> None:
     """Print what is in a savepoint: operators, states, sources.
 
     Of a checkpoint directory, also which versions it has.
+
+    Examples:
+      penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint show --json /data/jobs/counts
     """
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
@@ -112,18 +104,16 @@ def show(as_json: bool, savepoint: str) -> None:
         printer()(Group(*_drawn(content, versions, pinned)))
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint verify /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-"""
-)
+@command.command()
 @click.argument("savepoints", metavar="SAVEPOINT...", nargs=-1, required=True)
 def verify(savepoints: tuple[str, ...]) -> None:
     """Read all files of savepoints, and compare them with their checksums.
 
     Flink's savepoints have none: of these the files must be there, with their sizes, and their headers readable. There
     is a line for each savepoint, and one for each file that is damaged; the exit status is 1 if there is such.
+
+    Examples:
+      penstock savepoint verify /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
     """
     from penstock.cli.report import explanation
     from penstock.errors import SavepointError
@@ -156,14 +146,8 @@ def verify(savepoints: tuple[str, ...]) -> None:
         sys.exit(1)
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint diff /data/savepoints/before /data/savepoints/after
-  penstock savepoint diff --json /data/jobs/counts@17 /data/jobs/counts
-"""
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@command.command()
+@prints_json
 @click.argument("one", metavar="SAVEPOINT")
 @click.argument("other", metavar="SAVEPOINT")
 def diff(as_json: bool, one: str, other: str) -> None:
@@ -171,6 +155,10 @@ def diff(as_json: bool, one: str, other: str) -> None:
 
     Operators are compared by their IDs. Values are not: a state of another size is another one, but one of the same
     size may be another one, too.
+
+    Examples:
+      penstock savepoint diff /data/savepoints/before /data/savepoints/after
+      penstock savepoint diff --json /data/jobs/counts@17 /data/jobs/counts
     """
     from penstock.flink.cursor import plain
     from penstock.job.savepoint.contents import as_json as to_json

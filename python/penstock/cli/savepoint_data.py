@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from penstock.cli.options import means_pyflink
+from penstock.cli.options import Command, means_pyflink
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
@@ -42,15 +42,7 @@ def _done(action: Callable[[], T], file: str | None, *, pyflink: bool, unpickle:
     return within(file, action, pyflink=pyflink)
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  penstock savepoint read /data/jobs/counts sum total
-  penstock savepoint read --timers --format csv /data/jobs/counts@17 sum
-  penstock savepoint read --unpickle --program counts.py /data/jobs/counts sum baskets
-  penstock savepoint read --format arrow /data/savepoints/before sum total > total.arrows
-"""
-)
+@click.command(cls=Command)
 @click.option(
     "--format",
     "as_what",
@@ -79,6 +71,12 @@ def read(
     """Print a state of the operator with the uid, or OperatorID, UID: a line for each key.
 
     Of a source, and without STATE, the positions of its splits.
+
+    Examples:
+      penstock savepoint read /data/jobs/counts sum total
+      penstock savepoint read --timers --format csv /data/jobs/counts@17 sum
+      penstock savepoint read --unpickle --program counts.py /data/jobs/counts sum baskets
+      penstock savepoint read --format arrow /data/savepoints/before sum total > total.arrows
     """
     from penstock.savepoints import Savepoint
 
@@ -126,13 +124,7 @@ def _cell(value: object) -> object:
     return json.dumps(value, default=repr) if isinstance(value, dict | list) else value
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  penstock savepoint drop /data/savepoints/before /data/savepoints/after fraud
-  penstock savepoint drop /data/jobs/counts /data/savepoints/after sum history
-"""
-)
+@click.command(cls=Command)
 @_unpickle
 @_program
 @means_pyflink
@@ -146,6 +138,10 @@ def drop(
     """Make the savepoint NEW, without the state of an operator.
 
     UID is the operator's, or its OperatorID; of a source, it begins anew. With STATE, only that state goes.
+
+    Examples:
+      penstock savepoint drop /data/savepoints/before /data/savepoints/after fraud
+      penstock savepoint drop /data/jobs/counts /data/savepoints/after sum history
     """
     from penstock.savepoints import Savepoint, SavepointWriter
 
@@ -156,12 +152,7 @@ def drop(
         click.echo(_done(place, file, pyflink=pyflink, unpickle=unpickle))
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  penstock savepoint rename-uid /data/savepoints/before /data/savepoints/after sum total
-"""
-)
+@click.command(cls=Command)
 @click.argument("savepoint")
 @click.argument("new", metavar="NEW")
 @click.argument("old_uid", metavar="OLD-UID")
@@ -170,6 +161,9 @@ def rename_uid(savepoint: str, new: str, old_uid: str, new_uid: str) -> None:
     """Make the savepoint NEW, in which the operator with the uid NEW-UID has the state of OLD-UID.
 
     OLD-UID can be an OperatorID, for operators that had no uid. Nothing is unpickled.
+
+    Examples:
+      penstock savepoint rename-uid /data/savepoints/before /data/savepoints/after sum total
     """
     from penstock.savepoints import SavepointWriter
 
@@ -177,12 +171,7 @@ def rename_uid(savepoint: str, new: str, old_uid: str, new_uid: str) -> None:
         click.echo(SavepointWriter(savepoint).rename_uid(old_uid, new_uid).write(new).place)
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  penstock savepoint set-max-parallelism /data/savepoints/before /data/savepoints/after sum 1024
-"""
-)
+@click.command(cls=Command)
 @_unpickle
 @_program
 @means_pyflink
@@ -196,6 +185,9 @@ def set_max_parallelism(
     """Make the savepoint NEW, in which the keyed state of an operator has N key groups.
 
     UID is the operator's, or its OperatorID. Operators in one chain need the same N.
+
+    Examples:
+      penstock savepoint set-max-parallelism /data/savepoints/before /data/savepoints/after sum 1024
     """
     from penstock.savepoints import Savepoint, SavepointWriter
 
@@ -207,17 +199,16 @@ def set_max_parallelism(
         click.echo(_done(place, file, pyflink=pyflink, unpickle=unpickle))
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  penstock savepoint merge /data/savepoints/orders /data/savepoints/clicks /data/savepoints/both
-"""
-)
+@click.command(cls=Command)
 @click.argument("one", metavar="SAVEPOINT")
 @click.argument("other", metavar="SAVEPOINT")
 @click.argument("new", metavar="NEW")
 def merge(one: str, other: str, new: str) -> None:
-    """Make the savepoint NEW, with the operators and sources of two; none may be in both. Nothing is unpickled."""
+    """Make the savepoint NEW, with the operators and sources of two; none may be in both. Nothing is unpickled.
+
+    Examples:
+      penstock savepoint merge /data/savepoints/orders /data/savepoints/clicks /data/savepoints/both
+    """
     from penstock.savepoints import Savepoint, SavepointWriter
 
     with guard():

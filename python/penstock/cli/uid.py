@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.options import as_flink, of_jobs
+from penstock.cli.options import Command, as_flink, of_jobs, prints_json
+from penstock.cli.program import Planning
 from penstock.cli.report import guard
 from penstock.plan import PROFILES, operator_id
 
@@ -40,17 +41,7 @@ def _ids(_context: click.Context, _parameter: click.Parameter, texts: tuple[str,
     return tuple(dict.fromkeys(found))
 
 
-@click.command(
-    name="uid",
-    epilog="""\b
-Examples:
-  penstock uid word-counter
-  penstock uid "source of orders" counts totals
-  penstock uid --find b71731f1c0df9c3076c4a455334d0ad6 --program counts.py
-  penstock uid --find - --words /usr/share/dict/words < ids.txt
-  penstock uid --find cbc357ccb763df2852fee8c4fc7d55f2 --savepoint /data/savepoints/before
-""",
-)
+@click.command("uid", Command)
 @click.option("--find", metavar="ID", multiple=True, callback=_ids, help="An OperatorID to look up; - reads many.")
 @click.option("--program", "programs", metavar="FILE", multiple=True, help="Look in this program; it is not run.")
 @click.option("--spec", "specs", metavar="FILE", multiple=True, help="Look in this described graph.")
@@ -58,7 +49,7 @@ Examples:
 @click.option("--savepoint", "savepoints", metavar="PLACE", multiple=True, help="Look in this savepoint.")
 @of_jobs
 @as_flink
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.argument("texts", metavar="[TEXT]...", nargs=-1, callback=_decoded)
 def command(
     find: tuple[str, ...],
@@ -78,6 +69,13 @@ def command(
 
     An ID cannot be computed back; so it is looked for where its uid or operator may be: in programs, described graphs,
     savepoints of ours and of Flink, and among words. The exit status is 1 if one was not found.
+
+    Examples:
+      penstock uid word-counter
+      penstock uid "source of orders" counts totals
+      penstock uid --find b71731f1c0df9c3076c4a455334d0ad6 --program counts.py
+      penstock uid --find - --words /usr/share/dict/words < ids.txt
+      penstock uid --find cbc357ccb763df2852fee8c4fc7d55f2 --savepoint /data/savepoints/before
     """
     places = (programs, specs, words, savepoints)
     if not find:
@@ -107,9 +105,7 @@ def _searched(find: tuple[str, ...], places: tuple[tuple[str, ...], ...], job: s
 
     search, (programs, specs, words, savepoints) = Search(find), places
     for file in programs:
-        from penstock.cli.program import capture_plans
-
-        for pipeline in capture_plans(file, (), flink, job=job).pipelines:
+        for pipeline in Planning(flink, job=job).plans(file).pipelines:
             search.in_program(plan_of(pipeline, pipeline.flink), file)
     for file in specs:
         search.in_program(plan_of(_described(file), flink or PROFILES[0]), file)
