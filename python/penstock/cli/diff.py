@@ -55,5 +55,5 @@ def command(form: str, allow_non_restored_state: bool, planning: Planning, old: 
     with reading(new):
         after = opened(new, planning)
     found = compare(before, after, allow=allow_non_restored_state)
-    click.echo(MAKERS[form](found, fixes(found)), nl=False)
+    click.echo(MAKERS[form](found, [*fixes(found)]), nl=False)
     sys.exit(0 if found.passes else 1)

@@ -14,10 +14,8 @@ from penstock.cli.options import Command
 from penstock.cli.report import guard
 from penstock.errors import ConfigurationError
 
-_TIMEOUT = 600
-"""Seconds."""
-_EXIT = 120
-"""Seconds that the JVM may take to write its archive."""
+_TIMEOUT = 600  # seconds
+_EXIT = 120  # seconds that the JVM may take to write its archive
 
 
 @click.command("prepare", Command)
@@ -36,11 +34,7 @@ def command() -> None:
 
 
 def prepare() -> Path:
-    """Write the archive; it replaces an older one when it is whole.
-
-    Raises:
-        ConfigurationError: there is no Java, or it cannot do this.
-    """
+    """Write the archive, which replaces an older one when it is whole; a ConfigurationError if Java cannot do this."""
     from penstock.spark.class_archive import archive_path
     from penstock.spark.session import check_java
 

@@ -181,7 +181,7 @@ def _print_metrics(result: JobExecutionResult) -> None:
     from penstock.display.tables import heading
 
     title = heading(f'Metrics of job "{result.job_name}", {result.net_runtime_ms:,} ms')
-    sys.stderr.write(drawn(title, result.metrics, err=True))
+    sys.stderr.write(drawn(title, result.metrics))
     sys.stderr.flush()
 
 

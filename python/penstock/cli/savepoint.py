@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -83,6 +85,9 @@ def show(as_json: bool, savepoint: str) -> None:
       penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
       penstock savepoint show --json /data/jobs/counts
     """
+    from rich.console import Group
+
+    from penstock.cli.render import printer
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
     from penstock.job.savepoint.copies import kept
@@ -90,18 +95,17 @@ def show(as_json: bool, savepoint: str) -> None:
 
     with guard():
         if savepoint_flink.is_flinks(savepoint):
-            savepoint_flink.show(savepoint, as_json=as_json)
-            return
-        found = read_savepoint(savepoint)
-        content, versions, pinned = content_of(found), versions_of(found), kept(found)
+            content = savepoint_flink.content(savepoint)
+            document, drawn = json.dumps(asdict(content), indent=2), savepoint_flink.drawn(content)
+        else:
+            found = read_savepoint(savepoint)
+            content, versions, pinned = content_of(found), versions_of(found), kept(found)
+            document = to_json({**asdict(content), "versions": versions, "kept": pinned})
+            drawn = _drawn(content, versions, pinned)
         if as_json:
-            click.echo(to_json({**asdict(content), "versions": versions, "kept": pinned}))
-            return
-        from rich.console import Group
-
-        from penstock.cli.render import printer
-
-        printer()(Group(*_drawn(content, versions, pinned)))
+            click.echo(document)
+        else:
+            printer()(Group(*drawn))
 
 
 @command.command()
@@ -116,6 +120,7 @@ def verify(savepoints: tuple[str, ...]) -> None:
       penstock savepoint verify /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
     """
     from penstock.cli.report import explanation
+    from penstock.display.tables import count
     from penstock.errors import SavepointError
     from penstock.job.savepoint.checksums import verify
     from penstock.job.savepoint.store import read_savepoint
@@ -139,9 +144,8 @@ def verify(savepoints: tuple[str, ...]) -> None:
             for name in found.unnamed:
                 click.echo(f"{place}: state/{name} belongs to nothing, and can be removed", err=True)
             if not found.problems:
-                files = f"{found.files:,} file{'s' * (found.files != 1)}"
                 where = "" if savepoint.home is None else f" in the checkpoint directory {savepoint.home}"
-                click.echo(f"good: {place}, {files}, {found.bytes:,} bytes of state{where}")
+                click.echo(f"good: {place}, {count(found.files, 'file')}, {found.bytes:,} bytes of state{where}")
     if not good:
         sys.exit(1)
 
@@ -190,8 +194,6 @@ def _value(value: object) -> str:
 
 def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> Iterator[RenderableType]:
     """A savepoint, for people."""
-    import time
-
     from rich.text import Text
 
     from penstock.display.tables import Shown, heading, section
@@ -208,24 +210,19 @@ def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> 
         yield Text(f"  the checkpoint directory has the versions {', '.join(map(str, versions))}")
     if pinned:
         yield Text(f"  of these it keeps for savepoints by reference {', '.join(map(str, pinned))}")
-    shown = Shown(1000)
     columns = ("operator", "uid", "operator ID", "p", ">max p", ">entries", ">bytes", ">timers")
-    operators = list(_operators(content))
-    yield section("Operators with state", *shown.table(columns, operators, len(operators), "operators"))
-    states = list(_states(content))
-    if states:
-        yield section("States", *shown.table(("operator", "state", "kind", "types"), states, len(states), "states"))
-    sources = list(_sources(content))
-    if sources:
+    yield section("Operators with state", *Shown(1000).listed(columns, map(_operator, content.operators), "operators"))
+    if states := list(_states(content)):
+        yield section("States", *Shown(1000).listed(("operator", "state", "kind", "types"), states, "states"))
+    if sources := list(_sources(content)):
         columns = ("source", "uid", "operator ID", "split", "position")
-        yield section("Sources", *shown.table(columns, sources, len(sources), "splits"))
+        yield section("Sources", *Shown(1000).listed(columns, sources, "splits"))
 
 
-def _operators(content: Content) -> Iterator[tuple[str, ...]]:
-    for each in content.operators:
-        numbers = (each.entries, each.bytes, each.event_timers + each.clock_timers)
-        sizes = (str(each.parallelism), str(each.max_parallelism))
-        yield (each.name, each.uid or "", each.operator_id, *sizes, *(f"{number:,}" for number in numbers))
+def _operator(each: OperatorContent) -> tuple[str, ...]:
+    numbers = (each.entries, each.bytes, each.event_timers + each.clock_timers)
+    sizes = (str(each.parallelism), str(each.max_parallelism))
+    return (each.name, each.uid or "", each.operator_id, *sizes, *(f"{number:,}" for number in numbers))
 
 
 def _states(content: Content) -> Iterator[tuple[str, ...]]:
@@ -237,11 +234,7 @@ def _states(content: Content) -> Iterator[tuple[str, ...]]:
             said = ", ".join(declared or serializer.rpartition(".")[2] for declared, serializer in types)
             yield each.name, state.name, state.kind, said
         if each.list_bytes:
-            yield each.name, "", "operator state", _bytes(each)
-
-
-def _bytes(operator: OperatorContent) -> str:
-    return f"{operator.list_bytes:,} bytes of lists"
+            yield each.name, "", "operator state", f"{each.list_bytes:,} bytes of lists"
 
 
 def _sources(content: Content) -> Iterator[tuple[str, ...]]:

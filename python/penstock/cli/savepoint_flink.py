@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -34,25 +33,18 @@ def is_flinks(place: str) -> bool:
         return False
 
 
-def show(place: str, *, as_json: bool) -> None:
-    """Print what is in a savepoint of Flink."""
+def content(place: str) -> Content:
+    """What is in a savepoint of Flink."""
     from penstock.flink.contents import content_of
     from penstock.flink.places import newest
     from penstock.flink.savepoint import read_savepoint
 
-    content = content_of(read_savepoint(newest(place)))
-    if as_json:
-        click.echo(json.dumps(asdict(content), indent=2))
-        return
-    from rich.console import Group
-
-    from penstock.cli.render import printer
-
-    printer()(Group(*_drawn(content)))
+    return content_of(read_savepoint(newest(place)))
 
 
 def verify(place: str) -> bool:
     """Say what is wrong with a savepoint of Flink; whether nothing is."""
+    from penstock.display.tables import count
     from penstock.flink.contents import verify
     from penstock.flink.cursor import plain
     from penstock.flink.savepoint import read_savepoint
@@ -62,17 +54,13 @@ def verify(place: str) -> bool:
     for problem in problems:
         click.echo(plain(f"damaged: {problem}"), err=True)
     if not problems:
-        size, beside = savepoint.metadata.total_state_size, f"{files:,} file{'s' * (files != 1)} beside _metadata"
+        beside, size = f"{count(files, 'file')} beside _metadata", savepoint.metadata.total_state_size
         click.echo(f"good: {place}, {beside}, {size:,} bytes of state; Flink keeps no checksums")
     return not problems
 
 
 def differences(one: str, other: str) -> list[Difference] | None:
-    """What differs between two savepoints of Flink; None if none of both is one.
-
-    Raises:
-        ConfigurationError: only one is.
-    """
+    """What differs between two savepoints of Flink; None if neither is one, a ConfigurationError if only one is."""
     kinds = is_flinks(one), is_flinks(other)
     if not any(kinds):
         return None
@@ -162,7 +150,7 @@ def check(planning: Planning, allow: bool, as_json: bool, place: str, file: str)
 COMMANDS = (check, facts, restores)
 
 
-def _drawn(content: Content) -> Iterator[RenderableType]:
+def drawn(content: Content) -> Iterator[RenderableType]:
     """A savepoint, for people."""
     from rich.text import Text
 
@@ -177,10 +165,9 @@ def _drawn(content: Content) -> Iterator[RenderableType]:
     yield Text(f"  {content.place}")
     inside = f"{content.bytes:,} bytes of state, {content.metadata_bytes:,} bytes of metadata"
     yield Text(plain(f"  {inside}" + (f"; hooks: {', '.join(content.hooks)}" if content.hooks else "")))
-    shown = Shown(1000)
     columns = ("operator", "uid", "operator ID", "p", ">max p", ">bytes", "key", ">key groups", "subtasks")
-    rows = [tuple(map(plain, _row(each))) for each in content.operators]
-    yield section("Operators", *shown.table(columns, rows, len(rows), "operators"))
+    rows = (map(plain, _row(each)) for each in content.operators)
+    yield section("Operators", *Shown(1000).listed(columns, rows, "operators"))
     states = [
         tuple(map(plain, (each.name or each.operator_id, state.name, state.kind, state.types, _number(state.elements))))
         for each in content.operators
@@ -188,7 +175,7 @@ def _drawn(content: Content) -> Iterator[RenderableType]:
     ]
     if states:
         columns = ("operator", "state", "kind", "types", ">elements")
-        yield section("States", *shown.table(columns, states, len(states), "states"))
+        yield section("States", *Shown(1000).listed(columns, states, "states"))
     for each in content.operators:
         if each.unread:
             yield Text(plain(f"  not all states of {each.name or each.operator_id} are known: {each.unread}"))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -108,24 +110,18 @@ def _searched(find: tuple[str, ...], places: tuple[tuple[str, ...], ...], job: s
         for pipeline in Planning(flink, job=job).plans(file).pipelines:
             search.in_program(plan_of(pipeline, pipeline.flink), file)
     for file in specs:
-        search.in_program(plan_of(_described(file), flink or PROFILES[0]), file)
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+        with suppress(ValueError):  # the planner says what is wrong with it
+            document = json.loads(text)  # the graph itself, or what `explain --json` has printed around it
+            if isinstance(document, dict) and "spec" in document:
+                text = json.dumps(document["spec"])
+        search.in_program(plan_of(text, flink or PROFILES[0]), file)
     for file in words:
         with open(file, encoding="utf-8", errors="replace") as lines:
             search.in_words(lines, file)
     for place in savepoints:
         _in_savepoint(search, place)
     return search
-
-
-def _described(file: str) -> str:
-    """The graph in a file: it itself, or what `explain --json` has printed around it."""
-    with open(file, encoding="utf-8", errors="replace") as lines:
-        text = lines.read()
-    try:
-        read: Any = json.loads(text)
-    except ValueError:
-        return text  # for the planner to say what is wrong with it
-    return json.dumps(read["spec"]) if isinstance(read, dict) and "spec" in read else text
 
 
 def _in_savepoint(search: Search, place: str) -> None:
@@ -146,10 +142,8 @@ def _in_savepoint(search: Search, place: str) -> None:
 
 def _print_found(search: Search, as_json: bool) -> None:
     if as_json:
-        said: dict[str, list[dict[str, Any]]] = {
-            each: [asdict(origin) for origin in origins] for each, origins in search.found.items()
-        }
-        click.echo(json.dumps(said, indent=2))
+        documents = {each: [asdict(origin) for origin in origins] for each, origins in search.found.items()}
+        click.echo(json.dumps(documents, indent=2))
     else:
         from penstock.flink.cursor import plain
 

@@ -31,9 +31,7 @@ class Problem:
     """A reason not to deploy the new program."""
 
     kind: str  # such as ``orphaned state``
-    severity: (
-        str  # ``blocked``, ``lost``, ``allowed``: it would be lost, and may be; ``unknown`` until it runs
-    )
+    severity: str  # ``blocked``, ``lost``, ``allowed``: it would be lost, and may be; ``unknown`` until it runs
     operator: str  # name of the operator whose state it is
     text: str  # sentences, without the last period
     site: Site | None = None  # in the new program

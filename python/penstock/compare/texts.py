@@ -27,6 +27,7 @@ from penstock.compare.difference import (
     Problem,
     by_cause,
 )
+from penstock.display.text import annotation
 
 _LONGEST = 200
 """Characters of a name that are shown."""
@@ -245,7 +246,7 @@ def as_github(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
         places = {problem.site for problem in problems if problem.site is not None}
         own = fixes if len(groups) == 1 else [fix for fix in fixes if fix.site in places]
         commands.append(_annotated(difference, cause, problems, own))
-    commands += [annotation("notice", each.kind, each.text, each.site) for each in difference.unknown]
+    commands += [annotation("notice", each.kind, each.text, *_place(each.site)) for each in difference.unknown]
     return "".join(f"{line}\n" for line in (*commands, verdict(difference)))
 
 
@@ -257,22 +258,11 @@ def _annotated(difference: Difference, cause: Cause | None, problems: Sequence[P
     lines += [f"to keep it: {fixe.line}" for fixe in fixes]
     level = "warning" if all(problem.severity == ALLOWED for problem in problems) else "error"
     site = problems[0].site if cause is None or cause.site is None else cause.site
-    return annotation(level, problems[0].kind, "\n".join(lines), site)
+    return annotation(level, problems[0].kind, "\n".join(lines), *_place(site))
 
 
-def annotation(level: str, title: str, text: str, site: Site | None = None) -> str:
-    """A workflow command of GitHub; ``level`` is ``error``, ``warning`` or ``notice``."""
-    where = {} if site is None else {"file": _relative(site.file), "line": str(site.line)}
-    notes = ",".join(f"{key}={_property(value)}" for key, value in {**where, "title": title}.items())
-    return f"::{level} {notes}::{_data(text)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _place(site: Site | None) -> tuple[str | None, int | None]:
+    return (None, None) if site is None else (_relative(site.file), site.line)
 
 
 FORMATS: Mapping[str, Callable[..., str]] = MappingProxyType(

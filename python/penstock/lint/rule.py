@@ -23,17 +23,11 @@ _EXAMPLE = re.compile(r"\n((?:    .*\n|\n)+)\Z")
 
 
 class Found(NamedTuple):
-    """A message of a rule, with its node.
+    """A message of a rule, with its node."""
 
-    Attributes:
-        message: the problem, its effect, and what to do.
-        node: id of the operator; None for the program as a whole.
-        call: the call that is meant, as messages name it with its place, where it makes no operator.
-    """
-
-    message: str
-    node: int | None = None
-    call: str = ""
+    message: str  # the problem, its effect, and what to do
+    node: int | None = None  # id of the operator; None for the program as a whole
+    call: str = ""  # the call that is meant, as messages name it with its place, where it makes no operator
 
 
 Listed = Iterator[tuple[int | None, tuple[Any, ...]]]
@@ -48,23 +42,14 @@ Check = Callable[..., "Message | Iterable[str | Found] | None"]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule.
+    """A rule."""
 
-    Attributes:
-        code: ``PS`` and three digits; the first is the group's. It never changes, and is never used again.
-        check: looks at one thing of the scope.
-        scope: lists what is looked at.
-        default: whether the rule is selected by default.
-        needs_uid: whether a uid is missing, so that ``--fix`` can write it.
-        found_by: what the rule needs besides the program; "" for nothing.
-    """
-
-    code: str
+    code: str  # ``PS`` and three digits; the first is the group's. It never changes, and is never used again
     check: Check
     scope: Scope
-    default: bool = True
-    needs_uid: bool = False
-    found_by: str = ""
+    default: bool = True  # whether it is selected by default
+    needs_uid: bool = False  # whether a uid is missing, so that ``--fix`` can write it
+    found_by: str = ""  # what it needs besides the program
 
     @property
     def _doc(self) -> str:
@@ -86,8 +71,8 @@ class Rule:
         """The programs that the rule finds, ``Bad``, and does not find, ``Good``."""
         found = _EXAMPLE.search(f"{self._doc}\n")
         lines = [] if found is None else [line[4:] for line in found[1].strip("\n").split("\n")]
-        sides = (("Bad", "+"), ("Good", "-"))
-        return {side: "\n".join(line[2:] for line in lines if line[:1] != other) for side, other in sides}
+        sides = {"Bad": "+", "Good": "-"}
+        return {side: "\n".join(line[2:] for line in lines if line[:1] != other) for side, other in sides.items()}
 
     def find(self, subject: Subject) -> Iterator[Found]:
         """The findings of the rule in a program, in any order. O(operators + edges), besides looking at functions."""
