@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.program import capture_plan
+from penstock.cli.program import Planning
 from tests.analysis.programs import planned
 
 PROGRAM = """\
@@ -42,7 +42,7 @@ SITES = {
 def test_a_site_is_the_call_and_where_it_ends(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
-    pipeline = capture_plan(str(file), [])
+    pipeline = Planning().plan(str(file))
     sites = [pipeline.sites[node.id] for node in pipeline.stream_graph.nodes]
     assert [site.call for site in sites] == ["from_collection", "map", "filter", "map", "print"]
     assert {site.file for site in sites} == {str(file)}

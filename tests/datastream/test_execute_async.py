@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli.program import capture_plan
+from penstock.cli.program import Planning
 from penstock.common import Configuration, JobClient, JobID, JobStatus, RestartStrategies
 from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import MapFunction, SourceFunction, StreamExecutionEnvironment
@@ -252,7 +252,7 @@ def test_a_plan_can_be_had_of_a_program_that_runs_in_the_background(tmp_path: Pa
         "env.from_collection([1]).print()\n"
         "env.execute_async('planned').get_job_execution_result().result()\n"
     )
-    assert capture_plan(str(program), []).name == "planned"
+    assert Planning().plan(str(program)).name == "planned"
 
 
 def test_an_executor_of_the_users_must_be_able_to() -> None:

@@ -162,9 +162,9 @@ def test_output_goes_to_one_file_per_subtask(text_file, tmp_path):
 
 def test_the_plan_is_that_of_flinks_word_count(example, text_file):
     """Names, IDs, parallelisms and slot groups that Flink 1.11.4 gave the same program written in Java."""
-    from penstock.cli.program import capture_plan
+    from penstock.cli.program import Planning
 
-    pipeline = capture_plan(str(EXAMPLE), ["--input", str(text_file)])
+    pipeline = Planning(arguments=["--input", str(text_file)]).plan(str(EXAMPLE))
     graph = pipeline.stream_graph
     assert pipeline.name == "test"
     assert [(node.id, node.name, node.parallelism, node.slot_sharing_group) for node in graph.nodes] == [

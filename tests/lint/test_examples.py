@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.program import capture_plan
+from penstock.cli.program import Planning
 from penstock.lint import lint
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -21,7 +21,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("file", PROGRAMS)
 def test_an_example_has_no_findings(file: Path) -> None:
-    assert lint(capture_plan(str(file), ()), file=str(file)) == []
+    assert lint(Planning().plan(str(file)), file=str(file)) == []
 
 
 def test_there_are_examples() -> None:

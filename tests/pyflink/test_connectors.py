@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli.program import capture_plan, run_program
+from penstock.cli.program import Planning, run_program
 from penstock.datastream.environment import executors
 from penstock.errors import UnsupportedError
 from tests.pyflink.recorded import unpacked
@@ -45,8 +45,8 @@ BLOCKED = """
 import sys, warnings
 sys.modules.update(dict.fromkeys(("confluent_kafka", "fastavro", "pyspark"), None))  # so that to import them fails
 warnings.simplefilter("ignore")
-from penstock.cli.program import capture_plan
-print(capture_plan(sys.argv[1], sys.argv[2:], pyflink=True).stream_graph.job_name)
+from penstock.cli.program import Planning
+print(Planning(pyflink=True, arguments=sys.argv[2:]).plan(sys.argv[1]).stream_graph.job_name)
 """
 
 
@@ -69,7 +69,7 @@ def quiet() -> Generator[None, None, None]:
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize(("program", "way", "wanted"), CASES)
 def test_a_program_is_planned(program: str, way: str, wanted: list[str]) -> None:
-    assert operators(capture_plan(str(FOLDER / f"{program}.py"), said(way), pyflink=True)) == wanted
+    assert operators(Planning(pyflink=True, arguments=said(way)).plan(str(FOLDER / f"{program}.py"))) == wanted
 
 
 @pytest.mark.usefixtures("quiet")
@@ -87,7 +87,7 @@ def test_no_client_is_needed_to_plan() -> None:
 
 def test_flinks_jars_are_named_as_without_effect() -> None:
     with led_away(), pytest.warns(UserWarning, match=r"no effect in Penstock.*flink-sql-connector-pulsar\.jar"):
-        capture_plan(str(FOLDER / "pulsar_to_pulsar.py"), [], pyflink=True)
+        Planning(pyflink=True).plan(str(FOLDER / "pulsar_to_pulsar.py"))
 
 
 def test_every_program_is_planned() -> None:

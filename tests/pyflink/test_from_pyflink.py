@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import penstock
-from penstock.cli.program import capture_plan
+from penstock.cli.program import Planning
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.plan import StreamGraph, from_pyflink
@@ -53,7 +53,7 @@ def test_how_many_ids_the_mirror_shares_with_the_real_one(capsys: pytest.Capture
     equal = shared = 0
     for plan in recorded():
         with led_away():
-            mine = capture_plan(str(FOLDER / f"{plan['program']}.py"), [], pyflink=True).stream_graph
+            mine = Planning(pyflink=True).plan(str(FOLDER / f"{plan['program']}.py")).stream_graph
         own, real = Counter(ids(mine).values()), Counter(plan["hashes"].values())
         equal += own == real
         shared += sum((own & real).values())

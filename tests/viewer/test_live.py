@@ -99,11 +99,11 @@ def program(folder: Path, job: Path) -> Path:
 
 def test_a_job_is_followed_by_its_folder(tmp_path: Path) -> None:
     from penstock.analysis.builder import model_of
-    from penstock.cli.program import capture_plan, run_program
+    from penstock.cli.program import Planning, run_program
 
     file = program(tmp_path, tmp_path / "job")
     run_program(str(file), ())
-    following = JobFollower(str(tmp_path / "job"), model_of(capture_plan(str(file), ())))
+    following = JobFollower(str(tmp_path / "job"), model_of(Planning().plan(str(file))))
     numbers = following.numbers()
     assert numbers is not None
     assert (numbers["job"], numbers["status"]) == ("followed", "NOT RUNNING")

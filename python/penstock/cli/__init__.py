@@ -27,32 +27,45 @@ from penstock.cli import (
     view,
     watch,
 )
-
-__all__ = ["group", "main"]
-
-EXAMPLES = """\b
-Examples:
-  penstock explain examples/word_count.py
-  penstock run examples/word_count.py --window 20
-  penstock run --master 'local[4]' examples/word_count.py
-  penstock savepoint create /data/jobs/counts /data/savepoints
-  penstock stop /data/jobs/counts
-  penstock rescale /data/jobs/counts 8 counts.py
-  penstock uid word-counter
-  penstock plan graphs.jsonl > plans.jsonl
-  penstock clean counts
-  penstock prepare
-"""
+from penstock.cli.options import Group
 
 
-@click.group(name="penstock", epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("penstock", Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(None, "-V", "--version", package_name="penstock", prog_name="penstock")
 def group() -> None:
-    """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
+    """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark.
+
+    Examples:
+      penstock explain examples/word_count.py
+      penstock run examples/word_count.py --window 20
+      penstock run --master 'local[4]' examples/word_count.py
+      penstock savepoint create /data/jobs/counts /data/savepoints
+      penstock stop /data/jobs/counts
+      penstock rescale /data/jobs/counts 8 counts.py
+      penstock uid word-counter
+      penstock plan graphs.jsonl > plans.jsonl
+      penstock clean counts
+      penstock prepare
+    """
 
 
-_MODULES = (run, watch, stop, rescale, savepoint, explain, view, diff, lock, check, lint, plan, uid, clean, prepare)
-for _module in _MODULES:
+for _module in (
+    run,
+    watch,
+    stop,
+    rescale,
+    savepoint,
+    explain,
+    view,
+    diff,
+    lock,
+    check,
+    lint,
+    plan,
+    uid,
+    clean,
+    prepare,
+):
     group.add_command(_module.command)
 
 

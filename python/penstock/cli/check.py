@@ -7,46 +7,30 @@ from pathlib import Path
 
 import click
 
-from penstock.cli.compared_plans import Planning, reading
+from penstock.cli.compared_plans import reading
 from penstock.cli.diff import FORMATS
-from penstock.cli.options import FilesCommand, as_flink, means_pyflink, of_job, program_arguments, program_file
+from penstock.cli.options import FilesCommand, lock_file, may_lose_state, planned, program
+from penstock.cli.program import Planning
 
 
-@click.command(
-    name="check",
-    cls=FilesCommand,
-    epilog="""\b
-Examples:
-  penstock check counts.py
-  penstock check --fix counts.py
-  penstock check jobs/*/job.py               several programs
-  penstock check --from-savepoint /data/savepoints/savepoint-1f0c2a counts.py
-  penstock check --format github counts.py
-""",
-)
-@click.option("--lock", "path", type=click.Path(dir_okay=False), help="The file.  [default: penstock.lock beside FILE]")
+@click.command("check", FilesCommand)
+@lock_file
 @click.option(
     "--from-savepoint", "savepoint", metavar="PLACE", help="Compare with a savepoint, or a checkpoint directory."
 )
 @click.option("--fix", is_flag=True, help="Write the lines that keep the state into the program.")
-@click.option("--allow-non-restored-state", is_flag=True, help="State may be left behind.")
+@may_lose_state
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
-@of_job
-@as_flink
-@means_pyflink
-@program_file
-@program_arguments
+@planned()
+@program
 def command(
     path: str | None,
     savepoint: str | None,
     fix: bool,
     allow_non_restored_state: bool,
     form: str,
-    job: str | None,
-    flink: str | None,
-    pyflink: bool,
+    planning: Planning,
     file: str,
-    arguments: tuple[str, ...],
 ) -> None:
     """Fail if the program FILE would lose state.
 
@@ -57,17 +41,23 @@ def command(
 
     The exit status is 0 if no state is known to be lost, 1 if some is or a restore would be refused, and 2 if
     something cannot be read.
+
+    Examples:
+      penstock check counts.py
+      penstock check --fix counts.py
+      penstock check jobs/*/job.py               several programs
+      penstock check --from-savepoint /data/savepoints/savepoint-1f0c2a counts.py
+      penstock check --format github counts.py
     """
     from penstock.cli.comparison import Check, old_of, refuse_other_job, tell, tell_age
     from penstock.lock.format import NAME
 
     lock = Path(path) if path is not None else Path(file).parent / NAME
-    planning = Planning(flink, pyflink, arguments, job)
     with reading(file):
         old = old_of(file, lock, savepoint, explicit=path is not None)
         check = Check(file, planning, old, allow_non_restored_state, savepoint)
         found = check.first()
-        if job is not None and path is None and savepoint is None:
+        if planning.job is not None and path is None and savepoint is None:
             refuse_other_job(lock, found, file)
         if fix and not found.passes:
             found = check.fixed(found)

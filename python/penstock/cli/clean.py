@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
+from penstock.cli.options import Command
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
     from penstock.job.commit.leftovers import Leftover
 
 
-@click.command(
-    name="clean",
-    epilog="""\b
-Examples:
-  penstock clean counts                  what crashes have left of the output `counts`
-  penstock clean --dry-run /data         and of all outputs in /data; only show it
-""",
-)
+@click.command("clean", Command)
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--dead", is_flag=True, help="On stores: do not wait for leases, as the drivers are known to be dead.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
@@ -33,36 +26,32 @@ def command(dry_run: bool, dead: bool, paths: tuple[str, ...]) -> None:
     Penstock does not know as its own.
 
     There is one line per job. The exit status is 1 when something had to be left.
+
+    Examples:
+      penstock clean counts                  what crashes have left of the output `counts`
+      penstock clean --dry-run /data         and of all outputs in /data; only show it
     """
-    with guard():
-        found = list(_recover(paths, dry_run, dead))
-        for leftover in found:
-            click.echo(_line(leftover, dry_run))
-        if not found:
-            click.echo("nothing to clean")
-        if any(leftover.verdict.value == "leave" for leftover in found):
-            sys.exit(1)
-
-
-def _recover(paths: Iterable[str], dry_run: bool, dead: bool) -> Iterable[Leftover]:
-    """One per job, though a job can have several folders."""
-    seen = set()
-    for path in paths:
-        for leftover in _leftovers(path, dry_run, dead):
-            if leftover is not None and leftover.folder not in seen:
-                seen.add(leftover.folder)
-                yield leftover
-
-
-def _leftovers(path: str, dry_run: bool, dead: bool) -> Iterable[Leftover | None]:
     from penstock.job.commit.leftovers import pending_at, recover
     from penstock.storage.storage import is_local
 
-    if dead and is_local(path):
-        raise click.UsageError(
-            f"--dead is for stores. {path!r} is local, where a lock says whether a driver lives. Leave the option out."
-        )
-    return (recover(folder, dry_run=dry_run, dead=dead) for folder in pending_at(path))
+    with guard():
+        leftovers: dict[str, Leftover] = {}  # one per job, though a job can have several folders
+        for path in paths:
+            if dead and is_local(path):
+                raise click.UsageError(
+                    f"--dead is for stores. {path!r} is local, where a lock says whether a driver lives. Leave the "
+                    "option out."
+                )
+            for folder in pending_at(path):
+                leftover = recover(folder, dry_run=dry_run, dead=dead)
+                if leftover is not None:
+                    leftovers.setdefault(leftover.folder, leftover)
+        for leftover in leftovers.values():
+            click.echo(_line(leftover, dry_run))
+        if not leftovers:
+            click.echo("nothing to clean")
+        if any(leftover.verdict.value == "leave" for leftover in leftovers.values()):
+            sys.exit(1)
 
 
 def _line(leftover: Leftover, dry_run: bool) -> str:

@@ -11,32 +11,26 @@ AHEAD = 400 * 86_400 + 7 * 3_600 + 13 * 60 + 17
 
 
 def set_ahead(seconds: float = AHEAD) -> None:
-    """Let ``time`` and ``datetime`` of this process tell a later time, for whoever imports or asks them from now on.
-
-    What Python code asks is changed: ``time.time()``, ``time.strftime()``, ``datetime.now()``, ``date.today()`` and the
-    like. Other clocks, files and libraries that ask the system keep the true time.
-
-    Args:
-        seconds: how much later.
-    """
+    """Let ``time`` and ``datetime`` of this process tell a later time to Python code that imports or asks them from now
+    on. Other clocks, files and libraries that ask the system keep the true time."""
     now, now_ns = time.time, time.time_ns
     time.time = lambda: now() + seconds
     time.time_ns = lambda: now_ns() + int(seconds * 1_000_000_000)
     for name in ("localtime", "gmtime", "ctime"):
-        setattr(time, name, _of_seconds(getattr(time, name)))
+        setattr(time, name, _of_time(getattr(time, name), time.time, 0))
     for name in ("asctime", "strftime"):
-        setattr(time, name, _of_parts(getattr(time, name), time.localtime, 1 if name == "strftime" else 0))
+        setattr(time, name, _of_time(getattr(time, name), time.localtime, 1 if name == "strftime" else 0))
     datetime.datetime = _later(datetime.datetime, datetime.timedelta(seconds=seconds))  # type: ignore[misc]
 
 
-def _of_seconds(true: Any) -> Any:
-    """A function of seconds, which are now's where there are none."""
-    return lambda seconds=None: true(time.time() if seconds is None else seconds)
+def _of_time(true: Any, now: Any, before: int) -> Any:
+    """A function of a time, behind some other arguments; now if it is not given, or None."""
 
+    def told(*given: Any) -> Any:
+        missing = len(given) <= before or given[before] is None
+        return true(*given[:before], now()) if missing else true(*given)
 
-def _of_parts(true: Any, local: Any, before: int) -> Any:
-    """A function of the parts of a time, behind some other arguments."""
-    return lambda *given: true(*given) if len(given) > before else true(*given, local())
+    return told
 
 
 def _later(true: Any, ahead: datetime.timedelta) -> Any:

@@ -7,18 +7,12 @@ from typing import Any
 
 import click
 
-_ALL_THE_PROGRAMS = "--"
-"""Behind FILE; see :class:`~penstock.cli.options.ProgramCommand`."""
+from penstock.cli.options import ALL_THE_PROGRAMS
 
 
 def same_program(name: str, *options: str) -> str:
-    """A command line for the program of the command that runs: with what was given to this one, as far as the other
-    command takes it. So an advice can be copied as it is.
-
-    Args:
-        name: of the command that is advised, such as ``check``.
-        options: it is given besides.
-    """
+    """A command line for the program of the command that runs, as advice that can be copied: the command ``name`` with
+    these options, and with what was given to this one, as far as the other command takes it."""
     ctx = click.get_current_context()
     group: Any = ctx.find_root().command
     words = [word for word in words_given(ctx, group.get_command(ctx, name)) if word not in options]
@@ -28,16 +22,11 @@ def same_program(name: str, *options: str) -> str:
 def program_words(ctx: click.Context) -> list[str]:
     """FILE and ARGS of the command that runs, as words of a command line for any command."""
     arguments: tuple[str, ...] = ctx.params["arguments"]
-    return [ctx.params["file"], *([_ALL_THE_PROGRAMS] if arguments else []), *arguments]
+    return [ctx.params["file"], *([ALL_THE_PROGRAMS] if arguments else []), *arguments]
 
 
 def words_given(ctx: click.Context, command: click.Command) -> list[str]:
-    """The options that stand on the command line, as its words.
-
-    Args:
-        ctx: of the command that runs.
-        command: which is to take them: this one, or another, which gets those that it has too.
-    """
+    """The options that stand on the command line, as its words, as far as a command takes them."""
     words: list[str] = []
     theirs = {name for each in command.params for name in each.opts}
     for each in ctx.command.params:

@@ -11,12 +11,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.analysis.model import ProgramModel
-from penstock.cli.program import capture_plan
+from penstock.cli.program import Planning
 from penstock.cli.report import guard
 from penstock.errors import FileFormatError
 from penstock.plan import PROFILES
@@ -30,11 +30,7 @@ UNREADABLE = 2
 
 @contextmanager
 def reading(program: str | None = None) -> Iterator[None]:
-    """Explain failures within the block, and end with status 2: nothing was compared.
-
-    Args:
-        program: path of the user's program, if one is running: its lines are shown.
-    """
+    """Explain failures within the block, as :func:`guard` does, and end with status 2: nothing was compared."""
     try:
         with guard(program):
             yield
@@ -42,46 +38,17 @@ def reading(program: str | None = None) -> Iterator[None]:
         sys.exit(UNREADABLE if end.code == 1 else end.code)
 
 
-@dataclass(frozen=True)
-class Planning:
-    """How programs are planned.
-
-    Attributes:
-        flink: the Flink version to plan as; None leaves that to the program.
-        pyflink: whether ``import pyflink`` means :mod:`penstock.pyflink`.
-        arguments: of the program.
-        job: which one of the program, by name or number; None: the first.
-    """
-
-    flink: str | None = None
-    pyflink: bool = False
-    arguments: tuple[str, ...] = ()
-    job: str | None = None
-
-    def captured(self, file: str) -> Pipeline:
-        """The plan of a program, run in this process."""
-        return capture_plan(file, self.arguments, self.flink, pyflink=self.pyflink, job=self.job)
-
-    def here(self, file: str) -> ProgramModel:
-        """The model of a program, run in this process."""
-        return model_with_classes(self.captured(file))
-
-    def apart(self, file: str) -> ProgramModel:
-        """The model of a program, run in a process of its own, which tells of failures; then this one ends too."""
-        options = json.dumps([self.flink, self.pyflink, self.job, file, *self.arguments])
-        command = [sys.executable, "-m", "penstock.cli.model_process", options]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-        if done.returncode:
-            sys.exit(1)
-        return ProgramModel.from_dict(json.loads(done.stdout))
+def planned_apart(file: str, planning: Planning) -> ProgramModel:
+    """The model of a program, run in a process of its own, which tells of failures; then this one ends too."""
+    command = [sys.executable, "-m", "penstock.cli.model_process", json.dumps([file, *astuple(planning)])]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if done.returncode:
+        sys.exit(1)
+    return ProgramModel.from_dict(json.loads(done.stdout))
 
 
 def model_with_classes(pipeline: Pipeline) -> ProgramModel:
-    """The model of a program that state is to be compared with, with the classes of its own.
-
-    Args:
-        pipeline: the program.
-    """
+    """The model of a program that state is to be compared with, with the classes of its own."""
     from penstock.analysis.builder import model_of
     from penstock.job.pickled_code import classes_in
 
@@ -90,22 +57,12 @@ def model_with_classes(pipeline: Pipeline) -> ProgramModel:
 
 
 def opened(place: str, planning: Planning, *, apart: bool = False) -> ProgramModel:
-    """The model of what lies somewhere.
-
-    Args:
-        place: a program's file (``.py``), a plan, a description of a graph or a lock file (JSON), a savepoint, a
-            checkpoint directory, JOB@VERSION, or a savepoint of Flink.
-        planning: of programs.
-        apart: whether a program is run in a process of its own.
-
-    Raises:
-        FileFormatError: it is none of them.
-        SavepointError: it is no savepoint, or damaged.
-        PenstockError: the program's, if it fails.
-    """
+    """The model of a program's file (``.py``), which runs in a process of its own if ``apart``; of a plan, a
+    description of a graph or a lock file (JSON), a savepoint, a checkpoint directory, JOB@VERSION, or a savepoint of
+    Flink; a FileFormatError for anything else."""
     path = Path(place)
     if path.suffix == ".py":
-        return planning.apart(place) if apart else planning.here(place)
+        return planned_apart(place, planning) if apart else model_with_classes(planning.plan(place))
     if path.name == "_metadata" or (path / "_metadata").is_file():
         from penstock.compare.savepoints import model_of_flink_savepoint
 

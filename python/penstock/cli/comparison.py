@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +11,8 @@ import click
 
 from penstock.analysis.model import ProgramModel
 from penstock.cli.command_lines import same_program
-from penstock.cli.compared_plans import Planning, model_with_classes, opened
+from penstock.cli.compared_plans import model_with_classes, opened, planned_apart
+from penstock.cli.program import Planning
 from penstock.cli.savepoint_flink import is_flinks
 from penstock.compare.difference import Difference, compare
 from penstock.compare.texts import FORMATS as MAKERS
@@ -47,45 +50,26 @@ def old_of(file: str, lock: Path, savepoint: str | None, *, explicit: bool) -> P
 
 
 def refuse_other_program(lock: Path, file: str) -> None:
-    """Raise if a lock file is that of another program.
-
-    Args:
-        lock: the lock file.
-        file: path of the program that is compared with it, or is to be locked there.
-
-    Raises:
-        FileFormatError: it names another program.
-    """
-    other = _program_in(lock)
-    if other in ("", Path(file).name):
-        return
-    raise FileFormatError(
-        f"{str(lock)!r} is the lock file of another program, {other!r}. Give each program in a folder a lock file of "
-        f"its own: penstock lock --lock {Path(file).stem}.lock {file}, and the same with check. If {other!r} was "
-        f"renamed to {Path(file).name!r}: compare them by penstock check --lock {lock} {file}, then remove the lock "
-        "file and write it again."
-    )
+    """Raise a FileFormatError if a lock file is that of another program."""
+    if not _is_of(lock, file):
+        other = _program_in(lock)
+        raise FileFormatError(
+            f"{str(lock)!r} is the lock file of another program, {other!r}. Give each program in a folder a lock file "
+            f"of its own: penstock lock --lock {Path(file).stem}.lock {file}, and the same with check. If {other!r} "
+            f"was renamed to {Path(file).name!r}: compare them by penstock check --lock {lock} {file}, then remove the "
+            "lock file and write it again."
+        )
 
 
 def refuse_other_job(lock: Path, found: Difference, file: str) -> None:
-    """Raise if a lock file is that of another job of a program.
-
-    Args:
-        lock: the lock file.
-        found: what differs between it and a job that was asked for.
-        file: path of the program.
-
-    Raises:
-        FileFormatError: the lock file names another job.
-    """
+    """Raise a FileFormatError if a lock file is that of another job of a program than the one it was compared with."""
     locked, job = found.old.name, found.new.name
-    if locked == job:
-        return
-    raise FileFormatError(
-        f"{str(lock)!r} is the lock file of the job {locked!r}, and this is the job {job!r} of {file}. Give each job a "
-        f"lock file of its own, by --lock. If {locked!r} was renamed to {job!r}: compare them by "
-        f"penstock check --lock {lock}, then remove the lock file and write it again."
-    )
+    if locked != job:
+        raise FileFormatError(
+            f"{str(lock)!r} is the lock file of the job {locked!r}, and this is the job {job!r} of {file}. Give each "
+            f"job a lock file of its own, by --lock. If {locked!r} was renamed to {job!r}: compare them by "
+            f"penstock check --lock {lock}, then remove the lock file and write it again."
+        )
 
 
 def _is_of(lock: Path, file: str) -> bool:
@@ -94,8 +78,6 @@ def _is_of(lock: Path, file: str) -> bool:
 
 def _program_in(lock: Path) -> str:
     """The name of the program that a lock file says; "" where the file cannot be read as one."""
-    import json
-
     try:
         document = json.loads(lock.read_text(encoding="utf-8", errors="replace"))
     except ValueError:
@@ -120,7 +102,7 @@ class Check:
         from penstock.job.savepoint.store import read_savepoint
         from penstock.job.steps.versions import ended_operators
 
-        pipeline = self.planning.captured(self.file)
+        pipeline = self.planning.plan(self.file)
         ended = ended_operators(pipeline, read_savepoint(self.savepoint))
         return compare(self.old, model_with_classes(pipeline), allow=self.allow, ended=ended)
 
@@ -136,7 +118,7 @@ class Check:
                 click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
             if not done.written:
                 break
-            found = compare(self.old, self.planning.apart(self.file), allow=self.allow)
+            found = compare(self.old, planned_apart(self.file, self.planning), allow=self.allow)
             if found.passes:
                 break
         for pin, why in left.items():
@@ -147,18 +129,21 @@ class Check:
 def tell(found: Difference, form: str, file: str) -> None:
     """Print what was found, in one of the formats."""
     if form != "text":
-        click.echo(MAKERS[form](found, fixes(found)), nl=False)
+        click.echo(MAKERS[form](found, [*fixes(found)]), nl=False)
         return
     if found.passes:
-        lost = "no state is lost" if not found.unknown else "no state is known to be lost"
-        click.echo(f"{file}: {lost}.")
-        _tell_more(found)
+        click.echo(f"{file}: no state is {'known to be ' * bool(found.unknown)}lost.")
+    else:
+        click.echo("\n".join([f"{file} would lose state.", *told(found)]))
+    # what nobody knows before it runs, and what a reviewer wants to see
+    for problem in found.unknown:
+        click.echo(f"  unknown until it runs: {shown(problem.text, 1000)}{in_brackets(problem.site)}")
+    for each in found.operators:
+        for note in each.facts:
+            click.echo(f"  note: {shown(each.name)}: {shown(note, 1000)}")
+    if found.passes:
         return
-    click.echo(f"{file} would lose state.")
-    for line in told(found):
-        click.echo(line)
-    _tell_more(found)
-    wanted = fixes(found)
+    wanted = [*fixes(found)]
     if wanted:
         click.echo("\nTo keep it, give these operators the IDs that it lies under:")
         for each in wanted:
@@ -166,24 +151,12 @@ def tell(found: Difference, form: str, file: str) -> None:
         click.echo(f"or have these lines written: {same_program('check', '--fix')}")
 
 
-def _tell_more(found: Difference) -> None:
-    """What nobody knows before it runs, and what a reviewer wants to see."""
-    for problem in found.unknown:
-        click.echo(f"  unknown until it runs: {shown(problem.text, 1000)}{in_brackets(problem.site)}")
-    for each in found.operators:
-        for note in each.facts:
-            click.echo(f"  note: {shown(each.name)}: {shown(note, 1000)}")
-
-
-def fixes(found: Difference) -> list[Fix]:
+def fixes(found: Difference) -> Iterator[Fix]:
     """The lines that keep state which has moved, as texts tell them."""
-    return [Fix(pin.operator, _line(pin), pin.site) for pin in pins(found)]
-
-
-def _line(pin: Pin) -> str:
-    call = "" if pin.site is None else f"{pin.site.call}(…)"
-    instead = "" if pin.instead_of is None else f"  instead of {Pin('', pin.method, pin.instead_of, None).text}"
-    return f"{call}{pin.text}{instead}"
+    for pin in pins(found):
+        call = "" if pin.site is None else f"{pin.site.call}(…)"
+        instead = "" if pin.instead_of is None else f"  instead of {Pin('', pin.method, pin.instead_of, None).text}"
+        yield Fix(pin.operator, f"{call}{pin.text}{instead}", pin.site)
 
 
 def tell_age(found: Difference, lock: Path, file: str) -> None:

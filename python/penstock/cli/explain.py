@@ -8,31 +8,15 @@ import sys
 import click
 
 from penstock.analysis.texts import FORMATS, LEVELS
-from penstock.cli.options import ProgramCommand, as_flink, means_pyflink, of_jobs, program_arguments, program_file
-from penstock.cli.program import capture_plans
+from penstock.cli.options import ProgramCommand, as_flink, full_traceback, means_pyflink, of_jobs, planned, program
+from penstock.cli.program import Planning
 from penstock.cli.report import explanation, guard
 from penstock.errors import PenstockError
 from penstock.plan import PROFILES, Pipeline
 
 
-@click.command(
-    name="explain",
-    cls=ProgramCommand,
-    epilog="""\b
-Examples:
-  penstock explain word_count.py
-  penstock explain word_count.py --window 20         options after FILE are the program's
-  penstock explain --why word-counter word_count.py  what made the ID of this uid, name or number
-  penstock explain --format mermaid --level stream word_count.py
-  penstock explain --format flink-stream word_count.py   for Flink's plan visualizer
-  penstock explain --job all etl.py                  a program with several jobs
-  penstock explain --json word_count.py | jq '.operators[].operator_id'
-  penstock explain --limit 0 big_program.py | less   every row of a big graph
-""",
-)
-@of_jobs
-@as_flink
-@means_pyflink
+@click.command("explain", ProgramCommand)
+@planned(of_jobs, as_flink, means_pyflink)
 @click.option(
     "--format",
     "form",
@@ -46,13 +30,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
 @click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
-@click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when planning fails.")
-@program_file
-@program_arguments
+@full_traceback("when planning fails")
+@program
 def command(
-    job: str | None,
-    flink: str | None,
-    pyflink: bool,
+    planning: Planning,
     form: str,
     level: str | None,
     why: str | None,
@@ -61,7 +42,6 @@ def command(
     limit: int,
     full_traceback: bool,
     file: str,
-    arguments: tuple[str, ...],
 ) -> None:
     """Show how the program FILE is planned, without running a job.
 
@@ -71,10 +51,20 @@ def command(
     chained or the rule that forbids it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph
     (subtasks and fan-out). Functions are opened to see which states they declare, except for pictures and Flink's own
     formats.
+
+    Examples:
+      penstock explain word_count.py
+      penstock explain word_count.py --window 20         options after FILE are the program's
+      penstock explain --why word-counter word_count.py  what made the ID of this uid, name or number
+      penstock explain --format mermaid --level stream word_count.py
+      penstock explain --format flink-stream word_count.py   for Flink's plan visualizer
+      penstock explain --job all etl.py                  a program with several jobs
+      penstock explain --json word_count.py | jq '.operators[].operator_id'
+      penstock explain --limit 0 big_program.py | less   every row of a big graph
     """
     with guard(file, full_traceback=full_traceback):
         form = "json" if as_json else form
-        for number, pipeline in enumerate(capture_plans(file, arguments, flink, pyflink=pyflink, job=job).pipelines):
+        for number, pipeline in enumerate(planning.plans(file).pipelines):
             if why is not None or form != "terminal":
                 from penstock.analysis.explain import explain, explain_id
 

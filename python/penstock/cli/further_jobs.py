@@ -8,22 +8,16 @@ function of the same file that does so.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 _STARTING = frozenset({".execute", ".execute_async", ".execute_and_collect"})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def other_jobs(text: str, reached: Sequence[int]) -> str:
-    """A sentence about what may start other jobs; "" if nothing does.
-
-    Args:
-        text: of the program.
-        reached: the lines from which its first job was started, the innermost call first; none if that was not in this
-            file.
-
-    Cost: linear in the text, times the depth of its functions that call each other.
-    """
+    """A sentence about what may start other jobs than the first one of a program's text; "" if nothing does. That one
+    was started from the lines ``reached``, none if not in this file. Linear in the text, times the depth of functions
+    that call each other."""
     try:
         module = ast.parse(text)
     except SyntaxError:
@@ -31,22 +25,19 @@ def other_jobs(text: str, reached: Sequence[int]) -> str:
     if not reached:
         return ""
     calls = _starting_calls(module)
-    first = [call for call in calls if _is_in(call, reached)]
+    first = [call for call in calls if any(call.lineno <= line <= (call.end_lineno or 0) for line in reached)]
     left_out = _alternatives(module, first)
     lines = sorted({call.lineno for call in calls if call not in first and call not in left_out})
     loops = {inner for node in ast.walk(module) if isinstance(node, _LOOPS) for inner in ast.walk(node)}
     again = sorted({call.lineno for call in first if call in loops})
     said: list[str] = []
     if lines:
-        said.append(f"Line{'s' * (len(lines) > 1)} {_listed(lines)} may start others, which were not looked at.")
+        *front, last = map(str, lines)
+        listed = f"s {', '.join(front)} and {last}" if front else f" {last}"
+        said.append(f"Line{listed} may start others, which were not looked at.")
     if again:
         said.append(f"Line {again[0]} is in a loop, and may start others, which were not looked at.")
     return " ".join(said)
-
-
-def _listed(lines: list[int]) -> str:
-    *front, last = map(str, lines)
-    return f"{', '.join(front)} and {last}" if front else last
 
 
 def _starting_calls(module: ast.Module) -> list[ast.Call]:
@@ -74,11 +65,6 @@ def _name(call: ast.Call) -> str | None:
     if isinstance(call.func, ast.Attribute):
         return f".{call.func.attr}"
     return call.func.id if isinstance(call.func, ast.Name) else None
-
-
-def _is_in(node: ast.AST, lines: Iterable[int]) -> bool:
-    first = getattr(node, "lineno", 0)
-    return any(first <= line <= (getattr(node, "end_lineno", None) or first) for line in lines)
 
 
 def _alternatives(module: ast.Module, first: list[ast.Call]) -> set[ast.AST]:

@@ -6,40 +6,27 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from penstock.cli.command_lines import program_words, same_program, words_given
-from penstock.cli.options import FilesCommand, as_flink, means_pyflink, of_jobs, program_arguments, program_file
-from penstock.cli.program import Captured, capture_plans
+from penstock.cli.options import FilesCommand, as_flink, full_traceback, means_pyflink, of_jobs, planned, program
+from penstock.cli.program import Captured, Planning
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
-    from penstock.analysis.model import ProgramModel
-    from penstock.lint import Finding, Known
+    from penstock.analysis.model import OperatorModel
+    from penstock.lint import Finding
     from penstock.plan import Pipeline
 
 
 def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> bool:
-    """Write uids for the operators that were found to lack one. What is written, and what cannot be, goes to standard
-    error.
-
-    Args:
-        pipeline: the program.
-        findings: of it.
-        lock: its lock file, which need not be there.
-
-    Returns:
-        Whether something was written.
-
-    Raises:
-        ConfigurationError: the library that edits sources is not installed.
-        FileFormatError: the lock file is damaged.
-        OSError: a file cannot be read or written.
-    """
+    """Write uids for the operators that were found to lack one; whether there were any. What is written, and what
+    cannot be, goes to standard error. The lock file need not be there."""
     from penstock.analysis.builder import model_of
     from penstock.compare.texts import place, shown
     from penstock.lint import RULES
@@ -47,9 +34,9 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
     from penstock.lock.pins import own_uids
 
     nodes = {each.node for each in findings if RULES[each.code].needs_uid and each.node is not None}
-    model = model_of(pipeline, states=False)
-    locked = _locked(lock)
-    done = fix(own_uids(model.operators, nodes, locked))
+    # the IDs in the lock file, and whether there may be state under them
+    locked = {each.operator_id: each.stateful is not False for each in _operators(lock)}
+    done = fix(own_uids(model_of(pipeline, states=False).operators, nodes, locked))
     for pin in done.written:
         click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
     for pin, why in done.left:
@@ -63,17 +50,15 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
     return bool(done.written)
 
 
-def _locked(lock: Path) -> Mapping[str, bool]:
-    """The IDs in a lock file, and whether there may be state under them."""
+def _operators(lock: Path) -> tuple[OperatorModel, ...]:
+    """The operators in a lock file; none if it is not there."""
     if not lock.is_file():
-        return {}
+        return ()
     from penstock.lock.format import model_of_lock
 
-    model: ProgramModel = model_of_lock(lock.read_text(encoding="utf-8"), str(lock))
-    return {each.operator_id: each.stateful is not False for each in model.operators}
+    return model_of_lock(lock.read_text(encoding="utf-8"), str(lock)).operators
 
 
-_FORMATS = ("text", "json", "github")
 _TOLD = "uids: "
 """Before what the second run tells; a program may print what it likes before that."""
 
@@ -104,34 +89,24 @@ def _explain(context: click.Context, parameter: click.Parameter, value: str | No
         context.exit()
 
 
-@click.command(
-    name="lint",
-    cls=FilesCommand,
-    epilog="""\b
-Examples:
-  penstock lint counts.py
-  penstock lint counts.py --window 20                options after FILE are the program's
-  penstock lint jobs/*.py                           several programs
-  penstock lint --select ALL --ignore PS4 counts.py  every rule but those of sources and sinks
-  penstock lint --format github counts.py            beside the lines of a pull request
-  penstock lint --job all etl.py                     a program with several jobs
-  penstock lint --fix counts.py                      write the uids that are missing
-  penstock lint --explain PS301
-  penstock lint --rules
-""",
-)
+@click.command("lint", FilesCommand)
 @click.option(
     "--select", multiple=True, callback=_codes, help="Codes, or beginnings of codes, instead of the defaults."
 )
 @click.option("--extend-select", multiple=True, callback=_codes, help="Codes besides.")
 @click.option("--ignore", multiple=True, callback=_codes, help="Codes that do not count.")
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True, help="How to tell.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "github")),
+    default="text",
+    show_default=True,
+    help="How to tell.",
+)
 @click.option("--lock", type=click.Path(exists=True, dir_okay=False), help="A lock file.  [default: penstock.lock]")
 @click.option("--fix", is_flag=True, help="Write the uids that are missing into the program.")
 @click.option("--once", is_flag=True, help="Do not run the program a second time to compare its uids.")
-@of_jobs
-@as_flink
-@means_pyflink
+@planned(of_jobs, as_flink, means_pyflink)
 @click.option(
     "--explain",
     metavar="CODE",
@@ -143,9 +118,8 @@ Examples:
 @click.option(
     "--rules", is_flag=True, callback=_rules, expose_value=False, is_eager=True, help="Print all rules, and end."
 )
-@click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback on failure.")
-@program_file
-@program_arguments
+@full_traceback("on failure")
+@program
 def command(
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -154,12 +128,9 @@ def command(
     lock: str | None,
     fix: bool,
     once: bool,
-    job: str | None,
-    flink: str | None,
-    pyflink: bool,
+    planning: Planning,
     full_traceback: bool,
     file: str,
-    arguments: tuple[str, ...],
 ) -> None:
     """Say what is wrong with the program FILE, or will be, without running a job.
 
@@ -167,19 +138,33 @@ def command(
     to standard error. Which rules count says [tool.penstock.lint] of the nearest pyproject.toml; a comment such as
     `# penstock: ignore[PS001]` in the lines of a call suppresses what is found there. The exit status is 1 if something
     is found.
+
+    Examples:
+      penstock lint counts.py
+      penstock lint counts.py --window 20                options after FILE are the program's
+      penstock lint jobs/*.py                           several programs
+      penstock lint --select ALL --ignore PS4 counts.py  every rule but those of sources and sinks
+      penstock lint --format github counts.py            beside the lines of a pull request
+      penstock lint --job all etl.py                     a program with several jobs
+      penstock lint --fix counts.py                      write the uids that are missing
+      penstock lint --explain PS301
+      penstock lint --rules
     """
     with guard(file, full_traceback=full_traceback):
-        from penstock.lint import find_configuration, finding, lint_jobs
+        from penstock.lint import Known, find_configuration, finding, lint_jobs
 
+        place = Path(lock) if lock is not None else Path(file).resolve().parent / "penstock.lock"
         configuration = find_configuration(Path(file)).with_options(select, extend_select, ignore)
-        captured = capture_plans(file, arguments, flink, pyflink=pyflink, job=job)
+        captured = planning.plans(file)
         run_again = not once and configuration.selects("PS004")
-        uids = _uids_again(captured, [file, arguments, flink, pyflink, job]) if run_again else None
-        jobs = list(zip(captured.pipelines, _known(uids, lock, Path(file), len(captured.pipelines)), strict=True))
+        uids = _uids_again(captured, [file, *astuple(planning)]) if run_again else None
+        uids = uids or [None] * len(captured.pipelines)
+        groups = {each.operator_id: each.effective_max_parallelism for each in _operators(place)} or None
+        jobs = [(each, Known(own, groups)) for each, own in zip(captured.pipelines, uids, strict=True)]
         findings = lint_jobs(jobs, configuration, file=file, whole=captured.whole)
         if fix and len(jobs) > 1:
             raise click.UsageError(f"--fix writes into one job at a time, and {file} has several: give --job NAME|N.")
-        if fix and write_uids(captured.pipelines[0], findings, _lock(lock, Path(file))):
+        if fix and write_uids(captured.pipelines[0], findings, place):
             ctx = click.get_current_context()
             options = [word for word in words_given(ctx, ctx.command) if word != "--fix"]
             again = [sys.executable, "-m", "penstock.cli", "lint", *options, *program_words(ctx)]
@@ -203,7 +188,7 @@ def _as_text(captured: Captured) -> Callable[[Sequence[Finding]], str]:
     return lambda findings: finding.as_text(findings, where)
 
 
-def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | None]] | None:
+def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | None] | None] | None:
     """The uids by node of the same jobs, planned in a process of its own with another seed for hashes of texts and
     on another day; None where there are none, or the second run fails. Where it fails on another day, such as at a
     certificate that has expired by then, the clock is left alone.
@@ -220,7 +205,7 @@ def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | 
             text=True,
         )
         try:
-            uids = [dict(nodes) for nodes in json.loads(run.stdout.rpartition(_TOLD)[2])]
+            uids: list[Any] = [dict(nodes) for nodes in json.loads(run.stdout.rpartition(_TOLD)[2])]
         except (ValueError, TypeError):
             continue
         if len(uids) == len(captured.pipelines):
@@ -231,28 +216,11 @@ def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | 
 
 def tell_uids() -> None:
     """What the process of the second run does: print the uids by node of the jobs that its argument says."""
-    ahead, file, arguments, flink, pyflink, job = json.loads(sys.argv[1])
+    ahead, file, *planning = json.loads(sys.argv[1])
     if ahead:
         import penstock.datastream  # noqa: F401  # our own modules keep the true classes
         from penstock.cli.clock_ahead import set_ahead
 
         set_ahead()
-    pipelines = capture_plans(file, arguments, flink, pyflink=pyflink, job=job).pipelines
+    pipelines = Planning(*planning).plans(file).pipelines
     print(_TOLD + json.dumps([[(node.id, node.uid) for node in each.stream_graph.nodes] for each in pipelines]))
-
-
-def _lock(lock: str | None, program: Path) -> Path:
-    return Path(lock) if lock is not None else program.resolve().parent / "penstock.lock"
-
-
-def _known(uids: list[dict[int, str | None]] | None, lock: str | None, program: Path, jobs: int) -> list[Known]:
-    """What is known of each job: the uids of the second run, and what the lock file says, which is of one job."""
-    from penstock.lint import Known
-
-    place, parallelisms = _lock(lock, program), None
-    if place.is_file():
-        from penstock.lock.format import model_of_lock
-
-        locked = model_of_lock(place.read_text(encoding="utf-8"), str(place))
-        parallelisms = {each.operator_id: each.effective_max_parallelism for each in locked.operators}
-    return [Known(uids=each, max_parallelisms=parallelisms) for each in uids or [None] * jobs]

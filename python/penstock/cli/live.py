@@ -26,10 +26,7 @@ _BESIDE = 10
 
 class LiveView:
     """Shows all jobs that run, again and again, below what the program prints; the view disappears with the last job.
-
-    Args:
-        console: to draw on; None for standard error.
-    """
+    The console is that of standard error if none is given."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or _terminal()
@@ -45,7 +42,15 @@ class LiveView:
         with self._lock:
             self._jobs.append(job)
             if self._live is None:
-                self._live = self._begin()
+                both = self._console.is_terminal and sys.stdout.isatty()  # a stdout that leads elsewhere stays as it is
+                self._live = Live(
+                    get_renderable=self.drawn,
+                    console=self._console,
+                    refresh_per_second=4,
+                    transient=True,
+                    redirect_stdout=both,
+                )
+                self._live.start()
         try:
             yield
         finally:
@@ -55,18 +60,6 @@ class LiveView:
                 self._live = None if last is not None else self._live
             if last is not None:
                 last.stop()
-
-    def _begin(self) -> Live:
-        both = self._console.is_terminal and sys.stdout.isatty()  # a stdout that leads elsewhere stays as it is
-        live = Live(
-            get_renderable=self.drawn,
-            console=self._console,
-            refresh_per_second=4,
-            transient=True,
-            redirect_stdout=both,
-        )
-        live.start()
-        return live
 
     def drawn(self) -> RenderableType:
         """All jobs that have run for a while, as they are now."""
@@ -86,11 +79,7 @@ def _terminal() -> Console:
 
 
 class PlainView:
-    """Writes a line about each job now and then, and one when it has ended.
-
-    Args:
-        seconds: between two lines.
-    """
+    """Writes a line about each job every so many seconds, and one when it has ended."""
 
     def __init__(self, seconds: float = 10) -> None:
         self._seconds = seconds

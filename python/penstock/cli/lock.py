@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.cli.command_lines import same_program
-from penstock.cli.compared_plans import Planning, opened, reading
-from penstock.cli.options import ProgramCommand, as_flink, means_pyflink, of_job, program_arguments, program_file
+from penstock.cli.compared_plans import opened, reading
+from penstock.cli.options import ProgramCommand, lock_file, planned, program
+from penstock.cli.program import Planning
 from penstock.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -18,32 +19,12 @@ if TYPE_CHECKING:
     from penstock.compare.difference import Difference
 
 
-@click.command(
-    name="lock",
-    cls=ProgramCommand,
-    epilog="""\b
-Examples:
-  penstock lock counts.py
-  penstock lock --accept-loss counts.py              although state is lost
-  penstock lock --lock locks/counts.lock counts.py --window 20   its own options after FILE
-""",
-)
-@click.option("--lock", "path", type=click.Path(dir_okay=False), help="The file.  [default: penstock.lock beside FILE]")
+@click.command("lock", ProgramCommand)
+@lock_file
 @click.option("--accept-loss", is_flag=True, help="Write it although the program loses state that the file there has.")
-@of_job
-@as_flink
-@means_pyflink
-@program_file
-@program_arguments
-def command(
-    path: str | None,
-    accept_loss: bool,
-    job: str | None,
-    flink: str | None,
-    pyflink: bool,
-    file: str,
-    arguments: tuple[str, ...],
-) -> None:
+@planned()
+@program
+def command(path: str | None, accept_loss: bool, planning: Planning, file: str) -> None:
     """Write the lock file of the program FILE: its operators with their IDs, uids, states and types.
 
     The file is for version control: what an edit of the program does to operator IDs and state is a change of few
@@ -53,6 +34,11 @@ def command(
     If there is a lock file already and the program would lose state compared with it, the file stays as it is and the
     exit status is 1, unless --accept-loss is given. The lock file of another program is never overwritten; the exit
     status is 2 then.
+
+    Examples:
+      penstock lock counts.py
+      penstock lock --accept-loss counts.py              although state is lost
+      penstock lock --lock locks/counts.lock counts.py --window 20   its own options after FILE
     """
     from penstock.cli.comparison import refuse_other_job
     from penstock.compare.difference import compare
@@ -63,10 +49,10 @@ def command(
     with reading(file):
         before = target.read_text(encoding="utf-8", errors="replace") if target.is_file() else None
         locked = None if before is None else _locked(before, target, file, accept_loss=accept_loss)
-        model = opened(file, Planning(flink, pyflink, arguments, job))
+        model = opened(file, planning)
         text = written(model, file)
         found = None if locked is None else compare(locked, model)
-        if found is not None and job is not None:
+        if found is not None and planning.job is not None:
             refuse_other_job(target, found, file)
     if found is not None and found.problems and not accept_loss:
         _refuse(found, target, file)

@@ -3,38 +3,23 @@ command's own option and what is the program's."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
-from penstock.cli.program import ALL
+from penstock.cli.program import ALL, Planning
 from penstock.plan import PROFILES
 
-__all__ = [
-    "FilesCommand",
-    "ProgramCommand",
-    "as_flink",
-    "means_pyflink",
-    "of_job",
-    "of_jobs",
-    "program_arguments",
-    "program_file",
-]
-
-_ALL_THE_PROGRAMS = "--"
+ALL_THE_PROGRAMS = "--"
 """Behind FILE: all that follows goes to the program, whatever it looks like."""
 _FILES = f"{__name__}.files"
-
-as_flink = click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
-means_pyflink = click.option(
-    "--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink."
-)
 _WHICH = "Which job of the program: its name or number"
+program_path = click.Path(exists=True, dir_okay=False, readable=True)
 
 
 def _one(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -44,13 +29,79 @@ def _one(context: click.Context, parameter: click.Parameter, value: str | None) 
     return value
 
 
+def _flag(name: str, help: str) -> Callable[..., Any]:
+    return click.option(name, is_flag=True, help=help)
+
+
+as_flink = click.option(
+    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
+)
+means_pyflink = _flag("--pyflink", "Let the program's `import pyflink` mean penstock.pyflink.")
 of_job = click.option("--job", metavar="NAME|N", callback=_one, help=f"{_WHICH}.  [default: the first]")
 of_jobs = click.option("--job", metavar="NAME|N|all", help=f"{_WHICH}, or all.  [default: the first]")
-program_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
+may_lose_state = _flag("--allow-non-restored-state", "State may be left behind.")
+prints_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+opens_browser = click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
+lock_file = click.option(
+    "--lock", "path", type=click.Path(dir_okay=False), help="The file.  [default: penstock.lock beside FILE]"
+)
 program_arguments = click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 
 
-class ProgramCommand(click.Command):
+def waits(whose: str) -> Callable[..., Any]:
+    """The option --timeout."""
+    return click.option("--timeout", default=300.0, show_default=True, help=f"Seconds to wait for {whose}.")
+
+
+def refers(help: str) -> Callable[..., Any]:
+    """The options --reference and --no-reference."""
+    return click.option("--reference/--no-reference", default=None, help=help)
+
+
+def full_traceback(when: str) -> Callable[..., Any]:
+    """The option --traceback."""
+    shown = f"Show Python's whole traceback {when}."
+    return click.option("--traceback", "full_traceback", is_flag=True, help=shown)
+
+
+def program(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The arguments FILE and ARGS."""
+    return click.argument("file", type=program_path)(program_arguments(function))
+
+
+def planned(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how a program is planned, by default one of its jobs. The command gets them, with the
+    arguments of the program, as a :class:`~penstock.cli.program.Planning` with the name ``planning``."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(
+            flink: str | None, pyflink: bool, job: str | None, arguments: tuple[str, ...] = (), **given: Any
+        ) -> Any:
+            return function(planning=Planning(flink, pyflink, arguments, job), **given)
+
+        for option in reversed(options or (of_job, as_flink, means_pyflink)):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+class Command(click.Command):
+    """A command whose docstring ends with examples, which its help shows below the options."""
+
+    def __init__(self, *args: Any, help: str | None = None, **named: Any) -> None:
+        text, _, examples = inspect.cleandoc(help or "").partition("\n\nExamples:\n")
+        super().__init__(*args, help=text, epilog=examples and f"\b\nExamples:\n{examples}", **named)
+
+
+class Group(Command, click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+
+class ProgramCommand(Command):
     """A command with an argument FILE, a program, and ARGS behind it, which are the program's own.
 
     The command's options stand before FILE. One of them behind it is an error that shows the right order, as it would
@@ -70,19 +121,15 @@ class ProgramCommand(click.Command):
         super().format_epilog(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line.
-
-        Raises:
-            click.UsageError: an option of the command stands behind FILE, or it is wrong otherwise.
-        """
+        """Read the command line; a UsageError if an option of the command stands behind FILE."""
         at = self._place_of_file(ctx, args)
         if at is None:
             return super().parse_args(ctx, args)
         before, (file, *behind) = args[:at], args[at:]
-        end = behind.index(_ALL_THE_PROGRAMS) if _ALL_THE_PROGRAMS in behind else len(behind)
+        end = behind.index(ALL_THE_PROGRAMS) if ALL_THE_PROGRAMS in behind else len(behind)
         files, own = self._further_files(behind[:end])
         ctx.meta[_FILES] = (file, *files)
-        separator = [] if _ALL_THE_PROGRAMS in before else [_ALL_THE_PROGRAMS]
+        separator = [] if ALL_THE_PROGRAMS in before else [ALL_THE_PROGRAMS]
         rest = super().parse_args(ctx, [*before, *separator, file, *own, *behind[end + 1 :]])
         if not ctx.resilient_parsing:
             self._refuse_options(ctx, before, (file, *files), own, behind[end + 1 :])
@@ -125,10 +172,8 @@ class ProgramCommand(click.Command):
         name = word.partition("=")[0]
         if not name.startswith("--") and not word[2:3].isalpha():
             name = word[:2]
-        for each in self.get_params(ctx):
-            if isinstance(each, click.Option) and name in (*each.opts, *each.secondary_opts):
-                return each
-        return None
+        options = (each for each in self.get_params(ctx) if isinstance(each, click.Option))
+        return next((option for option in options if name in (*option.opts, *option.secondary_opts)), None)
 
     def _refuse_options(
         self, ctx: click.Context, before: list[str], files: Sequence[str], own: list[str], behind: list[str]
@@ -139,8 +184,8 @@ class ProgramCommand(click.Command):
             end = position + 1 + self._takes_next(ctx, word)
             right = [*before, *own[position:end], *files, *own[:position], *own[end:]]
             if behind:
-                right += [_ALL_THE_PROGRAMS, *behind]
-            programs = [*before, *files, _ALL_THE_PROGRAMS, *own, *behind]
+                right += [ALL_THE_PROGRAMS, *behind]
+            programs = [*before, *files, ALL_THE_PROGRAMS, *own, *behind]
             raise click.UsageError(
                 f"{word} is an option of {ctx.command_path!r}, and behind {files[-1]} options are the program's.\n"
                 f"Give it before the file:\n\n  {ctx.command_path} {shlex.join(right)}\n\n"
@@ -170,7 +215,8 @@ class FilesCommand(ProgramCommand):
         return rest
 
     def _further_files(self, words: list[str]) -> tuple[list[str], list[str]]:
-        number = next((index for index, word in enumerate(words) if not _is_program(word)), len(words))
+        others = (at for at, word in enumerate(words) if word.startswith("-") or not word.endswith(".py"))
+        number = next(others, len(words))
         return words[:number], words[number:]
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -181,7 +227,3 @@ class FilesCommand(ProgramCommand):
         from penstock.cli.program_processes import run_each
 
         sys.exit(run_each(self, ctx, files))
-
-
-def _is_program(word: str) -> bool:
-    return word.endswith(".py") and not word.startswith("-")

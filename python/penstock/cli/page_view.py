@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -21,11 +21,7 @@ _LAST = 3.0
 
 
 class PageView:
-    """Serves a page for each job that runs, on a port of this machine, and says where.
-
-    Args:
-        port: to be taken; 0 for any that is free. Several jobs at a time need 0.
-    """
+    """Serves a page for each job that runs, on a port of this machine (0: any that is free), and says where."""
 
     def __init__(self, port: int = 0) -> None:
         self._port = port
@@ -76,28 +72,19 @@ class _Told:
         return None if found is None else {**found, "status": status.name if status.is_terminal_state() else over}
 
     def ended(self, status: str, seconds: float) -> None:
-        """The job has ended; a page that asks is told so, if it asks within so many seconds.
-
-        Args:
-            status: how, if nobody else knows.
-            seconds: to wait.
-        """
+        """The job has ended, with this status if nobody else knows; a page that asks within so many seconds is told."""
         self._over = status
         if self._asked:
             self._end.wait(seconds)
 
 
-def beside(first: Observer | None, second: Observer) -> Observer:
+def beside(first: Observer, second: Observer) -> Observer:
     """Two observers of the same jobs."""
 
     @contextmanager
     def both(control: JobControl) -> Generator[None, None, None]:
-        around: AbstractContextManager[None] | None = None if first is None else first(control)
-        with second(control):
-            if around is None:
-                yield
-                return
-            with around:
-                yield
+        around = first(control)
+        with second(control), around:
+            yield
 
     return both

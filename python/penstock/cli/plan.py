@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import click
 
+from penstock.cli.options import Command
 from penstock.cli.report import guard
 from penstock.errors import PenstockError
 from penstock.plan import PROFILES, plan_record
@@ -20,20 +21,10 @@ from penstock.plan import PROFILES, plan_record
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 """What Flink's own readers throw at a description that is none."""
 
-_REFUSED_AT_ONCE = '"stream_graph":{"error":'
-_OPENING = re.compile(r"\s*\{\s*")
-_COLON = re.compile(r"\s*:\s*")
-_COMMA = re.compile(r"\s*,\s*")
+_OPENING, _COLON, _COMMA = (re.compile(rf"\s*{mark}\s*") for mark in (r"\{", ":", ","))
 
 
-@click.command(
-    name="plan",
-    epilog="""\b
-Examples:
-  penstock plan graphs.jsonl > plans.jsonl
-  generate-graphs | penstock plan - | head -n 1
-""",
-)
+@click.command("plan", Command)
 @click.option(
     "--flink", type=click.Choice(PROFILES), default=PROFILES[0], show_default=True, help="Plan as this Flink."
 )
@@ -46,6 +37,10 @@ def command(flink: str, specs: BinaryIO) -> None:
     RESULT holds the StreamGraph's edges, the operator IDs, both plan JSON texts, the JobGraph and the ExecutionGraph.
     Where a step is refused, the RESULT has {"error": {"class", "message"}} in its place, with the class that Flink
     throws there; a line that is no graph at all gives such an object alone. Blank lines are skipped.
+
+    Examples:
+      penstock plan graphs.jsonl > plans.jsonl
+      generate-graphs | penstock plan - | head -n 1
     """
     with guard():
         out = sys.stdout.buffer
@@ -55,12 +50,7 @@ def command(flink: str, specs: BinaryIO) -> None:
 
 
 def results(lines: Iterable[bytes], flink: str = PROFILES[0]) -> Iterator[str]:
-    """The RESULT line of each SPEC line, lazily.
-
-    Args:
-        lines: UTF-8 lines, each a SPEC or a record with a member "spec".
-        flink: the profile to plan by.
-    """
+    """The RESULT line of each SPEC line, lazily; a line is UTF-8: a SPEC or a record with a member "spec"."""
     for line in lines:
         if line.isspace():
             continue
@@ -76,21 +66,19 @@ def _result(line: str, flink: str) -> str:
     """What the planner says to a line. To a line that is no JSON object it has one thing to say: the error."""
     spec = _spec_text(line)
     result = plan_record(spec, flink)
-    if _REFUSED_AT_ONCE in result and not _is_object(spec):
-        error = json.loads(result)["stream_graph"]["error"]
-        return _refusal(error["message"], error["class"])
-    return result
+    if '"stream_graph":{"error":' not in result:
+        return result
+    try:
+        if isinstance(json.loads(spec), dict):
+            return result
+    except (ValueError, RecursionError):
+        pass
+    error = json.loads(result)["stream_graph"]["error"]
+    return _refusal(error["message"], error["class"])
 
 
 def _refusal(message: str, flink_class: str | None) -> str:
     return json.dumps({"error": {"class": flink_class, "message": message}})
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _spec_text(line: str) -> str:

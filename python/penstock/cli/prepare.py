@@ -10,39 +10,31 @@ from pathlib import Path
 
 import click
 
+from penstock.cli.options import Command
 from penstock.cli.report import guard
 from penstock.errors import ConfigurationError
 
-_TIMEOUT = 600
-"""Seconds."""
-_EXIT = 120
-"""Seconds that the JVM may take to write its archive."""
+_TIMEOUT = 600  # seconds
+_EXIT = 120  # seconds that the JVM may take to write its archive
 
 
-@click.command(
-    name="prepare",
-    epilog="""\b
-Examples:
-  penstock prepare                       once per machine, and again for another Java or Spark
-""",
-)
+@click.command("prepare", Command)
 def command() -> None:
     """Let Spark start faster on this machine.
 
     Runs a small job, and keeps the classes that Spark has loaded for it in a file of about 160 MB in the cache folder,
     ~/.cache/penstock. Jobs with a local master start in half the CPU time of the JVM from then on. Deleting the file
     undoes it.
+
+    Examples:
+      penstock prepare                       once per machine, and again for another Java or Spark
     """
     with guard():
         click.echo(f"written: {prepare()}")
 
 
 def prepare() -> Path:
-    """Write the archive; it replaces an older one when it is whole.
-
-    Raises:
-        ConfigurationError: there is no Java, or it cannot do this.
-    """
+    """Write the archive, which replaces an older one when it is whole; a ConfigurationError if Java cannot do this."""
     from penstock.spark.class_archive import archive_path
     from penstock.spark.session import check_java
 

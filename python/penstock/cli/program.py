@@ -1,8 +1,8 @@
 """Running a user's program file inside the command's own process, under an executor of the command's choice.
 
 ``run_program`` is `python FILE ARGS...` with one difference: ``env.execute()`` hands its pipeline to the given
-executor. ``capture_plan`` uses that to get the pipeline of a program's first ``execute()`` without running a job, as
-Flink's plan preview does; ``capture_plans`` that of another one, or of all.
+executor. :class:`Planning` uses that to get the pipelines of a program without running a job, as Flink's plan preview
+does.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import runpy
 import sys
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
+from penstock.cli.further_jobs import other_jobs
 from penstock.common import JobExecutionResult
 from penstock.common.jobs.job_control import JobControl
 from penstock.errors import InvalidProgramError, UnsupportedError
@@ -54,31 +56,32 @@ class PlanOnlyExecutor:
     Args:
         file: of the program, if it is known.
         job: which job: its number, from 1, or its name; :data:`ALL` passes all over; None: the first.
-
-    Attributes:
-        plans_only: tells the environment to hand over also what can be planned but not run.
-        pipeline: of the job, None before.
-        passed: the pipelines of the jobs that were passed over.
-        lines: of the file from which the job was started, the innermost call first; none before.
+        action: done when the job is reached.
     """
 
-    plans_only = True
+    plans_only = True  # tells the environment to hand over also what can be planned but not run
     pipeline: Pipeline | None = None
-    lines: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()  # of the file from which the job was started, the innermost call first
 
-    def __init__(self, file: str | None = None, job: str | None = None) -> None:
-        self._file, self._job = file, job
+    def __init__(self, file: str | None = None, job: str | None = None, action: Callable[[], None] | None = None):
+        self._file, self._job, self._action = file, job, action
         self.passed: list[Pipeline] = []
 
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Pass the job over, or raise :class:`PlanCaptured`."""
         if self.pipeline is None and self._is_passed(pipeline.name):
+            from penstock.runtime.io.sinks import CollectSink
+
             self.passed.append(pipeline)
-            return _nothing(pipeline)
+            functions = (getattr(operator, "function", None) for operator in pipeline.operators.values())
+            nothing = {each.id: [] for each in functions if type(each) is CollectSink}
+            return JobExecutionResult(pipeline.name, collected=nothing)
         if self.pipeline is None:
             self.pipeline = pipeline
             frames = traceback.walk_stack(None)
             self.lines = tuple(line for frame, line in frames if frame.f_code.co_filename == self._file)
+            if self._action is not None:
+                self._action()
         raise PlanCaptured("the plan was captured")
 
     def _is_passed(self, name: str) -> bool:
@@ -94,29 +97,17 @@ class PlanOnlyExecutor:
         return lambda: result
 
     def to_frame(self, pipeline: Pipeline) -> NoReturn:
-        """Raise: nothing stands in for a DataFrame.
-
-        Raises:
-            UnsupportedError: always.
-        """
+        """Refuse: nothing stands in for a DataFrame."""
         raise UnsupportedError(
             f"The job {pipeline.name!r} is a DataFrame of Spark (to_spark), and such a job cannot be passed over: jobs "
             "behind it cannot be looked at. Give them a file of their own."
         )
 
 
-def _nothing(pipeline: Pipeline) -> JobExecutionResult:
-    """What a job gives that was passed over: no records, no metrics."""
-    from penstock.runtime.io.sinks import CollectSink
-
-    functions = (getattr(operator, "function", None) for operator in pipeline.operators.values())
-    return JobExecutionResult(pipeline.name, collected={each.id: [] for each in functions if type(each) is CollectSink})
-
-
 def run_program(
     file: str,
     arguments: Sequence[str],
-    executor: Executor | None = None,
+    executor: Executor | PlanOnlyExecutor | None = None,
     flink: str | None = None,
     watcher: Callable[[JobExecutionResult], None] | None = None,
     *,
@@ -127,8 +118,6 @@ def run_program(
     """Run a Python file as the main program.
 
     Args:
-        file: path of the program.
-        arguments: its command line, without the program's name.
         executor: where ``execute()`` sends pipelines; None leaves the choice to the program.
         flink: the Flink version to plan as; None leaves that to the program too.
         watcher: takes the result of every job.
@@ -139,7 +128,9 @@ def run_program(
     from penstock.datastream.environment import executors
 
     if pyflink:
-        _install_pyflink()
+        from penstock.pyflink.finder import install
+
+        install()
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
     try:
@@ -156,14 +147,9 @@ def run_program(
 
 @contextmanager
 def expecting_jobs(file: str) -> Generator[None, None, None]:
-    """Say so if a program that runs within the block ends without a job, as when it never calls ``execute()``. A
-    program that ends itself by ``sys.exit()``, as after ``--help``, may do so before it has built anything.
-
-    Args:
-        file: of the program.
-
-    Raises:
-        InvalidProgramError: it has an environment, so ``execute()`` was left out.
+    """Say so if a program that runs within the block ends without a job, as when it never calls ``execute()``: by an
+    InvalidProgramError if it has an environment. A program that ends itself by ``sys.exit()``, as after ``--help``, may
+    do so before it has built anything.
     """
     from penstock.datastream.environment import executors
 
@@ -191,135 +177,93 @@ def expecting_jobs(file: str) -> Generator[None, None, None]:
         )
 
 
-def _install_pyflink() -> None:
-    from penstock.pyflink.finder import install
-
-    install()
-
-
-def capture_plan(
-    file: str, arguments: Sequence[str], flink: str | None = None, *, pyflink: bool = False, job: str | None = None
-) -> Pipeline:
-    """The pipeline of one job of a program. What the program prints before goes to standard error, and so does a line
-    that says which job that is, if it is the first because no other one was asked for, and there may be others.
-
-    Args:
-        file: path of the program.
-        arguments: its command line, without the program's name.
-        flink: the Flink version to plan as; None leaves that to the program.
-        pyflink: as of :func:`run_program`.
-        job: the number, from 1, or the name of the job; None: the first. The program goes on behind those before it,
-            which give nothing.
-
-    Returns:
-        The program as it would have run.
-
-    Raises:
-        InvalidProgramError: the program ended before that job, or has none.
-    """
-    return capture_plans(file, arguments, flink, pyflink=pyflink, job=job).pipelines[0]
-
-
 @dataclass(frozen=True)
 class Captured:
-    """The jobs of a program that are looked at.
-
-    Attributes:
-        pipelines: of them, in the order in which the program starts them.
-        whole: whether the program has no other jobs, as far as its text says.
-    """
+    """The jobs of a program that are looked at, in the order in which it starts them; ``whole``: it has no others, as
+    far as its text says."""
 
     pipelines: tuple[Pipeline, ...]
     whole: bool
 
 
-def capture_plans(
-    file: str, arguments: Sequence[str], flink: str | None = None, *, pyflink: bool = False, job: str | None = None
-) -> Captured:
-    """The jobs of a program that are to be looked at: all if ``job`` is :data:`ALL`, else one.
+@dataclass(frozen=True)
+class Planning:
+    """How programs are planned: as which Flink, None leaves that to the program; whether ``import pyflink`` means
+    :mod:`penstock.pyflink`; with which arguments; and which job, by name or number, None for the first."""
 
-    Args:
-        file, arguments, flink, pyflink, job: as of :func:`capture_plan`.
+    flink: str | None = None
+    pyflink: bool = False
+    arguments: Sequence[str] = ()
+    job: str | None = None
 
-    Raises:
-        InvalidProgramError: as of :func:`capture_plan`.
-    """
-    planner = PlanOnlyExecutor(file, job)
-    failure: BaseException | None = None
-    try:
-        with redirect_stdout(sys.stderr):
-            run_program(file, arguments, planner, flink, pyflink=pyflink)
-    except (PlanCaptured, Exception, SystemExit) as error:
-        if planner.pipeline is None and not planner.passed:
-            raise
-        failure = error
-    if planner.pipeline is None and not planner.passed:
-        raise _no_execute(file)
-    if job == ALL:
-        return _all_of(file, planner, failure)
-    if planner.pipeline is None:
-        raise _no_such_job(file, str(job), planner.passed, failure) from failure
-    others = _others(file, planner.lines)  # also when a bare `except:` of the program has stopped PlanCaptured
-    if job is None and others:
-        first = f"{planner.pipeline.name!r} of line {planner.lines[0]}"
-        click.echo(
-            f"penstock: only the first job of {file} was looked at, {first}: the program was ended there. {others} "
-            "--job NAME or --job NUMBER looks at another one; lint and explain take --job all.",
-            err=True,
+    def plan(self, file: str) -> Pipeline:
+        """The job of a program, as it would have run; see :meth:`plans`."""
+        return self.plans(file).pipelines[0]
+
+    def plans(self, file: str) -> Captured:
+        """The jobs of a program that are to be looked at: all if ``job`` is :data:`ALL`, else one. What the program
+        prints before goes to standard error, and so does a line that says which job that is, if it is the first because
+        no other one was asked for, and there may be others.
+
+        Raises:
+            InvalidProgramError: the program ended before that job, or has none.
+        """
+        planner = PlanOnlyExecutor(file, self.job)
+        failure = self.run_up_to(planner, file)
+        if planner.pipeline is None:
+            return self._all_passed(planner.passed, file, failure)
+        if self.job == ALL:
+            click.echo(f"penstock: {file} was ended at its job {MOST_JOBS}: no more are looked at.", err=True)
+            return Captured((*planner.passed, planner.pipeline), whole=False)
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+        others = other_jobs(text, planner.lines)  # also when a bare `except:` of the program has stopped PlanCaptured
+        if self.job is None and others:
+            first = f"{planner.pipeline.name!r} of line {planner.lines[0]}"
+            click.echo(
+                f"penstock: only the first job of {file} was looked at, {first}: the program was ended there. {others} "
+                "--job NAME or --job NUMBER looks at another one; lint and explain take --job all.",
+                err=True,
+            )
+        return Captured((planner.pipeline,), whole=not (planner.passed or others))
+
+    def _all_passed(self, passed: Sequence[Pipeline], file: str, failure: BaseException | None) -> Captured:
+        """The jobs of a program that has come to its end."""
+        well = failure is None or (isinstance(failure, SystemExit) and not failure.code)
+        ended = (
+            f"{file} ended behind its job {len(passed)}, {passed[-1].name!r}, by {type(failure).__name__}: {failure}. "
+            "Jobs are not run here, so they give no records and no metrics. Jobs that may follow were not looked at."
         )
-    return Captured((planner.pipeline,), whole=not (planner.passed or others))
+        if self.job != ALL:
+            listed = ", ".join(f"{number} {each.name!r}" for number, each in enumerate(passed, 1))
+            text = f"{file} has no job {self.job!r} that can be looked at. Its jobs are {listed}."
+            raise InvalidProgramError(text if well else f"{text} {ended}") from failure
+        if not well:
+            click.echo(f"penstock: {ended}", err=True)
+        return Captured(tuple(passed), well)
+
+    def run_up_to(self, planner: PlanOnlyExecutor, file: str) -> BaseException | None:
+        """Run a program under the executor of a plan; what has ended it. Raises that if no job was reached."""
+        failure: BaseException | None = None
+        try:
+            with redirect_stdout(sys.stderr):
+                run_program(file, self.arguments, planner, self.flink, pyflink=self.pyflink)
+        except (PlanCaptured, Exception, SystemExit) as error:
+            failure = error
+        if planner.pipeline is not None or planner.passed:
+            return failure
+        if failure is not None:
+            raise failure
+        raise InvalidProgramError(
+            f"{file} ended without calling execute(), so there is no plan to explain. "
+            "A program is planned at its first env.execute() or execute_and_collect(); call one of them."
+        )
 
 
-def _all_of(file: str, planner: PlanOnlyExecutor, failure: BaseException | None) -> Captured:
-    if planner.pipeline is not None:
-        click.echo(f"penstock: {file} was ended at its job {MOST_JOBS}: no more are looked at.", err=True)
-        return Captured((*planner.passed, planner.pipeline), whole=False)
-    whole = _ends_well(failure)
-    if failure is not None and not whole:
-        click.echo(f"penstock: {_ended(file, planner.passed, failure)}", err=True)
-    return Captured(tuple(planner.passed), whole)
-
-
-def _ends_well(failure: BaseException | None) -> bool:
-    return failure is None or (isinstance(failure, SystemExit) and not failure.code)
-
-
-def _ended(file: str, passed: Sequence[Pipeline], failure: BaseException) -> str:
-    return (
-        f"{file} ended behind its job {len(passed)}, {passed[-1].name!r}, by {type(failure).__name__}: {failure}. "
-        "Jobs are not run here, so they give no records and no metrics. Jobs that may follow were not looked at."
-    )
-
-
-def _no_such_job(file: str, job: str, passed: Sequence[Pipeline], failure: BaseException | None) -> InvalidProgramError:
-    listed = ", ".join(f"{number} {each.name!r}" for number, each in enumerate(passed, 1))
-    end = "" if failure is None or _ends_well(failure) else f" {_ended(file, passed, failure)}"
-    return InvalidProgramError(f"{file} has no job {job!r} that can be looked at. Its jobs are {listed}.{end}")
-
-
-class _Within(PlanOnlyExecutor):
-    """Does something where the program would run its first job, and ends it.
-
-    Args:
-        action: what to do.
-    """
-
-    def __init__(self, action: Callable[[], Any]) -> None:
-        super().__init__()
-        self._action = action
-        self.done = False
-        self.result: Any = None
-        self.error: Exception | None = None
-
-    def execute(self, pipeline: Pipeline) -> JobExecutionResult:
-        """Do it, the first time, and raise :class:`PlanCaptured`."""
-        if not self.done:
-            self.done = True
-            try:
-                self.result = self._action()
-            except Exception as error:
-                self.error = error
-        return super().execute(pipeline)
+def capture_plan(
+    file: str, arguments: Sequence[str] = (), flink: str | None = None, *, pyflink: bool = False, job: str | None = None
+) -> Pipeline:
+    """The pipeline of one job of a program; see :meth:`Planning.plans`."""
+    return Planning(flink, pyflink, arguments, job).plan(file)
 
 
 def within(file: str, action: Callable[[], T], *, pyflink: bool = False) -> T:
@@ -327,39 +271,19 @@ def within(file: str, action: Callable[[], T], *, pyflink: bool = False) -> T:
 
     Args:
         file: path of the program, which is run without arguments.
-        action: what to do.
+        action: gives what is returned, or raises what is raised.
         pyflink: as of :func:`run_program`.
-
-    Returns:
-        What the action returns.
 
     Raises:
         InvalidProgramError: the program ended without calling ``execute()``.
-        Exception: whatever the action or the program raises.
     """
-    inside = _Within(action)
-    try:
-        with redirect_stdout(sys.stderr):
-            run_program(file, (), inside, pyflink=pyflink)
-    except (PlanCaptured, Exception, SystemExit):
-        if not inside.done:
-            raise
-    if not inside.done:
-        raise _no_execute(file)
-    if inside.error is not None:
-        raise inside.error
-    return inside.result
+    outcome: Future[T] = Future()
 
+    def act() -> None:
+        try:
+            outcome.set_result(action())
+        except Exception as error:
+            outcome.set_exception(error)
 
-def _no_execute(file: str) -> InvalidProgramError:
-    return InvalidProgramError(
-        f"{file} ended without calling execute(), so there is no plan to explain. "
-        "A program is planned at its first env.execute() or execute_and_collect(); call one of them."
-    )
-
-
-def _others(file: str, lines: Sequence[int]) -> str:
-    """A sentence about what may start other jobs than the one that was started from these lines; "" if nothing does."""
-    from penstock.cli.further_jobs import other_jobs
-
-    return other_jobs(Path(file).read_text(encoding="utf-8", errors="replace"), lines)
+    Planning(pyflink=pyflink).run_up_to(PlanOnlyExecutor(action=act), file)
+    return outcome.result()

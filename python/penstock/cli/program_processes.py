@@ -7,8 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,15 +17,8 @@ FORMAT = 1
 """Version of the JSON documents about several programs."""
 
 
-@dataclass(frozen=True)
-class Printed:
-    """What the process of one program has printed.
-
-    Attributes:
-        file: of the program.
-        status: with which the process has ended.
-        text: its standard output.
-    """
+class Printed(NamedTuple):
+    """What the process of one program has printed on standard output, and the status with which it has ended."""
 
     file: str
     status: int
@@ -34,16 +26,8 @@ class Printed:
 
 
 def run_each(command: click.Command, ctx: click.Context, files: Sequence[str]) -> int:
-    """Run a command for several programs, one after the other, and print what is found. Cost: a process for each.
-
-    Args:
-        command: ``lint`` or ``check``.
-        ctx: of it, with its parsed options.
-        files: of the programs.
-
-    Returns:
-        The exit status: the worst one.
-    """
+    """Run ``lint`` or ``check`` for several programs, each in a process, one after the other, and print what is found.
+    Returns the worst exit status."""
     form: str = ctx.params["form"]
     findings = command.name == "lint"
     options = [*words_given(ctx, command), *(["--format", "json"] if findings else [])]

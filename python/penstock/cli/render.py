@@ -16,32 +16,22 @@ WIDEST = 160
 """Columns that a wide terminal is filled up to; where the output is no terminal it has WIDTH."""
 
 
-def printer(*, no_color: bool = False, err: bool = False) -> Callable[..., None]:
+def printer(*, no_color: bool = False) -> Callable[..., None]:
     """Prints what rich can draw: in colours and up to the terminal's width, or as plain lines of at most 100
-    columns.
-
-    Args:
-        no_color: no colours on a terminal either.
-        err: print to standard error.
-    """
-    console = _console(no_color=no_color, err=err)
+    columns."""
+    console = _console(no_color=no_color)
     if console.is_terminal:
         return console.print
 
     def show(*parts: Any) -> None:
-        click.echo(_captured(console, parts), err=err, nl=False)
+        click.echo(_captured(console, parts), nl=False)
 
     return show
 
 
-def drawn(*parts: Any, err: bool = False) -> str:
-    """What :func:`printer` prints, as a text.
-
-    Args:
-        parts: to be drawn below each other.
-        err: as it would be on standard error.
-    """
-    return _captured(_console(err=err), parts)
+def drawn(*parts: Any) -> str:
+    """What :func:`printer` would print on standard error, as a text."""
+    return _captured(_console(err=True), parts)
 
 
 def _console(*, no_color: bool = False, err: bool = False) -> Console:

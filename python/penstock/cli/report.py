@@ -26,27 +26,24 @@ LIBRARIES = tuple(f"{os.sep}{name}{os.sep}" for name in ("pyspark", "py4j", "clo
 
 @contextmanager
 def guard(program: str | None = None, *, full_traceback: bool = False) -> Iterator[None]:
-    """Turn an exception of the block into a message on standard error and exit status 1.
-
-    Args:
-        program: path of the user's program, if one is running: its lines are shown.
-        full_traceback: print Python's whole traceback instead.
-    """
+    """Turn an exception of the block into a message on standard error and exit status 1, with the lines of the user's
+    program, if one is running; or into Python's whole traceback."""
     try:
         yield
-    except PenstockError as error:
-        _print_traceback(error) if full_traceback else click.echo(explanation(error), err=True)
-        sys.exit(1)
     except KeyboardInterrupt:
         click.echo("penstock: interrupted", err=True)
         sys.exit(130)
     except click.ClickException:
         raise
-    except BrokenPipeError:
-        _close_stdout()
-        sys.exit(1)
     except Exception as error:
-        _print_traceback(error) if full_traceback else _print_foreign(error, program)
+        if isinstance(error, BrokenPipeError):
+            _close_stdout()
+        elif full_traceback:
+            traceback.print_exception(error)
+        elif isinstance(error, PenstockError):
+            click.echo(explanation(error), err=True)
+        else:
+            _print_foreign(error, program)
         sys.exit(1)
 
 
@@ -66,12 +63,11 @@ def explanation(error: PenstockError) -> str:
 
 def _location(error: BaseException) -> list[str]:
     """The innermost line of the user's own code in an error's traceback; no lines when there is none."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame.filename)]
-    if not frames:
-        return []
-    frame = frames[-1]
-    lines = [f"    {frame.filename}:{frame.lineno}, in {frame.name}"]
-    return [*lines, f"      {frame.line}"] if frame.line else lines
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if _is_users(frame.filename):
+            lines = [f"    {frame.filename}:{frame.lineno}, in {frame.name}"]
+            return [*lines, f"      {frame.line}"] if frame.line else lines
+    return []
 
 
 def _is_users(filename: str) -> bool:
@@ -93,9 +89,7 @@ def _wrapped(message: str) -> list[str]:
 
 def _print_foreign(error: Exception, program: str | None) -> None:
     """An exception that is not Penstock's: the program's own from the first frame of its file on, as if Python had run
-    it. Without such a frame a program was not compiled or output not written, and our frames explain neither; anything
-    else is a mistake of ours.
-    """
+    it. Without such a frame a program was not compiled or output not written, or it is a mistake of ours."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != program:
         trace = trace.tb_next
@@ -105,11 +99,7 @@ def _print_foreign(error: Exception, program: str | None) -> None:
         click.echo(f"penstock: {error}", err=True)
         _close_stdout()
     else:
-        _print_traceback(error)
-
-
-def _print_traceback(error: BaseException) -> None:
-    traceback.print_exception(type(error), error, error.__traceback__)
+        traceback.print_exception(error)
 
 
 def _close_stdout() -> None:

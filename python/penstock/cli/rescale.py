@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import click
 
-from penstock.cli.options import ProgramCommand, program_arguments, program_file
+from penstock.cli.options import ProgramCommand, program, waits
 from penstock.cli.program import expecting_jobs, run_program
 from penstock.cli.report import guard
 from penstock.cli.run import executor_of
 
 
-@click.command(
-    name="rescale",
-    cls=ProgramCommand,
-    epilog="""\b
-Examples:
-  penstock rescale /data/jobs/counts 8 counts.py --topic words
-  penstock rescale --savepoint /data/savepoints /data/jobs/counts 8 counts.py
-  penstock rescale --local /data/jobs/counts 2 counts.py
-""",
-)
+@click.command("rescale", ProgramCommand)
 @click.option("--master", metavar="MASTER", help="Spark master to go on with.")
 @click.option("--local", is_flag=True, help="Go on inside this process, without Spark.")
 @click.option("--savepoint", metavar="FOLDER", help="Take a savepoint in between, to keep.")
-@click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the end of the job that runs.")
+@waits("the end of the job that runs")
 @click.argument("job")
 @click.argument("parallelism", type=click.IntRange(1))
-@program_file
-@program_arguments
+@program
 def command(
     master: str | None,
     local: bool,
@@ -43,6 +33,11 @@ def command(
 
     Operators for which the program itself says a parallelism keep that. Nothing is lost or read twice: the job that
     runs ends its step, and the other one goes on from there.
+
+    Examples:
+      penstock rescale /data/jobs/counts 8 counts.py --topic words
+      penstock rescale --savepoint /data/savepoints /data/jobs/counts 8 counts.py
+      penstock rescale --local /data/jobs/counts 2 counts.py
     """
     from penstock.job.folder.files import Files
     from penstock.job.savepoint.commands import stop

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.cli import savepoint_data, savepoint_files, savepoint_flink
+from penstock.cli.options import Group, prints_json, refers, waits
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
@@ -22,18 +25,7 @@ _MOST = 20
 """Splits of a source that are shown."""
 
 
-@click.group(
-    name="savepoint",
-    epilog="""\b
-Examples:
-  penstock savepoint create /data/jobs/counts /data/savepoints
-  penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-  penstock savepoint show /data/jobs/counts@17
-  penstock savepoint verify s3://bucket/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-  penstock savepoint diff /data/jobs/counts@17 /data/jobs/counts
-  penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
-""",
-)
+@click.group("savepoint", Group)
 def command() -> None:
     """Take savepoints of jobs, look at what is in them, and make others of them.
 
@@ -41,6 +33,14 @@ def command() -> None:
     JOB@VERSION; a path or a URL. It is never changed. No object in it is unpickled without --unpickle, so one of a
     stranger can be looked at. show, verify, diff and check also take a savepoint or checkpoint of Apache Flink: the
     folder that has its _metadata.
+
+    Examples:
+      penstock savepoint create /data/jobs/counts /data/savepoints
+      penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint show /data/jobs/counts@17
+      penstock savepoint verify s3://bucket/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint diff /data/jobs/counts@17 /data/jobs/counts
+      penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
     """
 
 
@@ -48,21 +48,11 @@ for _command in (*savepoint_data.COMMANDS, *savepoint_files.COMMANDS, *savepoint
     command.add_command(_command)
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint create /data/jobs/counts /data/savepoints
-  penstock savepoint create /data/jobs/counts@17 /data/savepoints   an older version
-  penstock savepoint create /data/jobs/counts                       in its state.savepoints.dir
-  penstock savepoint create --reference /data/jobs/counts           without a copy of the state
-"""
-)
-@click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's driver.")
-@click.option(
-    "--reference/--no-reference",
-    default=None,
-    help="Refer to the state in the checkpoint directory, which keeps it, instead of copying it; "
-    "else as the job's settings say.",
+@command.command()
+@waits("the job's driver")
+@refers(
+    "Refer to the state in the checkpoint directory, which keeps it, instead of copying it; else as the job's "
+    "settings say."
 )
 @click.argument("job", metavar="JOB[@VERSION]")
 @click.argument("folder", metavar="[FOLDER]", required=False)
@@ -70,6 +60,12 @@ def create(timeout: float, reference: bool | None, job: str, folder: str | None)
     """Take a savepoint of a job, which goes on if it runs.
 
     JOB is its checkpoint directory. The savepoint gets a folder of its own in FOLDER, which is printed.
+
+    Examples:
+      penstock savepoint create /data/jobs/counts /data/savepoints
+      penstock savepoint create /data/jobs/counts@17 /data/savepoints   an older version
+      penstock savepoint create /data/jobs/counts                       in its state.savepoints.dir
+      penstock savepoint create --reference /data/jobs/counts           without a copy of the state
     """
     from penstock.job.savepoint.commands import create
 
@@ -77,54 +73,53 @@ def create(timeout: float, reference: bool | None, job: str, folder: str | None)
         click.echo(create(job, folder, seconds=timeout, reference=reference))
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-  penstock savepoint show --json /data/jobs/counts
-"""
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@command.command()
+@prints_json
 @click.argument("savepoint")
 def show(as_json: bool, savepoint: str) -> None:
     """Print what is in a savepoint: operators, states, sources.
 
     Of a checkpoint directory, also which versions it has.
+
+    Examples:
+      penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint show --json /data/jobs/counts
     """
+    from rich.console import Group
+
+    from penstock.cli.render import printer
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
     from penstock.job.savepoint.store import kept, read_savepoint, versions_of
 
     with guard():
         if savepoint_flink.is_flinks(savepoint):
-            savepoint_flink.show(savepoint, as_json=as_json)
-            return
-        found = read_savepoint(savepoint)
-        content, versions, pinned = content_of(found), versions_of(found), kept(found)
+            content = savepoint_flink.content(savepoint)
+            document, drawn = json.dumps(asdict(content), indent=2), savepoint_flink.drawn(content)
+        else:
+            found = read_savepoint(savepoint)
+            content, versions, pinned = content_of(found), versions_of(found), kept(found)
+            document = to_json({**asdict(content), "versions": versions, "kept": pinned})
+            drawn = _drawn(content, versions, pinned)
         if as_json:
-            click.echo(to_json({**asdict(content), "versions": versions, "kept": pinned}))
-            return
-        from rich.console import Group
-
-        from penstock.cli.render import printer
-
-        printer()(Group(*_drawn(content, versions, pinned)))
+            click.echo(document)
+        else:
+            printer()(Group(*drawn))
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint verify /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
-"""
-)
+@command.command()
 @click.argument("savepoints", metavar="SAVEPOINT...", nargs=-1, required=True)
 def verify(savepoints: tuple[str, ...]) -> None:
     """Read all files of savepoints, and compare them with their checksums.
 
     Flink's savepoints have none: of these the files must be there, with their sizes, and their headers readable. There
     is a line for each savepoint, and one for each file that is damaged; the exit status is 1 if there is such.
+
+    Examples:
+      penstock savepoint verify /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
     """
     from penstock.cli.report import explanation
+    from penstock.display.tables import count
     from penstock.errors import SavepointError
     from penstock.job.savepoint.contents import verify
     from penstock.job.savepoint.store import read_savepoint
@@ -148,21 +143,14 @@ def verify(savepoints: tuple[str, ...]) -> None:
             for name in found.unnamed:
                 click.echo(f"{place}: state/{name} belongs to nothing, and can be removed", err=True)
             if not found.problems:
-                files = f"{found.files:,} file{'s' * (found.files != 1)}"
                 where = "" if savepoint.home is None else f" in the checkpoint directory {savepoint.home}"
-                click.echo(f"good: {place}, {files}, {found.bytes:,} bytes of state{where}")
+                click.echo(f"good: {place}, {count(found.files, 'file')}, {found.bytes:,} bytes of state{where}")
     if not good:
         sys.exit(1)
 
 
-@command.command(
-    epilog="""\b
-Examples:
-  penstock savepoint diff /data/savepoints/before /data/savepoints/after
-  penstock savepoint diff --json /data/jobs/counts@17 /data/jobs/counts
-"""
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@command.command()
+@prints_json
 @click.argument("one", metavar="SAVEPOINT")
 @click.argument("other", metavar="SAVEPOINT")
 def diff(as_json: bool, one: str, other: str) -> None:
@@ -170,6 +158,10 @@ def diff(as_json: bool, one: str, other: str) -> None:
 
     Operators are compared by their IDs. Values are not: a state of another size is another one, but one of the same
     size may be another one, too.
+
+    Examples:
+      penstock savepoint diff /data/savepoints/before /data/savepoints/after
+      penstock savepoint diff --json /data/jobs/counts@17 /data/jobs/counts
     """
     from penstock.flink.cursor import plain
     from penstock.job.savepoint.contents import as_json as to_json
@@ -201,8 +193,6 @@ def _value(value: object) -> str:
 
 def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> Iterator[RenderableType]:
     """A savepoint, for people."""
-    import time
-
     from rich.text import Text
 
     from penstock.display.tables import Shown, heading, section
@@ -219,24 +209,19 @@ def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> 
         yield Text(f"  the checkpoint directory has the versions {', '.join(map(str, versions))}")
     if pinned:
         yield Text(f"  of these it keeps for savepoints by reference {', '.join(map(str, pinned))}")
-    shown = Shown(1000)
     columns = ("operator", "uid", "operator ID", "p", ">max p", ">entries", ">bytes", ">timers")
-    operators = list(_operators(content))
-    yield section("Operators with state", *shown.table(columns, operators, len(operators), "operators"))
-    states = list(_states(content))
-    if states:
-        yield section("States", *shown.table(("operator", "state", "kind", "types"), states, len(states), "states"))
-    sources = list(_sources(content))
-    if sources:
+    yield section("Operators with state", *Shown(1000).listed(columns, map(_operator, content.operators), "operators"))
+    if states := list(_states(content)):
+        yield section("States", *Shown(1000).listed(("operator", "state", "kind", "types"), states, "states"))
+    if sources := list(_sources(content)):
         columns = ("source", "uid", "operator ID", "split", "position")
-        yield section("Sources", *shown.table(columns, sources, len(sources), "splits"))
+        yield section("Sources", *Shown(1000).listed(columns, sources, "splits"))
 
 
-def _operators(content: Content) -> Iterator[tuple[str, ...]]:
-    for each in content.operators:
-        numbers = (each.entries, each.bytes, each.event_timers + each.clock_timers)
-        sizes = (str(each.parallelism), str(each.max_parallelism))
-        yield (each.name, each.uid or "", each.operator_id, *sizes, *(f"{number:,}" for number in numbers))
+def _operator(each: OperatorContent) -> tuple[str, ...]:
+    numbers = (each.entries, each.bytes, each.event_timers + each.clock_timers)
+    sizes = (str(each.parallelism), str(each.max_parallelism))
+    return (each.name, each.uid or "", each.operator_id, *sizes, *(f"{number:,}" for number in numbers))
 
 
 def _states(content: Content) -> Iterator[tuple[str, ...]]:
@@ -248,11 +233,7 @@ def _states(content: Content) -> Iterator[tuple[str, ...]]:
             said = ", ".join(declared or serializer.rpartition(".")[2] for declared, serializer in types)
             yield each.name, state.name, state.kind, said
         if each.list_bytes:
-            yield each.name, "", "operator state", _bytes(each)
-
-
-def _bytes(operator: OperatorContent) -> str:
-    return f"{operator.list_bytes:,} bytes of lists"
+            yield each.name, "", "operator state", f"{each.list_bytes:,} bytes of lists"
 
 
 def _sources(content: Content) -> Iterator[tuple[str, ...]]:

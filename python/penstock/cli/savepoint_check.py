@@ -9,32 +9,21 @@ from typing import Any
 
 import click
 
-from penstock.analysis.model import OperatorModel
 from penstock.common.findings import Finding
-from penstock.compare.difference import ALLOWED, UNKNOWN_STATE, UNREAD, UNREADABLE, Problem, compare
-from penstock.errors import InvalidProgramError
+from penstock.compare.difference import ALLOWED, UNREAD, UNREADABLE, compare
 from penstock.plan import Pipeline
 from penstock.runtime.state.evolution import MIGRATION
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a program that is restored.
+    """What becomes of a program that is restored."""
 
-    Attributes:
-        place: of the savepoint, as it was given.
-        kind: ``flink`` or ``penstock``: whose savepoint it is.
-        flink: as which Flink the program is planned.
-        outcome: ``restored`` with ``vertices``, or with ``stage``, ``error`` and ``wrapped_in``.
-        said: why it is refused, for people; "" if it is not.
-        findings: what else is to be said.
-    """
-
-    place: str
-    kind: str
-    flink: str
-    outcome: dict[str, Any]
-    said: str
+    place: str  # of the savepoint, as it was given
+    kind: str  # ``flink`` or ``penstock``: whose savepoint it is
+    flink: str  # as which the program is planned
+    outcome: dict[str, Any]  # ``restored`` with ``vertices``, or with ``stage``, ``error`` and ``wrapped_in``
+    said: str  # why it is refused, for people; "" if it is not
     findings: list[Finding]
 
     @property
@@ -44,18 +33,8 @@ class Verdict:
 
 
 def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Verdict:
-    """What becomes of a program that is restored from a savepoint.
-
-    Args:
-        place: of the savepoint.
-        pipeline: the captured program.
-        allow: whether state may be left behind.
-        flinks: whether it is a savepoint of Flink.
-
-    Raises:
-        SavepointError: there is none, or it is damaged.
-        PlanError: the program cannot be planned.
-    """
+    """What becomes of a program that is restored from a savepoint, which may be Flink's; ``allow``: state may be left
+    behind."""
     if flinks:
         return _of_flink(place, pipeline, allow)
     from penstock.cli.compared_plans import model_with_classes
@@ -67,34 +46,27 @@ def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Ver
     savepoint = read_savepoint(place)
     refused, findings = predict(pipeline, savepoint.manifest, allow=allow)
     ended = ended_operators(pipeline, savepoint)
-    stage = "plan"
     found = compare(model_of_saved(savepoint), model_with_classes(pipeline), allow=allow, ended=ended)
-    if refused is None:
-        stage, refused = "open", next((_refusal(each) for each in found.problems if each.kind == UNREADABLE), None)
-    findings += [_finding(each) for each in (*found.problems, *found.unknown) if each.kind in (UNREAD, UNKNOWN_STATE)]
-    findings += [_of_ended(each) for each in found.new.operators if each.operator_id in ended]
-    outcome: dict[str, Any] = {"restored": refused is None}
+    unreadable = next((each.text for each in found.problems if each.kind == UNREADABLE), None)
+    error = None
     if refused is not None:
         error = {"class": refused.flink_class, "message": str(refused)}
-        outcome |= {"stage": stage, "error": error, "wrapped_in": []}
-    return Verdict(place, "penstock", pipeline.flink, outcome, str(refused or ""), findings)
-
-
-def _refusal(problem: Problem) -> InvalidProgramError:
-    return InvalidProgramError(f"{problem.text}", flink_class=MIGRATION)
-
-
-def _finding(problem: Problem) -> Finding:
-    """Of state that is lost without a word, or of which nobody knows before it runs."""
-    if problem.kind == UNKNOWN_STATE:
-        return Finding("unknown", "warning", problem.operator, f"Unknown until it runs: {problem.text}.")
-    severity = "warning" if problem.severity == ALLOWED else "error"
-    return Finding("lost", severity, problem.operator, f"{problem.text}.")
-
-
-def _of_ended(operator: OperatorModel) -> Finding:
-    said = f"All tasks of {operator.name!r} have ended: the run does nothing with it, and does not open its state."
-    return Finding("ended", "info", operator.operator_id, said)
+    elif unreadable is not None:
+        error = {"class": MIGRATION, "message": unreadable}
+    for each in found.problems:
+        if each.kind == UNREAD:  # lost without a word
+            severity = "warning" if each.severity == ALLOWED else "error"
+            findings.append(Finding("lost", severity, each.operator, f"{each.text}."))
+    for each in found.unknown:
+        findings.append(Finding("unknown", "warning", each.operator, f"Unknown until it runs: {each.text}."))
+    for each in found.new.operators:
+        if each.operator_id in ended:
+            text = f"All tasks of {each.name!r} have ended: the run does nothing with it, and does not open its state."
+            findings.append(Finding("ended", "info", each.operator_id, text))
+    outcome: dict[str, Any] = {"restored": error is None}
+    if error is not None:
+        outcome |= {"stage": "open" if refused is None else "plan", "error": error, "wrapped_in": []}
+    return Verdict(place, "penstock", pipeline.flink, outcome, error["message"] if error else "", findings)
 
 
 def _of_flink(place: str, pipeline: Pipeline, allow: bool) -> Verdict:
@@ -117,13 +89,7 @@ def _of_flink(place: str, pipeline: Pipeline, allow: bool) -> Verdict:
 
 
 def print_verdict(verdict: Verdict, program: str, *, as_json: bool) -> None:
-    """Print it.
-
-    Args:
-        verdict: what becomes of the program.
-        program: its file.
-        as_json: as one document of JSON, instead of text.
-    """
+    """Print what becomes of a program's file."""
     if as_json:
         about = {"savepoint": verdict.place, "kind": verdict.kind, "program": program, "flink": verdict.flink}
         findings = [asdict(each) for each in verdict.findings]

@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli.options import ProgramCommand, means_pyflink, of_job, program_arguments, program_file
+from penstock.cli.options import Command, ProgramCommand, means_pyflink, of_job, planned, prints_json, program
+from penstock.cli.program import Planning
 from penstock.cli.report import guard
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.plan import PROFILES
@@ -33,25 +33,18 @@ def is_flinks(place: str) -> bool:
         return False
 
 
-def show(place: str, *, as_json: bool) -> None:
-    """Print what is in a savepoint of Flink."""
+def content(place: str) -> Content:
+    """What is in a savepoint of Flink."""
     from penstock.flink.contents import content_of
     from penstock.flink.places import newest
     from penstock.flink.savepoint import read_savepoint
 
-    content = content_of(read_savepoint(newest(place)))
-    if as_json:
-        click.echo(json.dumps(asdict(content), indent=2))
-        return
-    from rich.console import Group
-
-    from penstock.cli.render import printer
-
-    printer()(Group(*_drawn(content)))
+    return content_of(read_savepoint(newest(place)))
 
 
 def verify(place: str) -> bool:
     """Say what is wrong with a savepoint of Flink; whether nothing is."""
+    from penstock.display.tables import count
     from penstock.flink.contents import verify
     from penstock.flink.cursor import plain
     from penstock.flink.savepoint import read_savepoint
@@ -61,17 +54,13 @@ def verify(place: str) -> bool:
     for problem in problems:
         click.echo(plain(f"damaged: {problem}"), err=True)
     if not problems:
-        size, beside = savepoint.metadata.total_state_size, f"{files:,} file{'s' * (files != 1)} beside _metadata"
+        beside, size = f"{count(files, 'file')} beside _metadata", savepoint.metadata.total_state_size
         click.echo(f"good: {place}, {beside}, {size:,} bytes of state; Flink keeps no checksums")
     return not problems
 
 
 def differences(one: str, other: str) -> list[Difference] | None:
-    """What differs between two savepoints of Flink; None if none of both is one.
-
-    Raises:
-        ConfigurationError: only one is.
-    """
+    """What differs between two savepoints of Flink; None if neither is one, a ConfigurationError if only one is."""
     kinds = is_flinks(one), is_flinks(other)
     if not any(kinds):
         return None
@@ -87,13 +76,7 @@ def differences(one: str, other: str) -> list[Difference] | None:
     return difference.differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  penstock savepoint facts /data/flink/savepoint-1f0c2a-6d3b9c01e7f2
-  penstock savepoint facts --flink 1.11 /data/flink/checkpoints/8a1f/chk-17 | jq .savepoint.operators
-"""
-)
+@click.command(cls=Command)
 @click.option("--flink", type=click.Choice(PROFILES), help="Whose facts.  [default: those of who has written it]")
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
 def facts(flink: str | None, folders: tuple[str, ...]) -> None:
@@ -101,6 +84,10 @@ def facts(flink: str | None, folders: tuple[str, ...]) -> None:
 
     FOLDER has a file _metadata, or is that file. A savepoint that cannot be read gives a line with the error that Flink
     throws, and the exit status 0: the line is the answer.
+
+    Examples:
+      penstock savepoint facts /data/flink/savepoint-1f0c2a-6d3b9c01e7f2
+      penstock savepoint facts --flink 1.11 /data/flink/checkpoints/8a1f/chk-17 | jq .savepoint.operators
     """
     from penstock.flink.facts import line
 
@@ -109,18 +96,16 @@ def facts(flink: str | None, folders: tuple[str, ...]) -> None:
             click.echo(json.dumps(line(folder, flink)))
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  penstock savepoint restores --flink 2.3 < pairs.jsonl
-"""
-)
+@click.command(cls=Command)
 @click.option("--flink", type=click.Choice(PROFILES), default=PROFILES[0], show_default=True, help="Who restores.")
 def restores(flink: str) -> None:
     """Say what Flink does with restores, without Flink: a line of JSON for each line of standard input.
 
     A line is {"savepoint": FOLDER, "spec": GRAPH, "allow_non_restored_state": BOOL}. The answer tells whether it is
     restored and which max parallelism each vertex ends up with, or at which stage and with which error it is refused.
+
+    Examples:
+      penstock savepoint restores --flink 2.3 < pairs.jsonl
     """
     from penstock.flink import batch
 
@@ -130,46 +115,33 @@ def restores(flink: str) -> None:
             click.echo(json.dumps(verdict))
 
 
-@click.command(
-    cls=ProgramCommand,
-    epilog="""\b
-Examples:
-  penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
-  penstock savepoint check --flink 2.3 --json /data/flink/checkpoints/8a1f/chk-17 counts.py --window 20
-  penstock savepoint check --allow-non-restored-state /data/jobs/counts counts.py
-""",
+@click.command(cls=ProgramCommand)
+@planned(
+    click.option("--flink", type=click.Choice(PROFILES), help="Who restores.  [default: as the program says, or 1.11]"),
+    of_job,
+    means_pyflink,
 )
-@click.option("--flink", type=click.Choice(PROFILES), help="Who restores.  [default: as the program says, or 1.11]")
-@of_job
-@means_pyflink
 @click.option("-n", "--allow-non-restored-state", "allow", is_flag=True, help="State may be left behind.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.argument("place", metavar="SAVEPOINT")
-@program_file
-@program_arguments
-def check(
-    flink: str | None,
-    job: str | None,
-    pyflink: bool,
-    allow: bool,
-    as_json: bool,
-    place: str,
-    file: str,
-    arguments: tuple[str, ...],
-) -> None:
+@program
+def check(planning: Planning, allow: bool, as_json: bool, place: str, file: str) -> None:
     """Say whether the program FILE can be restored from a savepoint, before anything runs.
 
     The program runs with ARGS until its first env.execute(), or that of --job. Of a savepoint of Apache Flink it is
     said what Flink does: refused with which message, or which max parallelism each vertex ends up with; and what Flink
     says nothing about, such as state that another operator gets, or that is lost. The exit status is 1 if it is
     refused, or state is lost or wrong without a word.
+
+    Examples:
+      penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
+      penstock savepoint check --flink 2.3 --json /data/flink/checkpoints/8a1f/chk-17 counts.py --window 20
+      penstock savepoint check --allow-non-restored-state /data/jobs/counts counts.py
     """
-    from penstock.cli.program import capture_plan
     from penstock.cli.savepoint_check import checked, print_verdict
 
     with guard(file):
-        pipeline = capture_plan(file, arguments, flink, pyflink=pyflink, job=job)
-        verdict = checked(place, pipeline, allow=allow, flinks=is_flinks(place))
+        verdict = checked(place, planning.plan(file), allow=allow, flinks=is_flinks(place))
         print_verdict(verdict, file, as_json=as_json)
     if not verdict.good:
         sys.exit(1)
@@ -178,7 +150,7 @@ def check(
 COMMANDS = (check, facts, restores)
 
 
-def _drawn(content: Content) -> Iterator[RenderableType]:
+def drawn(content: Content) -> Iterator[RenderableType]:
     """A savepoint, for people."""
     from rich.text import Text
 
@@ -193,10 +165,9 @@ def _drawn(content: Content) -> Iterator[RenderableType]:
     yield Text(f"  {content.place}")
     inside = f"{content.bytes:,} bytes of state, {content.metadata_bytes:,} bytes of metadata"
     yield Text(plain(f"  {inside}" + (f"; hooks: {', '.join(content.hooks)}" if content.hooks else "")))
-    shown = Shown(1000)
     columns = ("operator", "uid", "operator ID", "p", ">max p", ">bytes", "key", ">key groups", "subtasks")
-    rows = [tuple(map(plain, _row(each))) for each in content.operators]
-    yield section("Operators", *shown.table(columns, rows, len(rows), "operators"))
+    rows = (map(plain, _row(each)) for each in content.operators)
+    yield section("Operators", *Shown(1000).listed(columns, rows, "operators"))
     states = [
         tuple(map(plain, (each.name or each.operator_id, state.name, state.kind, state.types, _number(state.elements))))
         for each in content.operators
@@ -204,7 +175,7 @@ def _drawn(content: Content) -> Iterator[RenderableType]:
     ]
     if states:
         columns = ("operator", "state", "kind", "types", ">elements")
-        yield section("States", *shown.table(columns, states, len(states), "states"))
+        yield section("States", *Shown(1000).listed(columns, states, "states"))
     for each in content.operators:
         if each.unread:
             yield Text(plain(f"  not all states of {each.name or each.operator_id} are known: {each.unread}"))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli.options import as_flink, of_jobs
+from penstock.cli.options import Command, as_flink, of_jobs, prints_json
+from penstock.cli.program import Planning
 from penstock.cli.report import guard
 from penstock.plan import PROFILES, operator_id
 
@@ -40,17 +43,7 @@ def _ids(_context: click.Context, _parameter: click.Parameter, texts: tuple[str,
     return tuple(dict.fromkeys(found))
 
 
-@click.command(
-    name="uid",
-    epilog="""\b
-Examples:
-  penstock uid word-counter
-  penstock uid "source of orders" counts totals
-  penstock uid --find b71731f1c0df9c3076c4a455334d0ad6 --program counts.py
-  penstock uid --find - --words /usr/share/dict/words < ids.txt
-  penstock uid --find cbc357ccb763df2852fee8c4fc7d55f2 --savepoint /data/savepoints/before
-""",
-)
+@click.command("uid", Command)
 @click.option("--find", metavar="ID", multiple=True, callback=_ids, help="An OperatorID to look up; - reads many.")
 @click.option("--program", "programs", metavar="FILE", multiple=True, help="Look in this program; it is not run.")
 @click.option("--spec", "specs", metavar="FILE", multiple=True, help="Look in this described graph.")
@@ -58,7 +51,7 @@ Examples:
 @click.option("--savepoint", "savepoints", metavar="PLACE", multiple=True, help="Look in this savepoint.")
 @of_jobs
 @as_flink
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.argument("texts", metavar="[TEXT]...", nargs=-1, callback=_decoded)
 def command(
     find: tuple[str, ...],
@@ -78,6 +71,13 @@ def command(
 
     An ID cannot be computed back; so it is looked for where its uid or operator may be: in programs, described graphs,
     savepoints of ours and of Flink, and among words. The exit status is 1 if one was not found.
+
+    Examples:
+      penstock uid word-counter
+      penstock uid "source of orders" counts totals
+      penstock uid --find b71731f1c0df9c3076c4a455334d0ad6 --program counts.py
+      penstock uid --find - --words /usr/share/dict/words < ids.txt
+      penstock uid --find cbc357ccb763df2852fee8c4fc7d55f2 --savepoint /data/savepoints/before
     """
     places = (programs, specs, words, savepoints)
     if not find:
@@ -107,29 +107,21 @@ def _searched(find: tuple[str, ...], places: tuple[tuple[str, ...], ...], job: s
 
     search, (programs, specs, words, savepoints) = Search(find), places
     for file in programs:
-        from penstock.cli.program import capture_plans
-
-        for pipeline in capture_plans(file, (), flink, job=job).pipelines:
+        for pipeline in Planning(flink, job=job).plans(file).pipelines:
             search.in_program(plan_of(pipeline, pipeline.flink), file)
     for file in specs:
-        search.in_program(plan_of(_described(file), flink or PROFILES[0]), file)
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+        with suppress(ValueError):  # the planner says what is wrong with it
+            document = json.loads(text)  # the graph itself, or what `explain --json` has printed around it
+            if isinstance(document, dict) and "spec" in document:
+                text = json.dumps(document["spec"])
+        search.in_program(plan_of(text, flink or PROFILES[0]), file)
     for file in words:
         with open(file, encoding="utf-8", errors="replace") as lines:
             search.in_words(lines, file)
     for place in savepoints:
         _in_savepoint(search, place)
     return search
-
-
-def _described(file: str) -> str:
-    """The graph in a file: it itself, or what `explain --json` has printed around it."""
-    with open(file, encoding="utf-8", errors="replace") as lines:
-        text = lines.read()
-    try:
-        read: Any = json.loads(text)
-    except ValueError:
-        return text  # for the planner to say what is wrong with it
-    return json.dumps(read["spec"]) if isinstance(read, dict) and "spec" in read else text
 
 
 def _in_savepoint(search: Search, place: str) -> None:
@@ -150,10 +142,8 @@ def _in_savepoint(search: Search, place: str) -> None:
 
 def _print_found(search: Search, as_json: bool) -> None:
     if as_json:
-        said: dict[str, list[dict[str, Any]]] = {
-            each: [asdict(origin) for origin in origins] for each, origins in search.found.items()
-        }
-        click.echo(json.dumps(said, indent=2))
+        documents = {each: [asdict(origin) for origin in origins] for each, origins in search.found.items()}
+        click.echo(json.dumps(documents, indent=2))
     else:
         from penstock.flink.cursor import plain
 

@@ -5,7 +5,7 @@ Cost: O(operators) for each problem.
 
 from __future__ import annotations
 
-from penstock.analysis.model import OperatorModel, StateModel
+from penstock.analysis.model import StateModel
 from penstock.compare import states
 from penstock.compare.difference import (
     KEY_GROUPS,
@@ -34,28 +34,22 @@ def advice(difference: Difference, problem: Problem) -> str:
     """Advice as a sentence without its end; "" if pins solve the problem."""
     if problem.kind == ORPHANED and problem.cause is None:
         return _NOT_NEEDED
-    found = next((operator for operator in difference.operators if _is_of(operator, problem)), None)
+    meant = (problem.operator, problem.site)
+    pairs = (each for each in difference.operators if each.new and (each.new.name, each.new.site) == meant)
+    found = next(pairs, None)
     if found is None or found.new is None or found.old is None:
         return ""
+    groups, new = found.old.effective_max_parallelism, found.new
     if problem.kind == KEY_GROUPS:
-        return _key_groups(found.old, found.new)
+        rewrite = f"penstock savepoint set-max-parallelism SAVEPOINT NEW {new.uid or new.operator_id}"
+        if new.parallelism > groups:
+            return f"lower the parallelism to {groups}, or have another savepoint made: {rewrite} {new.parallelism}"
+        return f"set_max_parallelism({groups}), or have another savepoint made: {rewrite} {new.max_parallelism}"
     if problem.kind == MIXED:
-        return f"set_max_parallelism({found.old.effective_max_parallelism}) on both operators, or disable_chaining()"
+        return f"set_max_parallelism({groups}) on both operators, or disable_chaining()"
     if problem.kind == UNREADABLE:
         return _unreadable(found, problem)
     return _unread(found, problem) if problem.kind == UNREAD else ""
-
-
-def _is_of(each: OperatorDiff, problem: Problem) -> bool:
-    return each.new is not None and each.new.name == problem.operator and each.new.site == problem.site
-
-
-def _key_groups(old: OperatorModel, new: OperatorModel) -> str:
-    groups, uid = old.effective_max_parallelism, new.uid or new.operator_id
-    rewrite = f"penstock savepoint set-max-parallelism SAVEPOINT NEW {uid}"
-    if new.parallelism > groups:
-        return f"lower the parallelism to {groups}, or have another savepoint made: {rewrite} {new.parallelism}"
-    return f"set_max_parallelism({groups}), or have another savepoint made: {rewrite} {new.max_parallelism}"
 
 
 def _state_of(found: OperatorDiff, problem: Problem, fate: str) -> tuple[StateModel | None, StateModel | None]:

@@ -24,35 +24,27 @@ CHAIN_BROKEN, CHAIN_MADE = "chain broken", "chain made"
 SOURCE_ADDED, SOURCE_REMOVED = "source added before", "source removed before"
 ADDED_BEFORE, REMOVED_BEFORE, ORDER = "operator added before", "operator removed before", "other order"
 UNKNOWN = "unknown"
-KINDS = (
-    *(UID_ADDED, UID_CHANGED, UID_REMOVED, INSERTED, REMOVED, INPUTS, CHAINED_ADDED, CHAINED_REMOVED),
-    *(CHAIN_BROKEN, CHAIN_MADE, SOURCE_ADDED, SOURCE_REMOVED, ADDED_BEFORE, REMOVED_BEFORE, ORDER, UNKNOWN),
-)
-"""All kinds of causes."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why an ID has changed.
+    """Why an ID has changed."""
 
-    Attributes:
-        kind: one of :data:`KINDS`.
-        subject: name of the edited operator.
-        text: a sentence, without its end.
-        rule: the chaining rule that made or broke a chain; None otherwise.
-        site: the call that makes the subject in the new program, or made it in the old one.
-    """
-
-    kind: str
-    subject: str
-    text: str
-    rule: str | None = None
-    site: Site | None = None
+    kind: str  # one of the above
+    subject: str  # name of the edited operator
+    text: str  # a sentence, without its end
+    rule: str | None = None  # the chaining rule that made or broke a chain
+    site: Site | None = None  # the call that makes the subject in the new program, or made it in the old one
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         found = {"kind": self.kind, "subject": self.subject, "text": self.text, "rule": self.rule}
-        return found if self.site is None else {**found, "file": self.site.file, "line": self.site.line}
+        return {**found, **placed(self.site)}
+
+
+def placed(site: Site | None) -> dict[str, Any]:
+    """A place, for JSON; nothing without one."""
+    return {} if site is None else {"file": site.file, "line": site.line}
 
 
 def causes(old: Graph, new: Graph, pairs: Pairs) -> dict[int, Cause]:
@@ -61,13 +53,9 @@ def causes(old: Graph, new: Graph, pairs: Pairs) -> dict[int, Cause]:
     found: dict[int, Cause] = {}
     for node in new.order:  # inputs first, so their causes are known
         before = pairs.old_of.get(node)
-        if before is not None and _moved(old.model.by_node[before], new.model.by_node[node]):
+        if before is not None and old.model.by_node[before].operator_id != new.model.by_node[node].operator_id:
             found[node] = search.of(before, node, found)
     return found
-
-
-def _moved(old: OperatorModel, new: OperatorModel) -> bool:
-    return old.operator_id != new.operator_id
 
 
 class _Search:
@@ -97,28 +85,23 @@ class _Search:
 
     def _inputs(self, before: int, node: int) -> Cause | None:
         """The inputs have changed."""
-        other = self.old.inputs(before)
-        mapped = [self.pairs.old_of.get(each) for each in self.new.inputs(node)]
-        if list(other) == mapped:
+        was = [self.old.model.by_node[each] for each in self.old.inputs(before)]
+        now = [self.new.model.by_node[each] for each in self.new.inputs(node)]
+        if [each.node for each in was] == [self.pairs.old_of.get(each.node) for each in now]:
             return None
-        name = self.new.model.by_node[node].name
-        for each, was in zip(self.new.inputs(node), mapped, strict=True):
-            if was is None:
-                subject = self.new.model.by_node[each]
+        reader = self.new.model.by_node[node]
+        for each in now:
+            if each.node not in self.pairs.old_of:
                 return Cause(
-                    INSERTED, subject.name, f"{subject.name!r} is new, and {name!r} reads it", None, subject.site
+                    INSERTED, each.name, f"{each.name!r} is new, and {reader.name!r} reads it", None, each.site
                 )
-        for each in other:
-            if each not in self.pairs.new_of:
-                subject = self.old.model.by_node[each]
-                text = f"{subject.name!r}, which {name!r} has read, is gone"
-                return Cause(REMOVED, subject.name, text, None, self.new.model.by_node[node].site)
-        return Cause(INPUTS, name, self._other_inputs(node, other), None, self.new.model.by_node[node].site)
-
-    def _other_inputs(self, node: int, other: tuple[int, ...]) -> str:
-        now = ", ".join(repr(self.new.model.by_node[each].name) for each in self.new.inputs(node))
-        was = ", ".join(repr(self.old.model.by_node[each].name) for each in other)
-        return f"{self.new.model.by_node[node].name!r} reads {now or 'nothing'}, and has read {was or 'nothing'}"
+        for each in was:
+            if each.node not in self.pairs.new_of:
+                text = f"{each.name!r}, which {reader.name!r} has read, is gone"
+                return Cause(REMOVED, each.name, text, None, reader.site)
+        names = (", ".join(repr(each.name) for each in side) or "nothing" for side in (now, was))
+        text = "{!r} reads {}, and has read {}".format(reader.name, *names)
+        return Cause(INPUTS, reader.name, text, None, reader.site)
 
     def _edits(self) -> dict[int, Cause]:
         """The insertions and removals upstream of new nodes."""
@@ -235,8 +218,9 @@ class _Search:
 
 
 def _uid(old: OperatorModel, new: OperatorModel) -> Cause:
+    kind, text = UID_CHANGED, f"the uid of {new.name!r} is {new.uid!r}, and was {old.uid!r}"
     if old.uid is None:
-        return Cause(UID_ADDED, new.name, f"{new.name!r} has the uid {new.uid!r} now, and had none", None, new.site)
-    if new.uid is None:
-        return Cause(UID_REMOVED, new.name, f"{new.name!r} has no uid any more; it was {old.uid!r}", None, new.site)
-    return Cause(UID_CHANGED, new.name, f"the uid of {new.name!r} is {new.uid!r}, and was {old.uid!r}", None, new.site)
+        kind, text = UID_ADDED, f"{new.name!r} has the uid {new.uid!r} now, and had none"
+    elif new.uid is None:
+        kind, text = UID_REMOVED, f"{new.name!r} has no uid any more; it was {old.uid!r}"
+    return Cause(kind, new.name, text, None, new.site)

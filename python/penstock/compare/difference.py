@@ -14,7 +14,7 @@ from typing import Any
 from penstock.analysis.facts import NAMES, SOURCE
 from penstock.analysis.model import UNRECORDED, OperatorModel, ProgramModel, Site
 from penstock.compare import states
-from penstock.compare.causes import UNKNOWN, Cause, causes
+from penstock.compare.causes import UNKNOWN, Cause, causes, placed
 from penstock.compare.graph import Graph
 from penstock.compare.pairs import Pairs, match
 from penstock.compare.states import StateFate, Takings
@@ -28,25 +28,14 @@ KEY_GROUPS, MIXED, TWICE, REFUSED = "max parallelism", "mixed max parallelism", 
 
 @dataclass(frozen=True)
 class Problem:
-    """A reason not to deploy the new program.
+    """A reason not to deploy the new program."""
 
-    Attributes:
-        kind: ``orphaned state``, ``misplaced state``, ``unread state``, ``unreadable state``, ``max parallelism``,
-            ``mixed max parallelism``, ``taken twice``, ``refused program`` or ``unknown state``.
-        severity: ``lost``, ``blocked``, or ``allowed``: it would be lost, and that is allowed; ``unknown`` until it
-            runs.
-        operator: name of the operator whose state it is.
-        text: sentences, without the last period.
-        site: the place in the new program; None if it is not there.
-        cause: the edit behind it; None if the text says it all.
-    """
-
-    kind: str
-    severity: str
-    operator: str
-    text: str
-    site: Site | None = None
-    cause: Cause | None = None
+    kind: str  # such as ``orphaned state``
+    severity: str  # ``blocked``, ``lost``, ``allowed``: it would be lost, and may be; ``unknown`` until it runs
+    operator: str  # name of the operator whose state it is
+    text: str  # sentences, without the last period
+    site: Site | None = None  # in the new program
+    cause: Cause | None = None  # the edit behind it; None if the text says it all
 
     @property
     def full(self) -> str:
@@ -56,29 +45,17 @@ class Problem:
 
 @dataclass(frozen=True)
 class OperatorDiff:
-    """The change of an operator.
+    """The change of an operator."""
 
-    Attributes:
-        change: ``kept``: it has the same ID; ``moved``: it has another one; ``added``; ``removed``.
-        old, new: the operator before and after; None if there is none.
-        cause: why it has moved; None otherwise.
-        state: ``restored``, ``orphaned``, ``taken by another``, ``new`` or ``none``; for state that cannot be restored
-            as it is ``blocked``, ``lost in part`` or ``unknown until it runs``.
-        states: the fate of each of its states, as far as both sides know them.
-        takes: name of another old operator whose state it takes; "" otherwise.
-        changes: other differences, as ``what: before -> after``.
-        facts: likewise, differences on which IDs and state do not depend, such as a key, a window or a topic.
-    """
-
-    change: str
+    change: str  # ``kept``: it has the same ID; ``moved``: it has another one; ``added``; ``removed``
     old: OperatorModel | None
     new: OperatorModel | None
-    cause: Cause | None
-    state: str
-    states: tuple[StateFate, ...]
-    takes: str
-    changes: tuple[str, ...]
-    facts: tuple[str, ...] = ()
+    cause: Cause | None  # why it has moved
+    state: str  # its fate, such as ``restored``: those of :mod:`~penstock.compare.states`
+    states: tuple[StateFate, ...]  # the fate of each of its states, as far as both sides know them
+    takes: str  # name of another old operator whose state it takes
+    changes: tuple[str, ...]  # other differences, as ``what: before -> after``
+    facts: tuple[str, ...] = ()  # likewise, on which IDs and state do not depend, such as a key, a window or a topic
 
     @property
     def name(self) -> str:
@@ -89,46 +66,35 @@ class OperatorDiff:
     @property
     def differs(self) -> bool:
         """Whether anything differs."""
-        return (
-            self.change != KEPT
-            or bool(self.changes or self.facts or self.takes)
-            or any(s.fate != KEPT for s in self.states)
-        )
+        more = self.changes or self.facts or self.takes or any(state.fate != KEPT for state in self.states)
+        return self.change != KEPT or bool(more)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        ids = {key: each and each.operator_id for key, each in (("old_id", self.old), ("new_id", self.new))}
-        site = None if self.new is None or self.new.site is None else self.new.site
         return {
             "operator": self.name,
             "change": self.change,
-            **ids,
-            "uid": None if self.new is None else self.new.uid,
-            "cause": None if self.cause is None else self.cause.to_dict(),
+            "old_id": self.old and self.old.operator_id,
+            "new_id": self.new and self.new.operator_id,
+            "uid": self.new and self.new.uid,
+            "cause": self.cause and self.cause.to_dict(),
             "state": self.state,
             "takes": self.takes or None,
-            "states": states.plain(self.states),
+            "states": [{"state": each.name, "fate": each.fate, "text": each.text} for each in self.states],
             "changes": [*self.changes, *self.facts],
-            **({} if site is None else {"file": site.file, "line": site.line}),
+            **placed(self.new and self.new.site),
         }
 
 
 @dataclass(frozen=True)
 class Difference:
-    """All differences of two programs.
-
-    Attributes:
-        old, new: the programs.
-        operators: those of the new program in its order, then those that were removed.
-        problems: the blocking ones first.
-        unknown: states that can only be checked when the program runs.
-    """
+    """All differences of two programs."""
 
     old: ProgramModel
     new: ProgramModel
-    operators: tuple[OperatorDiff, ...]
-    problems: tuple[Problem, ...]
-    unknown: tuple[Problem, ...] = ()
+    operators: tuple[OperatorDiff, ...]  # those of the new program in its order, then those that were removed
+    problems: tuple[Problem, ...]  # the blocking ones first
+    unknown: tuple[Problem, ...] = ()  # states that can only be checked when the program runs
 
     @property
     def passes(self) -> bool:
@@ -172,7 +138,7 @@ def by_cause(problems: Iterable[Problem]) -> list[tuple[Cause | None, list[Probl
 
 def _plain(problem: Problem) -> dict[str, Any]:
     found = {"kind": problem.kind, "severity": problem.severity, "operator": problem.operator, "text": problem.full}
-    return found if problem.site is None else {**found, "file": problem.site.file, "line": problem.site.line}
+    return {**found, **placed(problem.site)}
 
 
 def compare(old: ProgramModel, new: ProgramModel, *, allow: bool = False, ended: Collection[str] = ()) -> Difference:
@@ -278,36 +244,31 @@ class _Comparison:
         for taking in self.takings.by_old.values():
             if taking.also is not None and states.keeps(self.old.by_node[taking.state_of]):
                 yield self._twice(taking.state_of, taking.taker, taking.also)
-        yield from self._of_key_groups()
+        for found in states.unfit(self.old, self.new, self.takings.matching):
+            taker = self.new.by_node[found.operator.node]
+            text = f"{taker.name!r} cannot go on: {states.why_unfit(found, self.new)}"
+            yield Problem(MIXED if found.kind == "mixed" else KEY_GROUPS, BLOCKED, taker.name, text, taker.site)
 
     def _of_state(self, old: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
         site = None if each.new is None else each.new.site
         if each.state == states.ORPHANED:
-            yield Problem(ORPHANED, LOST, old.name, self._orphaned(old, each), site, each.cause)
+            lies = f"{'may hold state' if old.stateful is None else 'has state'} under the ID {old.operator_id}"
+            now = "is not in the new program" if each.new is None else f"has the ID {each.new.operator_id} now"
+            yield Problem(ORPHANED, LOST, old.name, f"{old.name!r} {lies}, and {now}", site, each.cause)
             return
         taking = self.takings.by_old.get(old.node)
         if taking is None:
             return
         taker = self.new.by_node[taking.taker]
         if each.state == states.TAKEN:
-            yield Problem(MISPLACED, BLOCKED, old.name, _misplaced(old, taker, each), taker.site, each.cause)
+            text = f"the state of {old.name!r} would go to {taker.name!r}, which has its ID {old.operator_id} now"
+            text = f"{text}; {old.name!r} is gone" if each.new is None else text
+            yield Problem(MISPLACED, BLOCKED, old.name, text, taker.site, each.cause)
         reported = each.state != states.TAKEN and any(fate.fate == states.UNREAD for fate in each.states)
         if old.stateful and states.forgets(taker) and not reported and taker.operator_id not in self.ended:
             who = "keeps no state any more; what it" if each.state != states.TAKEN else f"keeps none; what {old.name!r}"
             text = f"{taker.name!r} {who} had is carried along, and nobody reads it"
             yield Problem(UNREAD, LOST, old.name, text, taker.site)
-
-    def _of_key_groups(self) -> Iterator[Problem]:
-        for found in states.unfit(self.old, self.new, self.takings.matching):
-            taker = self.new.by_node[found.operator.node]
-            text = f"{taker.name!r} cannot go on: {states.why_unfit(found, self.new)}"
-            yield Problem(MIXED if found.kind == "mixed" else KEY_GROUPS, BLOCKED, taker.name, text, taker.site)
-
-    def _orphaned(self, old: OperatorModel, each: OperatorDiff) -> str:
-        holds = "may hold state" if old.stateful is None else "has state"
-        if each.new is None:
-            return f"{old.name!r} {holds} under the ID {old.operator_id}, and is not in the new program"
-        return f"{old.name!r} {holds} under the ID {old.operator_id}, and has the ID {each.new.operator_id} now"
 
     def _twice(self, state_of: int, taker: int, also: int) -> Problem:
         old, one, other = self.old.by_node[state_of], self.new.by_node[taker], self.new.by_node[also]
@@ -316,11 +277,6 @@ class _Comparison:
             f"{old.operator_id}; take the uid hash away from one of them, or give the other one a uid"
         )
         return Problem(TWICE, BLOCKED, old.name, text, other.site or one.site)
-
-
-def _misplaced(old: OperatorModel, taker: OperatorModel, each: OperatorDiff) -> str:
-    text = f"the state of {old.name!r} would go to {taker.name!r}, which has its ID {old.operator_id} now"
-    return f"{text}; {old.name!r} is gone" if each.new is None else text
 
 
 def _of_states(new: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
@@ -355,7 +311,7 @@ def _changes(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
     ]
     for what, before, after in pairs:
         if before != after and (after != "" or what != "type"):
-            yield f"{what}: {_shown(before)} -> {_shown(after)}"
+            yield _change(what, before, after)
 
 
 def _facts(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
@@ -367,8 +323,9 @@ def _facts(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
     for name in NAMES:
         one, other = old.facts.get(name), new.facts.get(name)
         if one != other and name != SOURCE and (one or other):
-            yield f"{name}: {_shown(one)} -> {_shown(other)}"
+            yield _change(name, one, other)
 
 
-def _shown(value: object) -> str:
-    return "none" if value is None else str(value)
+def _change(what: str, before: object, after: object) -> str:
+    shown = ("none" if each is None else str(each) for each in (before, after))
+    return f"{what}: {' -> '.join(shown)}"

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from penstock._native import StreamGraph
-from penstock.analysis.model import EdgeModel, OperatorModel, ProgramModel
+from penstock.analysis.model import EdgeModel, ProgramModel
 
 
 @dataclass(frozen=True)
@@ -23,36 +24,30 @@ class Graph:
     @cached_property
     def into(self) -> Mapping[int, tuple[EdgeModel, ...]]:
         """The edges into each operator, in order of addition."""
-        return self._edges(by_target=True)
+        return self._edges("target")
 
     @cached_property
     def out(self) -> Mapping[int, tuple[EdgeModel, ...]]:
         """The edges out of each operator, in order of addition."""
-        return self._edges(by_target=False)
+        return self._edges("source")
 
-    def _edges(self, *, by_target: bool) -> Mapping[int, tuple[EdgeModel, ...]]:
+    def _edges(self, end: str) -> Mapping[int, tuple[EdgeModel, ...]]:
         found: dict[int, list[EdgeModel]] = {operator.node: [] for operator in self.model.operators}
         for edge in sorted(self.model.edges, key=lambda edge: edge.index):
-            found[edge.target if by_target else edge.source].append(edge)
+            found[getattr(edge, end)].append(edge)
         return {node: tuple(edges) for node, edges in found.items()}
 
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The nodes in the order in which their IDs are made; nodes that no source reaches are missing. The planner
         decides it, by a graph that has what the order depends on: sources, uids and edges."""
-        model = self.model
-        nodes = [
-            {
-                "id": operator.node,
-                "name": "",
-                "kind": "source" if _begins(operator, model) else "operator",
-                **({} if operator.uid is None else {"uid": operator.uid}),
-            }
-            for operator in model.operators
-        ]
-        edges = [
-            {"source": edge.source, "target": edge.target} for edge in sorted(model.edges, key=lambda edge: edge.index)
-        ]
+        nodes: list[dict[str, Any]] = []
+        for operator in self.model.operators:
+            begins = operator.kind == "source" or operator.type == "IterationHead" or not self.model.edges
+            uid = {} if operator.uid is None else {"uid": operator.uid}
+            nodes.append({"id": operator.node, "name": "", "kind": "source" if begins else "operator", **uid})
+        in_order = sorted(self.model.edges, key=lambda edge: edge.index)
+        edges = [{"source": edge.source, "target": edge.target} for edge in in_order]
         return tuple(StreamGraph.from_dict({"nodes": nodes, "edges": edges}).operator_id_order())
 
     @cached_property
@@ -67,7 +62,3 @@ class Graph:
     def inputs(self, node: int) -> tuple[int, ...]:
         """The nodes whose IDs are ingredients of the ID of a node, in order, with repetitions."""
         return tuple(edge.source for edge in self.into[node])
-
-
-def _begins(operator: OperatorModel, model: ProgramModel) -> bool:
-    return operator.kind == "source" or operator.type == "IterationHead" or not model.edges

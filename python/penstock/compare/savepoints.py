@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from penstock.analysis.dry_open import KINDS
 from penstock.analysis.facts import SOURCE
 from penstock.analysis.model import OperatorModel, ProgramModel, StateModel
 from penstock.analysis.states import CLEANUP_TIMERS, POSITIONS, USER_TIMERS, WINDOW_TIMERS
 from penstock.flink.findings import NOT_COMPARED
-from penstock.flink.metadata import OperatorState
 from penstock.flink.savepoint import read_savepoint as read_flink_savepoint
 from penstock.job.folder.positions import PUSHED
 from penstock.job.restore.matches import holders
@@ -52,8 +52,10 @@ def model_of_saved(savepoint: StoredSavepoint) -> ProgramModel:
     sources = [source for source in content.sources if source.operator_id not in known and source.read_as]
     operators += [_source(len(operators) + number, each) for number, each in enumerate(sources)]
     known.update(source.operator_id for source in sources)
-    loops = [holder for holder in holders(manifest) if holder not in known]
-    operators += [_loop(len(operators) + number, each) for number, each in enumerate(loops)]
+    for holder in holders(manifest):
+        if holder not in known:  # rows that wait for the head of a loop
+            head = (len(operators), "operator", "the head of the loop", None, holder)
+            operators.append(operator_with_state(*head, states=()))
     return ProgramModel(content.about.job, "", tuple(operators), (), (), ())
 
 
@@ -83,15 +85,8 @@ def _with_state(locked: OperatorModel, saved: OperatorModel | None) -> OperatorM
 
 
 def _operator(node: int, found: OperatorContent) -> OperatorModel:
-    operator = operator_with_state(
-        node,
-        "operator",
-        found.name,
-        found.uid,
-        found.operator_id,
-        (found.parallelism, found.max_parallelism),
-        tuple(_states(found)),
-    )
+    ids, sizes = (found.name, found.uid, found.operator_id), (found.parallelism, found.max_parallelism)
+    operator = operator_with_state(node, "operator", *ids, sizes, tuple(_states(found)))
     declared = None if found.key is None else found.key[0] or None
     return replace(operator, keyed=found.key is not None, key_type=declared, classes=found.classes)
 
@@ -103,29 +98,21 @@ def _source(node: int, found: SourceContent) -> OperatorModel:
     return operator if found.read_as != PUSHED else replace(operator, stateful=False, states=())
 
 
-def _loop(node: int, operator_id: str) -> OperatorModel:
-    """The head of a loop, with rows that wait for it."""
-    return operator_with_state(node, "operator", "the head of the loop", None, operator_id, states=())
-
-
 def _states(found: OperatorContent) -> Iterator[StateModel]:
     timers = [] if found.event_timers + found.clock_timers == 0 else [USER_TIMERS]
     for state in found.states:
         if state.kind in KINDS:
             yield _of_function(state, *KINDS[state.kind])
             continue
-        kind, own_timers = _OWN.get(state.name, ("", USER_TIMERS))
+        reducing = "aggregating" if state.kind == ACCUMULATORS else "reducing"
+        kind, own_timers = _OWN.get(state.name, (reducing, USER_TIMERS))
         role = "accumulator" if state.kind == ACCUMULATORS else "element"
         types = dict[str, str]([(role, state.types[0])] if any(state.types) else [])
         timers = [own_timers for _ in timers] if own_timers is not USER_TIMERS else timers
-        yield StateModel(state.name, kind or _kind(state.kind), types, form=state.kind, windows=state.windows)
+        yield StateModel(state.name, kind, types, form=state.kind, windows=state.windows)
     for state in found.broadcast:
         yield _of_function(state, "broadcast", ("key", "value"))
     yield from timers
-
-
-def _kind(form: str) -> str:
-    return "aggregating" if form == ACCUMULATORS else "reducing"
 
 
 def _of_function(state: StateContent, kind: str, roles: tuple[str, ...]) -> StateModel:
@@ -169,18 +156,13 @@ def operator_with_state(
     )
 
 
-# --- of Flink ---------------------------------------------------------------------------------------------------------
-
-
 def model_of_flink_savepoint(place: str) -> ProgramModel:
     """The model of a savepoint or checkpoint of Flink. Reads its ``_metadata``."""
-    found = read_flink_savepoint(place)
-    operators = (_flink_operator(node, each) for node, each in enumerate(found.by_id.values()))
+    operators: list[OperatorModel] = []
+    for node, found in enumerate(read_flink_savepoint(place).by_id.values()):
+        name = found.name or found.uid or f"the operator {found.operator_id}"
+        sizes = found.parallelism, found.max_parallelism
+        operator = operator_with_state(node, "operator", name, found.uid, found.operator_id, sizes)
+        content: dict[str, Any] = {"unknown": NOT_COMPARED} if found.has_state else {"stateful": False, "states": ()}
+        operators.append(replace(operator, **content))
     return ProgramModel("", "", tuple(operators), (), (), ())
-
-
-def _flink_operator(node: int, found: OperatorState) -> OperatorModel:
-    name = found.name or found.uid or f"the operator {found.operator_id}"
-    sizes = found.parallelism, found.max_parallelism
-    operator = operator_with_state(node, "operator", name, found.uid, found.operator_id, sizes)
-    return replace(operator, unknown=NOT_COMPARED) if found.has_state else replace(operator, stateful=False, states=())

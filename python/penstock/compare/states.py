@@ -9,10 +9,9 @@ states).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 from penstock.analysis.dry_open import KINDS
 from penstock.analysis.facts import SOURCE
@@ -22,7 +21,7 @@ from penstock.job.folder.positions import COUNTED, PUSHED, SPLIT, goes_on
 from penstock.job.restore import verdicts as decisions
 from penstock.job.restore.matches import Matching, matched
 from penstock.job.restore.sizes import Planned, Task, Unfit, sizes_of
-from penstock.job.restore.verdicts import Holding, Known, Verdict, verdicts
+from penstock.job.restore.verdicts import Holding, Known, verdicts
 from penstock.runtime.operators import interval_join, reduce
 from penstock.runtime.state.keyed import StateInfo
 from penstock.runtime.state.serializers import TTL
@@ -116,7 +115,8 @@ def fates(
         return [StateFate(each.name, UNKNOWN, why) for each in old.states or (_ANY,)]
     unrecorded = UNRECORDED in (old.key_type, new.key_type)
     key = [StateFate(decisions.THE_KEY, UNKNOWN, "its type was not recorded")] if unrecorded else []
-    found = [_fate(verdict) for verdict in verdicts(_holding(old, new), _holding(new, new), classes, allow=allow)]
+    judged = verdicts(_holding(old, new), _holding(new, new), classes, allow=allow)
+    found = [StateFate(verdict.state, _FATES[verdict.outcome], verdict.reason) for verdict in judged]
     return [*_of_source(old, new), *key, *found]
 
 
@@ -129,10 +129,6 @@ _FATES = {
     decisions.EMPTY: NEW,
     decisions.UNKNOWN: UNKNOWN,
 }
-
-
-def _fate(verdict: Verdict) -> StateFate:
-    return StateFate(verdict.state, _FATES[verdict.outcome], verdict.reason)
 
 
 def _holding(operator: OperatorModel, new: OperatorModel) -> Holding:
@@ -169,14 +165,10 @@ def _of_source(old: OperatorModel, new: OperatorModel) -> Iterator[StateFate]:
     if kind is None or not read or POSITIONS.name not in {each.name for each in old.states or ()}:
         return
     kind = "" if kind == "function" else kind
-    same = goes_on(read, kind) if read in (PUSHED, COUNTED, SPLIT) else goes_on(_read_as(read), kind)
-    if not same:
+    if read not in (PUSHED, COUNTED, SPLIT):  # a class, which says how it is read
+        read = {"FrameSource": "", "SplitSource": SPLIT}.get(read, COUNTED)
+    if not goes_on(read, kind):
         yield StateFate(POSITIONS.name, UNREAD, "it is a source of another kind now, and begins at its beginning")
-
-
-def _read_as(kind: str) -> str:
-    """The way in which a source of a class is read."""
-    return "" if kind == "FrameSource" else SPLIT if kind == "SplitSource" else COUNTED
 
 
 def unfit(old: ProgramModel, new: ProgramModel, matching: Matching) -> list[Unfit]:
@@ -227,8 +219,3 @@ def why_unfit(found: Unfit, new: ProgramModel) -> str:
         f"it shares a chain with {other!r}, and they have {found.there} and {found.wanted} key groups: Flink restores "
         "such a chain with one number for both, and keys are looked for in the wrong groups (FLINK-40113)"
     )
-
-
-def plain(fates_of: Iterable[StateFate]) -> list[dict[str, Any]]:
-    """For JSON."""
-    return [{"state": each.name, "fate": each.fate, "text": each.text} for each in fates_of]

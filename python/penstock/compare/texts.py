@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from penstock.analysis.model import Site
 from penstock.compare import states
 from penstock.compare.advice import advice
-from penstock.compare.causes import Cause
+from penstock.compare.causes import Cause, placed
 from penstock.compare.difference import (
     ADDED,
     ALLOWED,
@@ -28,6 +27,7 @@ from penstock.compare.difference import (
     Problem,
     by_cause,
 )
+from penstock.display.text import annotation
 
 _LONGEST = 200
 """Characters of a name that are shown."""
@@ -102,9 +102,7 @@ def told(difference: Difference) -> Iterator[str]:
             indent = "    "
         for problem in problems:
             yield f"{indent}{_severity(problem)}: {shown(problem.text, 1000)}{in_brackets(problem.site)}"
-            todo = advice(difference, problem)
-            if todo and problem.severity != ALLOWED:
-                yield f"{indent}  {shown(todo, 1000)}"
+            yield from (f"{indent}  {shown(todo, 1000)}" for todo in _todo(difference, problem))
 
 
 def in_brackets(site: Site | None) -> str:
@@ -145,6 +143,12 @@ def _of_operator(each: OperatorDiff) -> Iterator[str]:
             yield f"      state {shown(state_fate.name)} {state_fate.fate}{shown(text, 500)}"
 
 
+def _todo(difference: Difference, problem: Problem) -> list[str]:
+    """The advice on a problem, if it needs any."""
+    todo = advice(difference, problem)
+    return [todo] if todo and problem.severity != ALLOWED else []
+
+
 def _severity(problem: Problem) -> str:
     return {BLOCKED: "blocked", ALLOWED: "lost, as allowed"}.get(problem.severity, problem.severity)
 
@@ -173,13 +177,8 @@ def as_json(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     document = difference.to_dict()
     for plain, problem in zip(document["problems"], difference.problems, strict=True):
         plain["advice"] = advice(difference, problem) or None
-    document["fixes"] = [_plain(fixe) for fixe in fixes]
+    document["fixes"] = [{"operator": each.operator, "text": each.text, **placed(each.site)} for each in fixes]
     return json.dumps(document, indent=1) + "\n"
-
-
-def _plain(fix: Fix) -> dict[str, Any]:
-    where = {} if fix.site is None else {"file": fix.site.file, "line": fix.site.line}
-    return {"operator": fix.operator, "text": fix.text, **where}
 
 
 def as_markdown(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
@@ -197,9 +196,7 @@ def _markdown(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
             indent = "  "
         for problem in problems:
             yield f"{indent}- **{_severity(problem)}**: {marked(problem.text, 1000)}" + _code(place(problem.site))
-            todo = advice(difference, problem)
-            if todo and problem.severity != ALLOWED:
-                yield f"{indent}  - {marked(todo, 1000)}"
+            yield from (f"{indent}  - {marked(todo, 1000)}" for todo in _todo(difference, problem))
     for problem in difference.unknown:
         yield f"- **unknown until it runs**: {marked(problem.text, 1000)}" + _code(place(problem.site))
     if fixes:
@@ -243,12 +240,13 @@ def _code(text: str) -> str:
 def as_github(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     """Workflow commands, which GitHub shows beside the lines of the program: one for each edit, at the edited line if
     it is known."""
-    groups = list(by_cause(difference.problems))
-    commands = [
-        _annotated(difference, cause, problems, fixes if len(groups) == 1 else _of(problems, fixes))
-        for cause, problems in groups
-    ]
-    commands += [annotation("notice", each.kind, each.text, each.site) for each in difference.unknown]
+    groups = by_cause(difference.problems)
+    commands: list[str] = []
+    for cause, problems in groups:
+        places = {problem.site for problem in problems if problem.site is not None}
+        own = fixes if len(groups) == 1 else [fix for fix in fixes if fix.site in places]
+        commands.append(_annotated(difference, cause, problems, own))
+    commands += [annotation("notice", each.kind, each.text, *_place(each.site)) for each in difference.unknown]
     return "".join(f"{line}\n" for line in (*commands, verdict(difference)))
 
 
@@ -256,33 +254,15 @@ def _annotated(difference: Difference, cause: Cause | None, problems: Sequence[P
     lines = [] if cause is None else [shown(cause.text, 1000)]
     for problem in problems:
         lines.append(f"{_severity(problem)}: {shown(problem.text, 1000)}")
-        todo = advice(difference, problem)
-        lines += [shown(todo, 1000)] if todo and problem.severity != ALLOWED else []
+        lines += [shown(todo, 1000) for todo in _todo(difference, problem)]
     lines += [f"to keep it: {fixe.line}" for fixe in fixes]
     level = "warning" if all(problem.severity == ALLOWED for problem in problems) else "error"
     site = problems[0].site if cause is None or cause.site is None else cause.site
-    return annotation(level, problems[0].kind, "\n".join(lines), site)
+    return annotation(level, problems[0].kind, "\n".join(lines), *_place(site))
 
 
-def _of(problems: Sequence[Problem], fixes: Sequence[Fix]) -> list[Fix]:
-    """The lines that keep the state of some problems."""
-    places = {problem.site for problem in problems if problem.site is not None}
-    return [fixe for fixe in fixes if fixe.site in places]
-
-
-def annotation(level: str, title: str, text: str, site: Site | None = None) -> str:
-    """A workflow command of GitHub; ``level`` is ``error``, ``warning`` or ``notice``."""
-    where = {} if site is None else {"file": _relative(site.file), "line": str(site.line)}
-    notes = ",".join(f"{key}={_property(value)}" for key, value in {**where, "title": title}.items())
-    return f"::{level} {notes}::{_data(text)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _place(site: Site | None) -> tuple[str | None, int | None]:
+    return (None, None) if site is None else (_relative(site.file), site.line)
 
 
 FORMATS: Mapping[str, Callable[..., str]] = MappingProxyType(

@@ -43,6 +43,11 @@ class Shown:
             yield Padding(table, (1, 0, 0, 2))
         yield from self.rest(total, what)
 
+    def listed(self, columns: Iterable[str], rows: Iterable[Iterable[str | Text]], what: str) -> Drawn:
+        """A table of rows whose number is known then."""
+        known = list(rows)
+        return self.table(columns, known, len(known), what)
+
     def rest(self, total: int, what: str) -> Drawn:
         """A line with the number of rows that are not shown."""
         if total > self.rows:

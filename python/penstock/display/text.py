@@ -17,6 +17,21 @@ def visible(text: str, limit: int | None = None) -> str:
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _UNSEEN else c for c in cut)
 
 
+def annotation(
+    level: str, title: str, text: str, file: str | None = None, line: int | None = None, last: int | None = None
+) -> str:
+    """A workflow command of GitHub, which shows it beside lines of a file; ``level`` is ``error``, ``warning`` or
+    ``notice``."""
+
+    def data(value: object) -> str:
+        return str(value).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+    parts = {"file": file, "line": line, "endLine": last, "title": title}
+    known = {name: data(value) for name, value in parts.items() if value is not None}
+    values = ",".join(f"{name}={value.replace(':', '%3A').replace(',', '%2C')}" for name, value in known.items())
+    return f"::{level} {values}::{data(text)}"
+
+
 class Lines(str):
     """A text that a notebook and IPython show line by line instead of quoted, with ``\\n``; or laid out, if it is
     Markdown."""

@@ -28,25 +28,15 @@ _LISTS = {"select": "select", "extend-select": "extend_select", "ignore": "ignor
 
 @dataclass(frozen=True)
 class LintConfiguration:
-    """Which rules are selected, and their parameters.
+    """Which rules are selected, and their parameters. Rules are given by their codes, or the beginnings of these."""
 
-    Attributes:
-        select: codes or beginnings of codes, instead of the default rules; None for the default rules.
-        extend_select: codes of additional rules.
-        ignore: codes of rules that are not applied.
-        per_file_ignores: likewise, by pattern of file names, relative to ``root``.
-        long_running: whether to treat all programs as ones that are started again from their state.
-        large_capture: data of at least so many bytes that travels with a function is large.
-        root: folder that patterns are relative to.
-    """
-
-    select: tuple[str, ...] | None = None
-    extend_select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    long_running: bool = False
-    large_capture: int = LARGE
-    root: Path = field(default_factory=Path.cwd)
+    select: tuple[str, ...] | None = None  # instead of the default rules
+    extend_select: tuple[str, ...] = ()  # additional rules
+    ignore: tuple[str, ...] = ()  # rules that are not applied
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])  # by pattern
+    long_running: bool = False  # whether to treat all programs as ones that are started again from their state
+    large_capture: int = LARGE  # data of at least so many bytes that travels with a function is large
+    root: Path = field(default_factory=Path.cwd)  # folder that patterns of file names are relative to
 
     def __post_init__(self) -> None:
         for where, codes in (
@@ -55,7 +45,13 @@ class LintConfiguration:
             ("ignore", self.ignore),
             *((f"per-file-ignores of {pattern!r}", codes) for pattern, codes in self.per_file_ignores.items()),
         ):
-            check_codes(codes, where)
+            for pattern in codes:
+                if not pattern or not any(matches(code, pattern) for code in RULES):
+                    near = get_close_matches(pattern, RULES, 1, 0.5)
+                    raise ConfigurationError(
+                        f"{where} names the rule {pattern!r}, which does not exist. Give a code such as "
+                        f"{near[0] if near else 'PS001'}, the beginning of some, such as PS2, or {ALL}."
+                    )
 
     def selects(self, code: str) -> bool:
         """Whether a rule is selected, apart from ignores of single files."""
@@ -102,26 +98,9 @@ def _closeness(code: str, pattern: Iterable[str]) -> int:
     return max((0 if each == ALL else len(each) for each in pattern if matches(code, each)), default=-1)
 
 
-def check_codes(codes: Iterable[str], where: str) -> None:
-    """Refuse codes that match no rule, with a ConfigurationError that says where they are."""
-    for pattern in codes:
-        if not pattern or not any(matches(code, pattern) for code in RULES):
-            near = get_close_matches(pattern, RULES, 1, 0.5)
-            raise ConfigurationError(
-                f"{where} names the rule {pattern!r}, which does not exist. Give a code such as "
-                f"{near[0] if near else 'PS001'}, the beginning of some, such as PS2, or {ALL}."
-            )
-
-
 def find_configuration(program: Path) -> LintConfiguration:
-    """The configuration of the nearest pyproject.toml with the table, in the folder of a program or above it.
-
-    Args:
-        program: the file of the program.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or has an unknown name or a wrong value.
-    """
+    """The configuration of the nearest pyproject.toml with the table, in the folder of a program's file or above it; a
+    ConfigurationError if that cannot be read, or has an unknown name or a wrong value."""
     for folder in program.resolve().parents:
         file = folder / "pyproject.toml"
         if file.is_file():
@@ -148,10 +127,8 @@ def read_configuration(table: Mapping[str, Any], root: Path, where: str) -> Lint
         if name in _LISTS:
             values[_LISTS[name]] = _codes(value, f"{name} of {TABLE} in {where}")
         elif name == "per-file-ignores" and isinstance(value, Mapping):
-            pairs = cast("Mapping[str, Any]", value).items()
-            values["per_file_ignores"] = {
-                pattern: _codes(each, f"{name} of {TABLE} in {where}") for pattern, each in pairs
-            }
+            pairs, place = cast("Mapping[str, Any]", value).items(), f"{name} of {TABLE} in {where}"
+            values["per_file_ignores"] = {pattern: _codes(each, place) for pattern, each in pairs}
         elif name == "long-running" and isinstance(value, bool):
             values["long_running"] = value
         elif name == "large-capture" and type(value) is int and value > 0:

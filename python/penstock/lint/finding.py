@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from penstock.display.text import visible
+from penstock.display.text import annotation, visible
 
 FORMAT = 1
 """Version of :func:`as_json`."""
@@ -16,27 +16,16 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a rule has found; plain data.
+    """One thing that a rule has found; plain data."""
 
-    Attributes:
-        code: of the rule, such as ``PS001``.
-        rule: its name, such as ``stateful-operator-without-uid``.
-        message: the problem, its effect, and what to do.
-        node: id of the StreamNode that is meant; None for the program as a whole.
-        operator: its name; None likewise.
-        file: of the program, where the operator is made; None if unknown.
-        line: in that file, from 1; None likewise.
-        last_line: the last line of the call that begins there.
-    """
-
-    code: str
-    rule: str
-    message: str
-    node: int | None = None
-    operator: str | None = None
-    file: str | None = None
-    line: int | None = None
-    last_line: int | None = None
+    code: str  # of the rule, such as ``PS001``
+    rule: str  # its name, such as ``stateful-operator-without-uid``
+    message: str  # the problem, its effect, and what to do
+    node: int | None = None  # id of the StreamNode that is meant; None for the program as a whole
+    operator: str | None = None  # its name
+    file: str | None = None  # where the operator is made; None if unknown
+    line: int | None = None  # in that file, from 1
+    last_line: int | None = None  # the last line of the call that begins there
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain data, for JSON."""
@@ -68,22 +57,10 @@ def as_json(findings: Sequence[Finding]) -> str:
 
 def as_github(findings: Sequence[Finding]) -> str:
     """A workflow command of GitHub for each, which shows it beside the line in a pull request."""
-    return "\n".join(_annotation(_relative(finding)) for finding in findings)
-
-
-def _annotation(finding: Finding) -> str:
-    title = f"{finding.code} ({finding.rule})"
-    parts = {"file": finding.file, "line": finding.line, "endLine": finding.last_line, "title": title}
-    values = ",".join(f"{name}={_property(str(value))}" for name, value in parts.items() if value is not None)
-    return f"::error {values}::{_data(finding.message)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return "\n".join(
+        annotation("error", f"{each.code} ({each.rule})", each.message, each.file, each.line, each.last_line)
+        for each in map(_relative, findings)
+    )
 
 
 def _relative(finding: Finding) -> Finding:

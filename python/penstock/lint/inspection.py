@@ -13,6 +13,7 @@ import functools
 import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
@@ -36,19 +37,12 @@ _CONSTANTS = (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"], ["LOAD_SMALL_INT
 
 @dataclass(frozen=True)
 class Uses:
-    """The names that the code of a function uses.
+    """The names that the code of a function uses."""
 
-    Attributes:
-        calls: functions and classes by full name, such as ``time.time``, if they are global names or their attributes.
-        attributes: names of attributes of any object.
-        written: global variables, and those of an enclosing function, that it assigns to while it processes records.
-        constant: whether it only returns a constant.
-    """
-
-    calls: frozenset[str] = frozenset()
-    attributes: frozenset[str] = frozenset()
-    written: frozenset[str] = frozenset()
-    constant: bool = False
+    calls: frozenset[str] = frozenset()  # global functions, classes and their attributes, such as ``time.time``
+    attributes: frozenset[str] = frozenset()  # names of attributes of any object
+    written: frozenset[str] = frozenset()  # variables outside of it that it assigns to while it processes records
+    constant: bool = False  # whether it only returns a constant
 
 
 def user_functions(operator: Any) -> list[Any]:
@@ -94,7 +88,7 @@ class Inspector:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._seen: dict[int, tuple[Any, Uses]] = {}
+        self._codes: dict[int, tuple[Any, Uses]] = {}  # with the object, which keeps its id
         self._sizes: dict[int, tuple[Any, int]] = {}
 
     def uses(self, function: Any) -> Uses:
@@ -106,37 +100,27 @@ class Inspector:
         return self._together([code for code in _codes(function) if code[0].co_name not in ONCE])
 
     def _together(self, codes: list[tuple[CodeType, Mapping[str, Any]]]) -> Uses:
-        names, every = [code.co_name for code, _ in codes], [self._code(*each) for each in codes]
+        for code, names in codes:
+            if id(code) not in self._codes:
+                self._codes[id(code)] = (code, _read(code, names))
+        every = [self._codes[id(code)][1] for code, _ in codes]
         if len(every) == 1:
             return every[0]
-        if not every:
-            return Uses()
         nothing = frozenset[str]()
         return Uses(
             nothing.union(*(each.calls for each in every)),
             nothing.union(*(each.attributes for each in every)),
-            nothing.union(*(each.written for name, each in zip(names, every, strict=True) if name not in ONCE)),
+            nothing.union(*(self._codes[id(code)][1].written for code, _ in codes if code.co_name not in ONCE)),
         )
-
-    def _code(self, code: CodeType, names: Mapping[str, Any]) -> Uses:
-        known = self._seen.get(id(code))
-        if known is None:
-            known = self._seen[id(code)] = (code, _read(code, names))  # with the code, which keeps its id
-        return known[1]
 
     def carried(self, function: Any) -> tuple[str, int] | None:
         """The name and approximate bytes of the largest object that travels with a function; None below the limit."""
-        large = [(size, name) for name, part in carried_parts(function) if (size := self._size(part)) >= self._limit]
-        if not large:
-            return None
-        size, name = max(large)
-        return name, size
-
-    def _size(self, value: Any) -> int:
-        known = self._sizes.get(id(value))
-        if known is None:
-            known = self._sizes[id(value)] = (value, _size(value, self._limit))
-        return known[1]
+        size, name = 0, ""
+        for each, part in carried_parts(function):
+            if id(part) not in self._sizes:
+                self._sizes[id(part)] = (part, _size(part, self._limit))
+            size, name = max((size, name), (self._sizes[id(part)][1], each))
+        return (name, size) if size >= self._limit else None
 
 
 def _codes(function: Any) -> Iterator[tuple[CodeType, Mapping[str, Any]]]:
@@ -182,7 +166,7 @@ def _read(code: CodeType, names: Mapping[str, Any]) -> Uses:
         for step in dis.get_instructions(current):
             steps.append(step.opname)
             if step.opname == "LOAD_GLOBAL":
-                path = _global(names, step.argval)
+                path = names.get(step.argval, getattr(builtins, step.argval, None))
             elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
                 attributes.add(step.argval)
                 path = None if path is None else _attribute(path, step.argval)
@@ -195,10 +179,6 @@ def _read(code: CodeType, names: Mapping[str, Any]) -> Uses:
         if current is code:
             constant = [each for each in steps if each not in _PLUMBING] in _CONSTANTS
     return Uses(frozenset(calls), frozenset(attributes), frozenset(written), constant)
-
-
-def _global(names: Mapping[str, Any], name: str) -> Any:
-    return names.get(name, getattr(builtins, name, None))
 
 
 def _attribute(owner: Any, name: str) -> Any:
@@ -245,13 +225,16 @@ def attributes_of(value: object) -> Mapping[str, Any]:
         return {}
 
 
+def closure_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """The variables of enclosing functions, without those that are not assigned yet."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):
+            yield name, cell.cell_contents
+
+
 def _variables(function: FunctionType) -> Iterator[tuple[str, Any]]:
     code = function.__code__
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
+    yield from closure_of(function)
     defaults = function.__defaults__ or ()
     yield from zip(code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True)
     if function.__module__ == "__main__":

@@ -38,10 +38,9 @@ def lint(
 
     Args:
         pipeline: the program, as an executor gets it.
-        configuration: which rules are selected; None for the default ones.
-        known: facts besides the program: uids of a second run, a lock file. Its ``long_running`` and ``large`` are
-            those of the configuration, if one is given.
-        file: of the program, whose comments count for findings without a place too; None if there is none.
+        configuration: which rules are selected.
+        known: facts besides the program; a configuration overrides its ``long_running`` and ``large``.
+        file: of the program, whose comments count for findings without a place too.
     """
     return lint_jobs([(pipeline, known or Known())], configuration, file=file)
 
@@ -53,15 +52,9 @@ def lint_jobs(
     file: str | None = None,
     whole: bool = True,
 ) -> list[Finding]:
-    """The findings of the rules in several jobs of one program. A finding that repeats at the same place, as in a
-    function that makes several jobs, is reported once.
-
-    Args:
-        jobs: each with facts besides the program.
-        configuration: as of :func:`lint`.
-        file: as of :func:`lint`.
-        whole: whether these are all jobs of the program. Otherwise unused comments are not reported.
-    """
+    """As :func:`lint`, the findings in several jobs of one program, each with facts besides it. A finding that repeats
+    at the same place, as in a function that makes several jobs, is reported once. Unused comments are only reported if
+    these are all jobs of the program: ``whole``."""
     chosen = configuration or LintConfiguration()
     file = None if file is None else _absolute(file)
     found: list[Finding] = []
@@ -76,11 +69,15 @@ def lint_jobs(
         found += [each for each in of_job if _visible_part(each) not in before]
         files.update(places.files())
     comments = _read_comments([*(each.file for each in found), *sorted(files)])
-    kept = [each for each in found if not _is_suppressed(each, chosen, comments, file)]
+    kept: list[Finding] = []
+    for each in found:  # comments come before the configuration, so that their codes count as used
+        in_file = comments.get(each.file or file or "")
+        if in_file is None or not in_file.suppress(each.code, each.line, each.last_line):
+            kept.append(each)
     for name, in_file in comments.items():
         of_comments = (each for comment in in_file.all for each in comment.findings(name, chosen))
-        reported = (of_comment for of_comment in of_comments if whole or of_comment.code != unused_suppression.code)
-        kept += [each for each in reported if not _is_ignored(each, chosen)]
+        kept += [each for each in of_comments if whole or each.code != unused_suppression.code]
+    kept = [each for each in kept if not any(matches(each.code, code) for code in chosen.ignored_in(each.file))]
     return sorted(kept, key=lambda finding: finding.place)
 
 
@@ -131,17 +128,3 @@ def _read_comments(files: Iterable[str | None]) -> dict[str, Comments]:
             except (OSError, UnicodeDecodeError, ValueError):
                 found[file] = Comments("")
     return found
-
-
-def _is_ignored(finding: Finding, configuration: LintConfiguration) -> bool:
-    return any(matches(finding.code, each) for each in configuration.ignored_in(finding.file))
-
-
-def _is_suppressed(
-    finding: Finding, configuration: LintConfiguration, comments: dict[str, Comments], program: str | None
-) -> bool:
-    """Whether a comment or the configuration suppresses a finding. Comments come first, so that their codes count as
-    used."""
-    file = finding.file or program
-    by_comment = file in comments and comments[file].suppress(finding.code, finding.line, finding.last_line)
-    return by_comment or _is_ignored(finding, configuration)

@@ -1,7 +1,7 @@
 """Rules: functions with codes, whose docstrings are their pages.
 
-The docstring says in its first sentence what is wrong, then why, and ends with a program under ``Example::``. Lines
-with ``-`` are those of the bad program only, lines with ``+`` those of the good one. The pages of the documentation are
+The docstring says in its first sentence what is wrong, then why, and ends with an indented program. Lines with ``-``
+are those of the bad program only, lines with ``+`` those of the good one. The pages of the documentation are
 made of docstrings, and the tests run both programs: the rule must find the first and must not find the second.
 
 A rule looks at one thing at a time, such as an operator, a sink or a function, and returns a message if something is
@@ -14,55 +14,42 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from penstock.lint.subject import Subject
 from penstock.plan import StreamNode
 
-_EXAMPLE = re.compile(r"^Example::\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+_EXAMPLE = re.compile(r"\n((?:    .*\n|\n)+)\Z")
 
 
 class Found(NamedTuple):
-    """A message of a rule, with its node.
+    """A message of a rule, with its node."""
 
-    Attributes:
-        message: the problem, its effect, and what to do.
-        node: id of the operator; None for the program as a whole.
-        call: the call that is meant, as messages name it with its place, where it makes no operator.
-    """
-
-    message: str
-    node: int | None = None
-    call: str = ""
+    message: str  # the problem, its effect, and what to do
+    node: int | None = None  # id of the operator; None for the program as a whole
+    call: str = ""  # the call that is meant, as messages name it with its place, where it makes no operator
 
 
 Listed = Iterator[tuple[int | None, tuple[Any, ...]]]
 """Nodes, None for the program as a whole, with the arguments of a check."""
 Scope = Callable[[Subject], Listed]
 """Lists what a rule looks at."""
-Check = Callable[..., "str | Iterable[str | Found] | None"]
-"""Looks at one thing; returns a message, or several. An empty message is none."""
+Message = str | Literal[False]
+"""What is wrong; false, or an empty text, for nothing."""
+Check = Callable[..., "Message | Iterable[str | Found] | None"]
+"""Looks at one thing; returns a message, or several."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule.
+    """A rule."""
 
-    Attributes:
-        code: ``PS`` and three digits; the first is the group's. It never changes, and is never used again.
-        check: looks at one thing of the scope.
-        scope: lists what is looked at.
-        default: whether the rule is selected by default.
-        needs_uid: whether a uid is missing, so that ``--fix`` can write it.
-        found_by: what the rule needs besides the program; "" for nothing.
-    """
-
-    code: str
+    code: str  # ``PS`` and three digits; the first is the group's. It never changes, and is never used again
     check: Check
     scope: Scope
-    default: bool = True
-    needs_uid: bool = False
-    found_by: str = ""
+    default: bool = True  # whether it is selected by default
+    needs_uid: bool = False  # whether a uid is missing, so that ``--fix`` can write it
+    found_by: str = ""  # what it needs besides the program
 
     @property
     def _doc(self) -> str:
@@ -83,9 +70,9 @@ class Rule:
     def examples(self) -> dict[str, str]:
         """The programs that the rule finds, ``Bad``, and does not find, ``Good``."""
         found = _EXAMPLE.search(f"{self._doc}\n")
-        lines = [] if found is None else [line[4:] for line in found[1].rstrip().split("\n")]
-        sides = (("Bad", "+"), ("Good", "-"))
-        return {side: "\n".join(line[2:] for line in lines if line[:1] != other) for side, other in sides}
+        lines = [] if found is None else [line[4:] for line in found[1].strip("\n").split("\n")]
+        sides = {"Bad": "+", "Good": "-"}
+        return {side: "\n".join(line[2:] for line in lines if line[:1] != other) for side, other in sides.items()}
 
     def find(self, subject: Subject) -> Iterator[Found]:
         """The findings of the rule in a program, in any order. O(operators + edges), besides looking at functions."""

@@ -17,7 +17,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from penstock.lint.inspection import class_of, is_of, is_of_program, methods_of
+from penstock.lint.inspection import class_of, closure_of, is_of, is_of_program, methods_of
 
 Tree = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _LAMBDA = "<lambda>"
@@ -39,15 +39,8 @@ class Source:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of its positional parameters, without that of the object."""
-        arguments = self.tree.args
-        names = tuple(each.arg for each in (*arguments.posonlyargs, *arguments.args))
-        return names[1:] if self.is_method else names
-
-    @property
-    def is_method(self) -> bool:
-        """Whether its first parameter is an object."""
-        arguments = [*self.tree.args.posonlyargs, *self.tree.args.args]
-        return bool(arguments) and arguments[0].arg == "self"
+        names = _arguments(self.tree)
+        return names[1:] if names[:1] == ("self",) else names
 
     @property
     def is_generator(self) -> bool:
@@ -91,7 +84,7 @@ class Sources:
         for name, plain in _plain(function, method):
             tree = self._tree(plain.__code__)
             if tree is not None and name not in found:
-                found[name] = Source(name, tree, plain, ChainMap(_closure(plain), plain.__globals__))
+                found[name] = Source(name, tree, plain, ChainMap(dict(closure_of(plain)), plain.__globals__))
         return found
 
     def enclosing(self, source: Source) -> Iterator[ast.AST]:
@@ -118,7 +111,7 @@ class Sources:
             return None
         arguments = code.co_varnames[: code.co_argcount]
         same = file.functions.get((code.co_firstlineno, code.co_name), [])
-        fit = [each for each in same if tuple(a.arg for a in (*each.args.posonlyargs, *each.args.args)) == arguments]
+        fit = [each for each in same if _arguments(each) == arguments]
         if len(fit) > 1:
             fit = [each for each in fit if _contains(each, code)]
         return fit[0] if len(fit) == 1 else None
@@ -127,6 +120,10 @@ class Sources:
         if name not in self._files:
             self._files[name] = _parsed(name)
         return self._files[name]
+
+
+def _arguments(tree: Tree) -> tuple[str, ...]:
+    return tuple(each.arg for each in (*tree.args.posonlyargs, *tree.args.args))
 
 
 def _plain(function: Any, method: str) -> Iterator[tuple[str, FunctionType]]:
@@ -140,24 +137,14 @@ def _plain(function: Any, method: str) -> Iterator[tuple[str, FunctionType]]:
     yield from methods_of(function if is_of(function, type) else class_of(function))
 
 
-def _closure(function: FunctionType) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-    return found
-
-
 def _parsed(name: str) -> _File | None:
     linecache.checkcache(name)
     lines = linecache.getlines(name)
     try:
-        tree = ast.parse("".join(lines)) if lines else None
+        tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    if tree is None:
+    if not lines:
         return None
     functions: dict[tuple[int, str], list[Tree]] = {}
     parents: dict[ast.AST, ast.AST] = {}

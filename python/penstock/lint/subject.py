@@ -79,19 +79,12 @@ class Body(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """Facts besides the program.
+    """Facts besides the program."""
 
-    Attributes:
-        uids: by node, of the same program planned a second time; None if it was planned once.
-        max_parallelisms: by operator ID, in the lock file; None without one.
-        long_running: whether to treat any program as one that is started again from its state.
-        large: data of at least so many bytes that travels with a function is large.
-    """
-
-    uids: Mapping[int, str | None] | None = None
-    max_parallelisms: Mapping[str, int] | None = None
-    long_running: bool = False
-    large: int = LARGE
+    uids: Mapping[int, str | None] | None = None  # by node, of the same program planned a second time
+    max_parallelisms: Mapping[str, int] | None = None  # by operator ID, in the lock file
+    long_running: bool = False  # whether to treat any program as one that is started again from its state
+    large: int = LARGE  # data of at least so many bytes that travels with a function is large
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,27 +114,24 @@ class Subject:
     @cached_property
     def inputs(self) -> Mapping[int, list[StreamEdge]]:
         """The edges into each node."""
-        found: dict[int, list[StreamEdge]] = {node: [] for node in self.nodes}
-        for edge in self.edges:
-            found[edge.target].append(edge)
-        return found
+        return self._edges("target")
 
     @cached_property
     def outputs(self) -> Mapping[int, list[StreamEdge]]:
         """The edges out of each node."""
+        return self._edges("source")
+
+    def _edges(self, end: str) -> Mapping[int, list[StreamEdge]]:
         found: dict[int, list[StreamEdge]] = {node: [] for node in self.nodes}
         for edge in self.edges:
-            found[edge.source].append(edge)
+            found[getattr(edge, end)].append(edge)
         return found
 
     @cached_property
     def chains(self) -> list[list[int]]:
         """The nodes of each chain, heads first. Operators that share a head share its chain."""
-        upstream = {
-            self.edges[verdict.edge].target: self.edges[verdict.edge].source
-            for verdict in self.verdicts
-            if verdict.chained
-        }
+        chained = [self.edges[verdict.edge] for verdict in self.verdicts if verdict.chained]
+        upstream = {edge.target: edge.source for edge in chained}
         chain_of: dict[int, list[int]] = {}
         for node in self.nodes:  # what is chained to a node has been added after it
             chain = chain_of[node] = chain_of.get(upstream.get(node, node), [])

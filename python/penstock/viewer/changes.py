@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,8 @@ CHANGED = "changed"
 """The status of an operator that has kept its ID, and differs otherwise."""
 LOST = "lost"
 """The status of an operator whose state is not found again."""
+_LOSES = frozenset(("orphaned", "taken by another", "blocked", "lost in part"))
+_KEEPS = frozenset(("kept", "new"))
 
 
 def united(difference: Difference) -> tuple[ProgramModel, dict[int, dict[str, Any]]]:
@@ -31,31 +32,20 @@ def united(difference: Difference) -> tuple[ProgramModel, dict[int, dict[str, An
             node = here[operator.old.node] = after + len(gone)
             gone.append(replace(operator.old, node=node, vertex=None, chain_index=None))
         changes[node] = _change(operator)
-    removed = {each.node for each in gone}
-    edges = [_moved(edge, here, len(new.edges) + at) for at, edge in enumerate(old.edges) if _known(edge, here)]
-    back = tuple(edge for edge in edges if edge.source in removed or edge.target in removed)
+    removed, back = {each.node for each in gone}, list[EdgeModel]()
+    for index, edge in enumerate(old.edges, len(new.edges)):
+        source, target = here.get(edge.source), here.get(edge.target)
+        if source is not None and target is not None and not removed.isdisjoint((source, target)):
+            reason = f"it was {'chained' if edge.chained else 'there'} in the older plan"
+            ends = {"source": source, "target": target, "index": index}
+            back.append(replace(edge, **ends, chained=False, rule=None, reason=reason))
     return replace(new, operators=(*new.operators, *gone), edges=(*new.edges, *back)), changes
-
-
-_LOSES = frozenset(("orphaned", "taken by another", "blocked", "lost in part"))
-_KEEPS = frozenset(("kept", "new"))
 
 
 def judged(difference: Difference) -> Verdict:
     """The verdict of a page of two plans."""
     problems = [f"{shown(problem.operator, 100)}: {shown(problem.text, 1000)}." for problem in difference.problems]
     return {"safe": difference.safe, "text": verdict(difference), "problems": problems}
-
-
-def _known(edge: EdgeModel, here: Mapping[int, int]) -> bool:
-    return edge.source in here and edge.target in here
-
-
-def _moved(edge: EdgeModel, here: Mapping[int, int], index: int) -> EdgeModel:
-    reason = f"it was {'chained' if edge.chained else 'there'} in the older plan"
-    return replace(
-        edge, source=here[edge.source], target=here[edge.target], index=index, chained=False, rule=None, reason=reason
-    )
 
 
 def _change(each: OperatorDiff) -> dict[str, Any]:
@@ -70,11 +60,10 @@ def _change(each: OperatorDiff) -> dict[str, Any]:
         "what differs": list(each.changes),
         "states": [f"{fate.name}: {fate.fate}{f', {fate.text}' if fate.text else ''}" for fate in each.states],
     }
-    cause = "" if each.cause is None else each.cause.text
     loses = each.state in _LOSES or any(fate.fate not in _KEEPS for fate in each.states)
     return {
         "status": LOST if loses else status,
         "change": status,
-        "cause": cause,
+        "cause": "" if each.cause is None else each.cause.text,
         "details": {name: value for name, value in details.items() if value},
     }

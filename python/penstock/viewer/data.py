@@ -14,7 +14,6 @@ from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, Prog
 FORMAT = 1
 """Version of the data."""
 
-_APART = ("states", "site")
 _ESCAPED = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
@@ -34,50 +33,34 @@ def page_data(
 ) -> dict[str, Any]:
     """The data of a page: a plan, the changes of operators since an older plan by node, the feed of a running job, and
     the verdict on state of the older plan. O(operators + edges)."""
-    about = {"penstock": penstock.__version__, "verdict": verdict}
-    return {
-        "format": FORMAT,
-        "model": {**_model(model, changes), **about},
-        "live": None if feed is None else dict(feed),
+    here = os.path.join(os.getcwd(), "")  # files below it are named relative to it, as a page may be shared
+    sites = [operator.site for operator in model.operators]
+    states = [operator.states for operator in model.operators]
+    more: dict[str, list[Any]] = {
+        "states": [None if each is None else [asdict(state) for state in each] for each in states],
+        "file": [site and site.file.removeprefix(here) for site in sites],
+        "line": [site and site.line for site in sites],
+        "call": [site and site.call for site in sites],
     }
-
-
-def _model(model: ProgramModel, changes: Mapping[int, Mapping[str, Any]] | None) -> dict[str, Any]:
-    more: dict[str, list[Any]] = {"states": [_states(operator) for operator in model.operators], **_sites(model)}
     if changes is not None:
         more["change"] = [changes.get(operator.node) for operator in model.operators]
-    return {
+    resources = {"resources": [dict(vertex.resources) for vertex in model.vertices]}
+    document = {
         "name": model.name,
         "flink": model.flink,
         "refused": model.refused,
-        "operators": table(model.operators, _names(OperatorModel, _APART), more),
+        "operators": table(model.operators, _names(OperatorModel, "states", "site"), more),
         "edges": table(model.edges, _names(EdgeModel)),
-        "vertices": table(model.vertices, _names(VertexModel, ("resources",)), _resources(model)),
+        "vertices": table(model.vertices, _names(VertexModel, "resources"), resources),
         "job_edges": table(model.job_edges, _names(JobEdgeModel)),
+        "penstock": penstock.__version__,
+        "verdict": verdict,
     }
+    return {"format": FORMAT, "model": document, "live": None if feed is None else dict(feed)}
 
 
-def _names(of: type, without: tuple[str, ...] = ()) -> list[str]:
+def _names(of: type, *without: str) -> list[str]:
     return [field.name for field in fields(of) if field.name not in without]
-
-
-def _resources(model: ProgramModel) -> dict[str, list[Any]]:
-    return {"resources": [dict(vertex.resources) for vertex in model.vertices]}
-
-
-def _states(operator: OperatorModel) -> list[dict[str, Any]] | None:
-    return None if operator.states is None else [asdict(state) for state in operator.states]
-
-
-def _sites(model: ProgramModel) -> dict[str, list[Any]]:
-    """Places as columns; files below the working folder relative to it, as a page may be shared."""
-    here = os.path.join(os.getcwd(), "")
-    sites = [operator.site for operator in model.operators]
-    return {
-        "file": [None if site is None else site.file.removeprefix(here) for site in sites],
-        "line": [None if site is None else site.line for site in sites],
-        "call": [None if site is None else site.call for site in sites],
-    }
 
 
 def embedded(data: Any) -> str:

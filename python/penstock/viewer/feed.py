@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TypedDict
 
-from penstock.metrics.running import RunningMetrics, RunningOperator, RunningVertex
+from penstock.metrics.running import RunningMetrics, RunningVertex
 
 EVERY = 1000
 """Milliseconds between two requests of the page."""
@@ -59,15 +59,15 @@ def numbers(metrics: RunningMetrics) -> Numbers:
 
 
 def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> VertexNumbers:
-    """The numbers of a chain; the input rate of a source is what it emits."""
+    """The numbers of a chain; the input rate of a source is what it emits, the output rate of a sink what it gets."""
     chain = [metrics.operators[operator] for operator in vertex.operators]
-    head = chain[0]
+    head, last = chain[0], chain[-1]
     lags = [each.watermark_lag_ms for each in chain if each.watermark_lag_ms is not None]
     return {
         "id": head.operator_id,
         "name": vertex.name,
         "in_rate": head.out_rate if head.operator_id in metrics.sources else head.in_rate,
-        "out_rate": _out_rate(chain, metrics),
+        "out_rate": last.in_rate if last.operator_id in metrics.sinks else last.out_rate,
         "busy": vertex.busy if vertex.tasks else None,
         "lag_ms": max(lags, default=None),
         "state_bytes": sum(each.state.bytes for each in chain),
@@ -75,9 +75,3 @@ def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> VertexNumbers:
         "tasks": dict(Counter(task.state for task in vertex.tasks)),
         "records_behind": None if head.source is None else head.source.records_behind,
     }
-
-
-def _out_rate(chain: list[RunningOperator], metrics: RunningMetrics) -> float:
-    """The output rate of a chain: that of its last operator; for a sink, its input rate."""
-    last = chain[-1]
-    return last.in_rate if last.operator_id in metrics.sinks else last.out_rate

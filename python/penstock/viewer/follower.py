@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.model import OperatorModel, ProgramModel, VertexModel
+from penstock.compare.savepoints import operator_with_state
 from penstock.errors import JobFolderError
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest
@@ -50,9 +52,15 @@ class JobFollower:
         over, living = max(newest.time - oldest.time, 1), self._files.owners.living() is not None
         # a dead job reads nothing, nor does one without a commit for so long
         per_second = 1000 / over if living and self._now() - newest.time <= _SPAN_MS + over else 0.0
-        rates = {counter: (_read(newest, counter) - _read(oldest, counter)) * per_second for counter in newest.counters}
-        sent = {counter: (_sent(newest, counter) - _sent(oldest, counter)) * per_second for counter in newest.counters}
-        sources = [head for head in _heads(self.model) if head not in rates or not _read(newest, head)]
+        rates, sent = (
+            {each: (_sum(newest, each, name) - _sum(oldest, each, name)) * per_second for each in newest.counters}
+            for name in ("records_in", "records_out")
+        )
+        read = {edge.target for edge in self.model.edges}
+        goes_on = {edge.source for edge in self.model.edges}
+        heads = [each.operator_id for each in self.model.operators if each.node not in read]
+        ends = [each.operator_id for each in self.model.operators if each.node not in goes_on]
+        sources = [head for head in heads if head not in rates or not _sum(newest, head, "records_in")]
         vertices = [self._vertex(vertex, newest, rates, sent) for vertex in self.model.vertices]
         return {
             "job": newest.job,
@@ -60,7 +68,7 @@ class JobFollower:
             "seconds": (self._now() - self._began) / 1000,
             "version": newest.version,
             "in_rate": sum(sent.get(source, 0) for source in sources),
-            "out_rate": sum(rates.get(end, 0) for end in _ends(self.model)),
+            "out_rate": sum(rates.get(end, 0) for end in ends),
             "records_behind": None,
             "step_ms": over / max(newest.version - oldest.version, 1) if newest is not oldest else 0,
             "bottleneck": None,
@@ -72,8 +80,10 @@ class JobFollower:
     ) -> VertexNumbers:
         chain = [self.model.by_node[node] for node in vertex.operators]
         head, last = chain[0].operator_id, chain[-1].operator_id
-        watermarks = [mark for each in chain for mark in _watermarks(newest, each.operator_id)]
-        files = [file for each in chain for file in _state(newest, each.effective_id)]
+        counters = [task for each in chain for task in newest.counters.get(each.operator_id, ())]
+        watermarks = {task.get("output_watermark", NO_WATERMARK) for task in counters} - {NO_WATERMARK, END_OF_TIME}
+        known = [newest.operators[each.effective_id] for each in chain if each.effective_id in newest.operators]
+        state_bytes = sum(file.bytes for operator in known for files in operator.subtasks for file in files)
         return {
             "id": vertex.id,
             "name": vertex.name,
@@ -81,7 +91,7 @@ class JobFollower:
             "out_rate": sent.get(last, 0) or rates.get(last, 0),
             "busy": None,
             "lag_ms": lag(self._now(), min(watermarks)) if watermarks else None,
-            "state_bytes": sum(file.bytes for file in files),
+            "state_bytes": state_bytes,
             "state_keys": 0,
             "tasks": {},
             "records_behind": None,
@@ -99,35 +109,8 @@ class JobFollower:
         return self._recent[-1] if self._recent else None
 
 
-def _read(manifest: StepManifest, operator: str) -> int:
-    return sum(each.get("records_in", 0) for each in manifest.counters.get(operator, ()))
-
-
-def _sent(manifest: StepManifest, operator: str) -> int:
-    return sum(each.get("records_out", 0) for each in manifest.counters.get(operator, ()))
-
-
-def _watermarks(manifest: StepManifest, operator: str) -> Iterator[int]:
-    for each in manifest.counters.get(operator, ()):
-        mark = each.get("output_watermark", NO_WATERMARK)
-        if mark not in (NO_WATERMARK, END_OF_TIME):
-            yield mark
-
-
-def _state(manifest: StepManifest, operator: str) -> Iterator[Any]:
-    found = manifest.operators.get(operator)
-    for chain in () if found is None else found.subtasks:
-        yield from chain
-
-
-def _heads(model: ProgramModel) -> Iterator[str]:
-    read = {edge.target for edge in model.edges}
-    return (operator.operator_id for operator in model.operators if operator.node not in read)
-
-
-def _ends(model: ProgramModel) -> Iterator[str]:
-    goes_on = {edge.source for edge in model.edges}
-    return (operator.operator_id for operator in model.operators if operator.node not in goes_on)
+def _sum(manifest: StepManifest, operator: str, counter: str) -> int:
+    return sum(each.get(counter, 0) for each in manifest.counters.get(operator, ()))
 
 
 def _guessed(job: str, manifest: StepManifest | None) -> ProgramModel:
@@ -140,40 +123,22 @@ def _guessed(job: str, manifest: StepManifest | None) -> ProgramModel:
     known = {**manifest.sources, **manifest.operators}
     ids = sorted({*manifest.counters, *known, *manifest.tasks})
     operators = tuple(_operator(at, each, known.get(each), manifest) for at, each in enumerate(ids))
-    return ProgramModel(job, "1.11", operators, (), tuple(_alone(operators)), ())
+    vertices = (
+        VertexModel(at, op.operator_id, op.name, (at,), op.parallelism, op.effective_max_parallelism, "")
+        for at, op in enumerate(operators)
+    )
+    return ProgramModel(job, "1.11", operators, (), tuple(vertices), ())
 
 
 def _operator(node: int, operator_id: str, known: Any, manifest: StepManifest) -> OperatorModel:
-    uid = None if known is None else known.uid
+    kind = "source" if operator_id in manifest.sources else "operator"
+    name = getattr(known, "name", "") or f"operator {operator_id[:8]}"
     parallelism = len(manifest.counters.get(operator_id, ())) or manifest.parallelism
-    groups = getattr(known, "max_parallelism", 0)
-    return OperatorModel(
-        node=node,
-        name=getattr(known, "name", "") or f"operator {operator_id[:8]}",
-        kind="source" if operator_id in manifest.sources else "operator",
-        type="",
-        uid=uid,
-        user_hash=None,
-        operator_id=operator_id,
-        origin="uid" if uid else "position",
-        pinned=None,
-        parallelism=parallelism,
-        max_parallelism=None,
-        effective_max_parallelism=groups,
+    sizes = parallelism, getattr(known, "max_parallelism", 0)
+    return replace(
+        operator_with_state(node, kind, name, getattr(known, "uid", None) or None, operator_id, sizes),
         vertex=node,
         chain_index=0,
-        slot_sharing_group="",
-        chaining="",
-        keyed=False,
         stateful=operator_id in manifest.operators,
-        states=None,
-        site=None,
-        description="",
         unknown="the plan of the job is not known; give the program's file too",
     )
-
-
-def _alone(operators: Iterable[OperatorModel]) -> Iterator[VertexModel]:
-    for at, each in enumerate(operators):
-        groups = each.effective_max_parallelism
-        yield VertexModel(at, each.operator_id, each.name, (each.node,), each.parallelism, groups, "")

@@ -18,8 +18,7 @@ from penstock.plan import JobGraph, Pipeline, StreamGraph
 from penstock.viewer.data import embedded, page_data
 
 ASSET = "viewer.html"
-_HEIGHT = 560
-"""Pixels of a page in a notebook."""
+_HEIGHT = 560  # pixels of a page in a notebook
 _LONGEST_TITLE = 200
 _PLACE = re.compile(r"\{\{([A-Z]+)\}\}")
 
@@ -37,12 +36,8 @@ Plan = ProgramModel | Pipeline | StreamGraph | JobGraph | Program
 
 
 class Page:
-    """A plan as a page. In a notebook it shows itself.
-
-    Args:
-        name: of the job, for the title.
-        data: what the page shows, as :func:`penstock.viewer.data.page_data` makes it.
-    """
+    """A plan as a page, named like its job, with data of :func:`penstock.viewer.data.page_data`. In a notebook it shows
+    itself."""
 
     def __init__(self, name: str, data: Mapping[str, Any]) -> None:
         self._name = name
@@ -52,26 +47,17 @@ class Page:
         return f"Page({self._name!r}, {self._data['model']['operators']['rows']:,} operators)"
 
     def html(self) -> str:
-        """The whole page. It loads nothing, and runs no script but its own; O(operators + edges).
-
-        Raises:
-            ConfigurationError: this Penstock was installed without the built viewer.
-        """
+        """The whole page. It loads nothing, and runs no script but its own; O(operators + edges). A ConfigurationError
+        if this Penstock was installed without the built viewer."""
+        name = "".join(mark if mark.isprintable() else " " for mark in self._name[:_LONGEST_TITLE])
         return filled(
-            TITLE=html.escape(_visible(self._name)),
+            TITLE=html.escape(name or "Plan"),
             CONNECT="'none'" if self._data["live"] is None else "'self'",
             DATA=f'<script type="application/json" id="plan">{embedded(self._data)}</script>',
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page into a file, which is replaced if it is there.
-
-        Args:
-            path: of the file, such as ``plan.html``.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write the page into a file, such as ``plan.html``, which is replaced if it is there."""
         target = Path(path)
         target.write_text(self.html(), encoding="utf-8")
         return target
@@ -113,11 +99,7 @@ def view(plan: Plan, other: Plan | None = None) -> Page:
 
 
 def as_model(plan: Plan) -> ProgramModel:
-    """The model of a plan. O(operators + edges).
-
-    Args:
-        plan: as of :func:`view`.
-    """
+    """The model of a plan, as of :func:`view`. O(operators + edges)."""
     if isinstance(plan, ProgramModel):
         return plan
     if isinstance(plan, Pipeline):
@@ -127,15 +109,12 @@ def as_model(plan: Plan) -> ProgramModel:
     if isinstance(plan, StreamGraph):
         return model_of_graph(plan)
     if isinstance(plan, type) or not hasattr(plan, "to_pipeline"):
+        kind = f"the class {plan.__name__}" if isinstance(plan, type) else f"an object of {type(plan).__name__}"
         raise InvalidProgramError(
-            f"view() was given {_kind(plan)}, which has no plan. Give an environment, such as env of your program "
-            "before env.execute(), a Pipeline, a StreamGraph or a JobGraph."
+            f"view() was given {kind}, which has no plan. Give an environment, such as env of your program before "
+            "env.execute(), a Pipeline, a StreamGraph or a JobGraph."
         )
     return model_of(plan.to_pipeline())
-
-
-def _kind(plan: object) -> str:
-    return f"the class {plan.__name__}" if isinstance(plan, type) else f"an object of {type(plan).__name__}"
 
 
 def filled(**values: str) -> str:
@@ -154,8 +133,3 @@ def _template() -> str:
             "checkout where Node.js was not found or the page could not be built. Install Node.js 18 or newer, and run "
             "`pip install --force-reinstall --no-deps .` there, or `make viewer` where the sources themselves are run."
         ) from None
-
-
-def _visible(name: str) -> str:
-    """A name as a title: cut, and without marks that control something."""
-    return "".join(mark if mark.isprintable() else " " for mark in name[:_LONGEST_TITLE]) or "Plan"

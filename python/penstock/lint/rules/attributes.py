@@ -62,8 +62,6 @@ def state_in_attribute(subject: Subject, body: Body) -> str:
 
     Caches whose values can be looked up again, and attributes that are reset for each record, are not reported.
 
-    Example::
-
           class Count(KeyedProcessFunction):
         -     def __init__(self):
         -         self.counts = {}
@@ -203,8 +201,6 @@ def state_in_class(subject: Subject, body: Body) -> Iterator[str]:
 
     It is not state, and not of one operator: all operators and subtasks in one process share it, other processes have
     their own, and it never shrinks. Make a cache in `open()`, and limit its size; keep data of records in state.
-
-    Example::
 
           class Rates(MapFunction):
         -     cache = {}

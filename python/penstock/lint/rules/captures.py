@@ -54,11 +54,9 @@ _WAITS = (
 def process_bound_capture(subject: Subject, node: StreamNode) -> Iterator[str]:
     """A function refers to an object that belongs to this process: a lock, a connection, an open file, a session.
 
-    Objects that a function refers to are pickled and sent to the tasks. Locks, sockets, generators and sessions cannot
-    be pickled, so the job fails when it starts; a file would be copied. Make such objects in `open()`, in each task,
-    and close them in `close()`.
-
-    Example::
+    Objects that a function refers to are pickled and sent to the tasks. Most of these cannot be pickled, so the job
+    fails when it starts; a file would be copied. Make such objects in `open()`, in each task, and close them in
+    `close()`.
 
         - lock = threading.Lock()
         + class OneByOne(MapFunction):
@@ -77,12 +75,12 @@ def process_bound_capture(subject: Subject, node: StreamNode) -> Iterator[str]:
     """
     reported: set[int] = set()
     for function in subject.functions[node.id] if node.kind != "source" else ():
-        bound = _bound(function)
-        if bound is not None and id(bound[2]) not in reported:
-            reported.add(id(bound[2]))
+        name, kind, value = _bound(function) or ("", "", None)
+        if kind and id(value) not in reported:
+            reported.add(id(value))
             yield (
-                f"The function {simple_name(function)} of {node.name!r} takes {bound[0]} with it, {bound[1]}, which "
-                "belongs to this process. Make it in open()."
+                f"The function {simple_name(function)} of {node.name!r} takes {name} with it, {kind}, which belongs to "
+                "this process. Make it in open()."
             )
 
 
@@ -95,8 +93,7 @@ def _bound(function: Any) -> tuple[str, str, Any] | None:
         if id(value) in seen or is_of(value, ModuleType):
             continue
         seen.add(id(value))
-        kind = _kind(value)
-        if kind is not None:
+        if (kind := _kind(value)) is not None:
             return name, kind, value
         pending.extend(reversed(_parts(name, value) if not is_of(value, type) else []))
     return None
@@ -135,8 +132,6 @@ def late_bound_variable(subject: Subject) -> Iterator[Found]:
 
     A lambda looks up a variable when it runs, or when it is pickled; by then the loop is over. Bind the value when the
     function is made: `lambda order, limit=limit: …`, or `functools.partial`.
-
-    Example::
 
           for limit in (10, 100):
         -     orders.filter(lambda order: order[1] > limit).print()
@@ -188,11 +183,9 @@ def _shared(one: FunctionType, other: FunctionType) -> set[str]:
 def blocking_call(subject: Subject, node: StreamNode) -> Iterator[str]:
     """A function waits for another system, record by record.
 
-    A request to a service, a new connection or a process takes milliseconds at least, and the whole subtask stands
-    still meanwhile: records, watermarks and checkpoints wait. Use `AsyncDataStream` for requests, open connections in
-    `open()`, or read the data as a stream and join it. Sources and sinks are not reported.
-
-    Example::
+    A request, a new connection or a process takes milliseconds at least, and records, watermarks and checkpoints of the
+    subtask wait for it. Use `AsyncDataStream` for requests, open connections in `open()`, or read the data as a stream
+    and join it. Sources and sinks are not reported.
 
         - def price(order):
         -     with urllib.request.urlopen(f"https://prices.example/{order[0]}") as answer:

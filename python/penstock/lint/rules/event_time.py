@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from penstock.lint.event_time import Lack, of_source, strategy_of
-from penstock.lint.rule import Found, operators, program, rule, uses
+from penstock.lint.rule import Found, Message, operators, program, rule, uses
 from penstock.lint.subject import Subject
 from penstock.plan import StreamNode
 from penstock.runtime.operators.interval_join import IntervalJoin
@@ -16,14 +16,12 @@ from penstock.runtime.operators.window import WindowOperator
 
 
 @rule("PS201", operators(WindowOperator, IntervalJoin))
-def event_time_without_watermarks(subject: Subject, node: StreamNode, operator: Any) -> str:
+def event_time_without_watermarks(subject: Subject, node: StreamNode, operator: Any) -> Message:
     """An operator waits for event time, and on one of its inputs event time does not advance.
 
     An event time window fires when a watermark passes its end; the watermark is the minimum over all inputs. A source
-    without a watermark strategy has none: with endless records nothing ever comes out, and state grows; with records
-    that end, the records have no timestamp and the job fails.
-
-    Example::
+    without a watermark strategy has none: if it never ends, nothing comes out and state grows; if it ends, its records
+    have no timestamp and the job fails.
 
         - clicks = env.from_source(endless, WatermarkStrategy.no_watermarks(), "clicks")
         + clicks = env.from_source(endless, in_order, "clicks")
@@ -46,13 +44,11 @@ def event_time_without_watermarks(subject: Subject, node: StreamNode, operator: 
 
 
 @rule("PS202", uses)
-def event_time_timer_without_watermarks(subject: Subject, node: StreamNode, function: Any, used: Any) -> str:
+def event_time_timer_without_watermarks(subject: Subject, node: StreamNode, function: Any, used: Any) -> Iterator[str]:
     """A function sets event time timers, and event time does not advance.
 
     A timer fires when the watermark reaches it. Without a watermark strategy between an endless source and the function
     it never fires, and state that it should clear stays for ever.
-
-    Example::
 
           class Later(KeyedProcessFunction):
               def process_element(self, value, ctx):
@@ -66,48 +62,40 @@ def event_time_timer_without_watermarks(subject: Subject, node: StreamNode, func
           clicks.key_by(lambda click: click[0]).process(Later()).print()
     """
     sets = "register_event_time_timer" in used.attributes and subject.keyed(node)
-    if not sets or Lack.WATERMARKS not in subject.lacking_input(node.id):
-        return ""
-    return (
-        f"The timers of {node.name!r} never fire: a source that never ends has no watermark strategy, so event time "
-        "does not advance. Give one: from_source(…, strategy, …)."
-    )
+    if sets and Lack.WATERMARKS in subject.lacking_input(node.id):
+        yield (
+            f"The timers of {node.name!r} never fire: a source that never ends has no watermark strategy, so event "
+            "time does not advance. Give one: from_source(…, strategy, …)."
+        )
 
 
 @rule("PS203", operators(StreamSource, TimestampsAndWatermarks))
-def strategy_without_timestamp_assigner(subject: Subject, node: StreamNode, operator: Any) -> str:
+def strategy_without_timestamp_assigner(subject: Subject, node: StreamNode, operator: Any) -> Iterator[str]:
     """A watermark strategy has no timestamp assigner, and the records have no timestamps.
 
     Watermarks follow from timestamps. Records of Kafka have timestamps; those of collections, files, sockets and
     generators do not, so the strategy must take them from the records, or the job fails at the first one.
-
-    Example::
 
         - lines.assign_timestamps_and_watermarks(WatermarkStrategy.for_monotonous_timestamps()).print()
         + strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda line, _: len(line))
         + lines.assign_timestamps_and_watermarks(strategy).print()
     """
     strategy = strategy_of(operator)
-    if strategy is None or strategy.kind not in ("monotonous", "bounded") or strategy.assigner is not None:
-        return ""
+    assigns = strategy is None or strategy.kind not in ("monotonous", "bounded") or strategy.assigner is not None
     lack = of_source(operator) if isinstance(operator, StreamSource) else subject.lacking_input(node.id)
-    if Lack.TIMESTAMPS not in lack:
-        return ""
-    return (
-        f"The watermark strategy of {node.name!r} has no timestamp assigner, and its records have no timestamps. Add "
-        "with_timestamp_assigner(…) to the strategy."
-    )
+    if not assigns and Lack.TIMESTAMPS in lack:
+        yield (
+            f"The watermark strategy of {node.name!r} has no timestamp assigner, and its records have no timestamps. "
+            "Add with_timestamp_assigner(…) to the strategy."
+        )
 
 
 @rule("PS204", program)
 def strategy_replaced(subject: Subject) -> Iterator[Found]:
     """Records pass two watermark strategies, and the watermarks of the first are thrown away.
 
-    The operator of `assign_timestamps_and_watermarks` ignores watermarks from upstream and makes its own. What the
-    source knew, such as a watermark for each partition of a topic, is lost, and more records are late. Keep one of the
-    two, preferably that of the source.
-
-    Example::
+    `assign_timestamps_and_watermarks` ignores watermarks from upstream. What the source knew, such as a watermark for
+    each partition of a topic, is lost, and more records are late. Keep one of the two, preferably that of the source.
 
         - env.from_source(endless, in_order, "clicks").assign_timestamps_and_watermarks(in_order).print()
         + env.from_source(endless, in_order, "clicks").print()
@@ -128,14 +116,12 @@ def strategy_replaced(subject: Subject) -> Iterator[Found]:
 
 
 @rule("PS205", operators(TimestampsAndWatermarks))
-def monotonous_behind_exchange(subject: Subject, node: StreamNode, operator: TimestampsAndWatermarks) -> str:
+def monotonous_behind_exchange(subject: Subject, node: StreamNode, operator: TimestampsAndWatermarks) -> Iterator[str]:
     """A strategy for ascending timestamps reads records of several subtasks.
 
     The records of each sender may be in order; their mixture is not. Behind a repartitioning or a union the strategy
     `for_monotonous_timestamps` treats the records of the slower sender as late, and windows drop them. Apply it where
     the records are read, or allow for disorder.
-
-    Example::
 
         - strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda order, _: order[2])
         + bound = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(5))
@@ -144,23 +130,19 @@ def monotonous_behind_exchange(subject: Subject, node: StreamNode, operator: Tim
     """
     edges = subject.inputs[node.id]
     several = (subject.nodes[edge.source].parallelism > 1 and edge.partitioner != "FORWARD" for edge in edges)
-    mixed = len(edges) > 1 or any(several)
-    if operator.strategy.kind != "monotonous" or not mixed:
-        return ""
-    return (
-        f"The strategy of {node.name!r} says that timestamps only grow, but its records come from several senders, in "
-        "turn. Use for_bounded_out_of_orderness(…), or apply it before they are mixed."
-    )
+    if operator.strategy.kind == "monotonous" and (len(edges) > 1 or any(several)):
+        yield (
+            f"The strategy of {node.name!r} says that timestamps only grow, but its records come from several senders, "
+            "in turn. Use for_bounded_out_of_orderness(…), or apply it before they are mixed."
+        )
 
 
 @rule("PS206", program)
 def splits_without_idleness(subject: Subject) -> Iterator[Found]:
     """Partitions of a topic have watermarks, and one without records holds back all others.
 
-    Event time is the minimum over all partitions. The watermark of an empty partition does not advance, so the windows
-    of all keys wait for it. `with_idleness` ignores a partition that has been silent for a while.
-
-    Example::
+    The watermark of an empty partition does not advance, so the windows of all keys wait for it. `with_idleness`
+    ignores a partition that has been silent for a while.
 
         - env.from_source(topic, WatermarkStrategy.for_monotonous_timestamps(), "clicks").print()
         + strategy = WatermarkStrategy.for_monotonous_timestamps().with_idleness(Duration.of_minutes(1))
@@ -185,8 +167,6 @@ def strategy_dropped(subject: Subject) -> Iterator[Found]:
     `with_timestamp_assigner` and `with_idleness` do not change the strategy: they return another one. The first one
     keeps its own timestamps, and waits for idle sources. Chain the calls, or keep the result. In a program written for
     PyFlink `with_timestamp_assigner` changes the strategy, as it does there, and is not reported.
-
-    Example::
 
           strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(5))
         - strategy.with_idleness(Duration.of_minutes(1))

@@ -47,8 +47,6 @@ def large_capture(subject: Subject, node: StreamNode, function: Any) -> str:
     and kept there once for each. From 1 MiB on (`large-capture` in bytes) read it in `open()` instead, ship it as a
     cached file, or join with a stream.
 
-    Example::
-
         - prices = {number: str(number) for number in range(100_000)}
         - orders.map(lambda order: prices[order[1]]).print()
         + class Prices(MapFunction):
@@ -76,8 +74,6 @@ def print_in_function(subject: Subject, node: StreamNode, function: Any, used: U
     It runs in tasks. Its output appears in the logs of some machine, twice if a task was retried, and on Spark usually
     nowhere. Use `stream.print()`, a side output, or `logging`.
 
-    Example::
-
         - def total(order):
         -     print("got", order)
         -     return order[1]
@@ -102,8 +98,6 @@ def key_by_chance(subject: Subject) -> Iterator[Found]:
     a text differs in each process of Python, `id()` for each object. Then state is not found, or a record reaches a
     subtask that does not own its key, and the job fails.
 
-    Example::
-
         - orders.key_by(lambda order: hash(order[0]) % 16).sum(1).print()
         + orders.key_by(lambda order: zlib.crc32(order[0].encode()) % 16).sum(1).print()
     """
@@ -127,8 +121,6 @@ def global_variable_written(subject: Subject) -> Iterator[Found]:
     Every task has its own copy, so a counter counts the records of one subtask, the program that started the job sees
     none of it, and a restored job begins from nothing. This includes dicts, lists and sets that are default values of
     parameters, and attributes of functions and modules. Use state, or metrics.
-
-    Example::
 
         - seen = 0
         + class Count(MapFunction):
@@ -196,8 +188,6 @@ def sleep_in_function(subject: Subject, node: StreamNode, function: Any, used: U
     Meanwhile its whole subtask stands still: records, watermarks and checkpoints wait. Use `AsyncDataStream` for slow
     calls, a rate for a slower source, and a timer for later work.
 
-    Example::
-
         - def slowly(order):
         -     time.sleep(0.1)
         -     return order
@@ -221,8 +211,6 @@ def result_by_chance(subject: Subject, node: StreamNode, function: Any, used: Us
     before do not fit the ones sent now. Use timestamps of the records, `ctx.timer_service()`, or a random generator
     seeded by the record.
 
-    Example::
-
         - orders.map(lambda order: (order[0], time.time())).print()
         + orders.map(lambda order: (order[0], order[2])).print()
     """
@@ -242,8 +230,6 @@ def catches_everything(subject: Subject, body: Body) -> str:
     `except:` and `except BaseException:` also catch `KeyboardInterrupt` and `SystemExit`, which stop a job, and
     `GeneratorExit`, which closes a function that yields. The task then continues, or fails for another reason. Name the
     expected error, such as `except ValueError:`, or raise the caught one again.
-
-    Example::
 
           def parsed(line):
               try:
@@ -287,8 +273,6 @@ def error_dropped(subject: Subject, body: Body) -> str:
     `except Exception: pass` skips records that should have been processed, also because of a mistake in the function
     itself, and nobody sees how many. Name the expected error, count errors by a metric, log them, or send such records
     to a side output.
-
-    Example::
 
           def parsed(line):
               try:

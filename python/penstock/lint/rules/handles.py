@@ -64,8 +64,6 @@ def state_asked_for_per_record(subject: Subject, body: Body) -> str:
     Every record pays for the lookup, and the state is unknown before the first record: neither `check` nor a lock file
     nor a restore can tell what a changed program does with it. Ask in `open()` and keep the handle.
 
-    Example::
-
           class Last(KeyedProcessFunction):
               def open(self, runtime_context):
         -         self.context = runtime_context
@@ -99,8 +97,6 @@ def code_in_state(subject: Subject, body: Body) -> str:
     A lambda, or a function of the program's own file, is pickled as bytecode of the running Python version. A newer
     Python cannot run it, so after an upgrade the state cannot be restored. Use `defaultdict(int)` or
     `defaultdict(list)`, a plain dict with `setdefault`, or a declared type.
-
-    Example::
 
           class Seen(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -198,8 +194,6 @@ def state_changed_in_place(subject: Subject, body: Body) -> Iterator[str]:
     the next checkpoint, and another task, have the old value. Call `update()`, or `put()` of a map, with the changed
     object.
 
-    Example::
-
           class Seen(KeyedProcessFunction):
               def open(self, runtime_context):
                   self.seen = runtime_context.get_state(ValueStateDescriptor("seen", Types.LIST(Types.LONG())))
@@ -260,8 +254,6 @@ def missing_value_used(subject: Subject, body: Body) -> Iterator[str]:
     `value()` returns None until the first `update()` of the key, so the first record of each key fails. Write
     `self.count.value() or 0`, or check for None.
 
-    Example::
-
           class Count(KeyedProcessFunction):
               def open(self, runtime_context):
                   self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -313,8 +305,6 @@ def state_without_key(subject: Subject, body: Body) -> Iterator[str]:
     State and timers belong to a key. On a stream without one the job fails, when the function is opened or at the first
     timer, and `get_current_key()` returns None. Call `key_by` before it.
 
-    Example::
-
           class Total(MapFunction):
               def open(self, runtime_context):
                   self.total = runtime_context.get_state(ValueStateDescriptor("total", Types.LONG()))
@@ -358,8 +348,6 @@ def state_used_in_open(subject: Subject, body: Body) -> str:
     PyFlink, what is put into a map state is lost. Provide a first value where the state is read:
     `self.count.value() or 0`.
 
-    Example::
-
           class Count(KeyedProcessFunction):
               def open(self, runtime_context):
                   self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -395,8 +383,6 @@ def states_of_one_name(subject: Subject, body: Body) -> Iterator[str]:
 
     The name identifies a state within its operator. Two handles of one name are one state: a value written through the
     first is read through the second. Give each its own name.
-
-    Example::
 
           class Range(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -443,8 +429,6 @@ def broadcast_state_written_by_record(subject: Subject, body: Body) -> str:
     Broadcast state is the same in all subtasks, because each of them gets the same broadcast records. A record of the
     other stream reaches one subtask only, so `process_element` can read the state and not write it: the job fails.
     Write in `process_broadcast_element`.
-
-    Example::
 
           RULES = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
 

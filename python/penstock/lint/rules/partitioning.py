@@ -38,8 +38,6 @@ def needless_repartition(subject: Subject) -> Iterator[Found]:
     task. `rebalance` and `shuffle` behind a source or a keyed operator, whose subtasks may have different loads, are
     not reported.
 
-    Example::
-
         - orders.map(lambda order: order[1]).rescale().map(str).print()
         + orders.map(lambda order: order[1]).map(str).print()
     """
@@ -65,8 +63,6 @@ def large_broadcast(subject: Subject) -> Iterator[Found]:
     Each record of a broadcast is serialised, sent and processed once for every subtask. A stream that never ends, or
     has more than 10,000 records, should usually be keyed on both sides instead. A small stream of rules in broadcast
     state is what broadcasting is for, and is not reported.
-
-    Example::
 
         - orders.broadcast().map(lambda order: order[1]).print()
         + orders.rebalance().map(lambda order: order[1]).print()
@@ -153,8 +149,6 @@ def unused_key(subject: Subject) -> Iterator[Found]:
 
     Only the last `key_by` before an operator counts; the one before it has no effect.
 
-    Example::
-
         - orders.key_by(lambda order: order[0]).key_by(lambda order: order[2]).sum(1).print()
         + orders.key_by(lambda order: order[2]).sum(1).print()
     """
@@ -176,8 +170,6 @@ def float_key(subject: Subject, node: int, key: KeyPartition) -> str:
 
     Results of computations that should be equal often differ in the last bit, and are different keys then; `0.0` and
     `-0.0` are two keys in Flink, and NaN cannot be looked up. Round to whole numbers, such as cents, or key by a text.
-
-    Example::
 
         - orders.key_by(lambda order: order[1] / 100, key_type=Types.DOUBLE()).sum(1).print()
         + orders.key_by(lambda order: order[1], key_type=Types.LONG()).sum(1).print()
@@ -217,8 +209,6 @@ def unusable_key(subject: Subject, node: int, key: KeyPartition) -> str:
     `return` returns None. The job fails at the first record. Make it a tuple, `tuple(…)` or `tuple(sorted(…))`, or a
     text.
 
-    Example::
-
         - orders.key_by(lambda order: [order[0], order[2]]).sum(1).print()
         + orders.key_by(lambda order: (order[0], order[2])).sum(1).print()
     """
@@ -257,8 +247,6 @@ def key_without_use(subject: Subject) -> Iterator[Found]:
 
     Functions that are objects, which may keep something, and records that go to a sink, which may need them in order,
     are not reported.
-
-    Example::
 
         - orders.key_by(lambda order: order[0]).map(lambda order: (order[0], order[1] * 2)).print()
         + orders.key_by(lambda order: order[0]).reduce(lambda a, b: (a[0], a[1] + b[1], b[2])).print()
@@ -309,8 +297,6 @@ def few_keys(subject: Subject, node: int, key: KeyPartition) -> str:
     All records of a key go to one subtask. With a boolean key at most two subtasks have work, whatever the parallelism
     is.
 
-    Example::
-
         - orders.key_by(lambda order: order[1] > 100, key_type=Types.BOOLEAN()).sum(1).set_parallelism(8).print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).set_parallelism(8).print()
     """
@@ -333,8 +319,6 @@ def constant_key(subject: Subject, node: int, key: KeyPartition) -> str:
     A function that returns a constant sends everything to one subtask; the others wait. If one subtask is intended, use
     `window_all()` or `set_parallelism(1)`.
 
-    Example::
-
         - orders.key_by(lambda order: 0).sum(1).set_parallelism(8).print()
         + orders.key_by(lambda order: order[0]).sum(1).set_parallelism(8).print()
     """
@@ -355,8 +339,6 @@ def undeclared_key_type(subject: Subject, node: int, key: KeyPartition) -> str:
     object: if the function returns `1` today and `"1"` or `True` tomorrow, no state is found, silently. A declared type
     is checked.
 
-    Example::
-
         - orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).uid("totals").print()
     """
@@ -374,8 +356,6 @@ def pickled_key(subject: Subject, node: int, key: KeyPartition) -> str:
     Flink compares such keys by their bytes, and equal objects may have different bytes: dicts and sets filled in
     another order, numbers of another type, classes of another version. Records that belong together go to different
     subtasks, or find no state. Key by texts, numbers, or tuples of these.
-
-    Example::
 
         - orders.key_by(lambda order: {order[0]}, key_type=Types.PICKLED_BYTE_ARRAY()).sum(1).print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).print()
@@ -395,8 +375,6 @@ def undeclared_type_in_exchange(subject: Subject) -> Iterator[Found]:
 
     Each record is pickled, which can take three times the bytes of typed columns and is opaque to Java in Flink.
     `output_type=` of the operator before the exchange declares the type.
-
-    Example::
 
         - orders.map(lambda order: (order[0], 1)).key_by(lambda pair: pair[0]).sum(1).print()
         + PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
@@ -428,8 +406,6 @@ def chaining_disabled_in_vain(subject: Subject) -> Iterator[Found]:
     Its neighbours are behind an exchange, have another parallelism or are in other chains. The call has no effect now,
     and costs an extra task as soon as one of them changes.
 
-    Example::
-
         - orders.rebalance().map(lambda order: order[1]).disable_chaining().set_parallelism(3).rebalance().print()
         + orders.rebalance().map(lambda order: order[1]).set_parallelism(3).rebalance().print()
     """
@@ -458,8 +434,6 @@ def slot_sharing_group_in_vain(subject: Subject) -> Iterator[Found]:
     Groups keep operators in different slots. If every operator inherits the named group, nothing is separated, as if
     there were no group.
 
-    Example::
-
           source = env.from_source(endless, in_order, "clicks").slot_sharing_group("clicks")
         - source.map(lambda click: click[0]).print()
         + source.map(lambda click: click[0]).slot_sharing_group("work").print()
@@ -480,8 +454,6 @@ def key_dropped(subject: Subject) -> Iterator[Found]:
 
     `key_by` and `partition_custom` do not change the stream: they return another one. Without an operator on that one
     there is no exchange and no key. Chain the next call, or keep the result in a variable.
-
-    Example::
 
         - orders.key_by(lambda order: order[0])
         - orders.map(lambda order: order[1]).print()

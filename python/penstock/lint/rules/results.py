@@ -37,8 +37,6 @@ def missing_result(subject: Subject, body: Body, source: Source) -> str:
     To leave records out use `filter`, or `flat_map` that yields nothing. A `map` in front of a filter, and an explicit
     `return None` beside other results, are not reported.
 
-    Example::
-
           def amount(order):
               if order[1] > 0:
         -         return order[1]
@@ -73,8 +71,6 @@ def return_instead_of_yield(subject: Subject, body: Body, source: Source) -> str
     The result of `process_element`, `on_timer`, or `process` and `apply` of a window is iterated, and each part becomes
     a record: the fields of a tuple, the characters of a text, the keys of a dict. In a function that also has a `yield`
     the returned value is dropped. Write `yield`.
-
-    Example::
 
           class Amounts(ProcessFunction):
               def process_element(self, value, ctx):
@@ -128,8 +124,6 @@ def text_as_records(subject: Subject, body: Body, source: Source) -> str:
     The result of `flat_map` is iterated: a text by characters, a tuple that is meant to be one record by fields. Return
     a list, `[text]`, or `yield` the record; or use `map`.
 
-    Example::
-
         - lines.flat_map(lambda line: line.lower(), Types.STRING()).print()
         + lines.flat_map(lambda line: line.lower().split(), Types.STRING()).print()
     """
@@ -173,8 +167,6 @@ def generator_as_result(subject: Subject, body: Body) -> Iterator[str]:
     To return several records use `flat_map` or `process`; to wait for something use `AsyncDataStream`; to emit a rest
     at the end use a timer.
 
-    Example::
-
           def words(line):
               yield from line.split()
 
@@ -205,8 +197,6 @@ def misspelled_method(subject: Subject, body: Body) -> Iterator[str]:
 
     `onTimer` is Java's name; in Python it is `on_timer`. Under another name the method is never called, and the
     inherited one does nothing.
-
-    Example::
 
           class Later(KeyedProcessFunction):
               def process_element(self, value, ctx):
@@ -255,8 +245,6 @@ def result_of_other_type(subject: Subject, body: Body) -> str:
     `output_type` is a promise: the first operator that relies on it fails at the first record; others let the record
     through as it is. Declare what the function returns, with one field for each field of its tuple.
 
-    Example::
-
         - orders.map(lambda order: (order[0], 1), output_type=Types.LONG()).print()
         + orders.map(lambda order: (order[0], 1), output_type=Types.TUPLE([Types.STRING(), Types.LONG()])).print()
     """
@@ -283,8 +271,6 @@ def reduce_of_other_shape(subject: Subject, body: Body) -> str:
     sum of a field instead of a whole record fails at the third record of a key, and the first record of each key is
     emitted as it is. Return a record of the same shape, or use `aggregate` in a window, or a process function with
     state.
-
-    Example::
 
         - orders.key_by(lambda order: order[0]).reduce(lambda a, b: a[1] + b[1]).print()
         + orders.key_by(lambda order: order[0]).reduce(lambda a, b: (a[0], a[1] + b[1], b[2])).print()
@@ -390,8 +376,6 @@ def method_not_called(subject: Subject, body: Body, source: Source) -> str:
 
     Without the parentheses the result is the method itself, an object that is always true: a filter lets every record
     pass, and a key or a record cannot be sent. Write `line.isdigit()`.
-
-    Example::
 
         - lines.filter(lambda line: line.isdigit).print()
         + lines.filter(lambda line: line.isdigit()).print()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.analysis.model import StateModel
-from penstock.lint.rule import Found, nodes, program, resumable, rule
+from penstock.lint.rule import Found, Message, nodes, program, resumable, rule
 from penstock.lint.subject import Subject
 from penstock.plan import StreamNode
 
@@ -14,63 +13,52 @@ _REMOVING = frozenset({"clear", "remove"})
 
 
 @rule("PS101", resumable(nodes), default=False)
-def max_parallelism_not_set(subject: Subject, node: StreamNode) -> str:
+def max_parallelism_not_set(subject: Subject, node: StreamNode) -> Iterator[str]:
     """An operator keeps keyed state, and its max parallelism is left to Flink.
 
-    Keyed state is kept in key groups, as many as the max parallelism, and their number cannot change without rewriting
-    all state. If it is not set it follows from the parallelism: 128, or more from a parallelism of 86 on. The number is
-    then an accident of the first start, and an upper limit for the parallelism.
-
-    Example::
+    Keyed state is kept in as many key groups as the max parallelism, and their number cannot change without rewriting
+    all state. If it is not set it follows from the parallelism of the first start: 128, or more from 86 on. The
+    parallelism can never exceed it.
 
         + env.set_max_parallelism(720)
           orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
     """
-    if node.max_parallelism > 0 or not subject.keyed(node) or not subject.stateful(node):
-        return ""
-    return (
-        f"{node.name!r} keeps state by key in {subject.key_groups(node)} key groups, because its parallelism is "
-        f"{node.parallelism}. Choose their number: set_max_parallelism(…) of the environment."
-    )
+    if node.max_parallelism <= 0 and subject.keyed(node) and subject.stateful(node):
+        yield (
+            f"{node.name!r} keeps state by key in {subject.key_groups(node)} key groups, because its parallelism is "
+            f"{node.parallelism}. Choose their number: set_max_parallelism(…) of the environment."
+        )
 
 
 @rule("PS102", found_by="a `penstock.lock`")
-def max_parallelism_changed(subject: Subject, node: StreamNode) -> str:
+def max_parallelism_changed(subject: Subject, node: StreamNode) -> Iterator[str]:
     """The max parallelism of an operator with keyed state differs from the lock file.
 
     State of another number of key groups cannot be read: Flink refuses the savepoint. Penstock takes the number of the
     savepoint if the program sets none, and refuses it if the program sets another one.
 
-    Example::
-
         - orders.key_by(lambda order: order[0]).sum(1).uid("totals").set_max_parallelism(256).print()
         + orders.key_by(lambda order: order[0]).sum(1).uid("totals").set_max_parallelism(128).print()
     """
     known = (subject.known.max_parallelisms or {}).get(subject.operator_ids.get(node.id, ""))
-    if known is None or node.max_parallelism in (-1, known) or not subject.keyed(node):
-        return ""
-    return (
-        f"{node.name!r} has the max parallelism {node.max_parallelism}, and {known} in penstock.lock: its state cannot "
-        f"be read. Set it back, set_max_parallelism({known}), or rewrite the savepoint: penstock savepoint "
-        "set-max-parallelism."
-    )
+    if known is not None and node.max_parallelism not in (-1, known) and subject.keyed(node):
+        yield (
+            f"{node.name!r} has the max parallelism {node.max_parallelism}, and {known} in penstock.lock: its state "
+            f"cannot be read. Set it back, set_max_parallelism({known}), or rewrite the savepoint: penstock savepoint "
+            "set-max-parallelism."
+        )
 
 
 @rule("PS103")
-def parallelism_above_max_parallelism(subject: Subject, node: StreamNode) -> str:
+def parallelism_above_max_parallelism(subject: Subject, node: StreamNode) -> Message:
     """An operator has more subtasks than its max parallelism allows.
 
-    Each key group belongs to one subtask, so there cannot be more subtasks than key groups. Flink refuses the job when
-    it is deployed.
-
-    Example::
+    Each key group belongs to one subtask, so Flink refuses a job with more subtasks than key groups.
 
         - orders.map(lambda order: order[1]).set_parallelism(8).set_max_parallelism(4).print()
         + orders.map(lambda order: order[1]).set_parallelism(4).set_max_parallelism(8).print()
     """
-    if not 0 < node.max_parallelism < node.parallelism:
-        return ""
-    return (
+    return 0 < node.max_parallelism < node.parallelism and (
         f"{node.name!r} has the parallelism {node.parallelism} and the max parallelism {node.max_parallelism}: the job "
         "is refused. Lower the first, or raise the second."
     )
@@ -83,8 +71,6 @@ def mixed_max_parallelism_in_chain(subject: Subject) -> Iterator[Found]:
     A task has one max parallelism for all its operators. On restore Flink splits the state of each by the number of the
     task; state in other key groups is lost or read by the wrong subtask, silently (FLINK-40113).
 
-    Example::
-
         - totals = orders.key_by(lambda order: order[0]).sum(1).uid("totals").set_max_parallelism(128)
         + totals = orders.key_by(lambda order: order[0]).sum(1).uid("totals").set_max_parallelism(256)
           again = DataStreamUtils.reinterpret_as_keyed_stream(totals, lambda order: order[0])
@@ -93,17 +79,14 @@ def mixed_max_parallelism_in_chain(subject: Subject) -> Iterator[Found]:
     for chain in subject.chains:
         keyed = [node for node in map(subject.nodes.__getitem__, chain) if subject.keyed(node)]
         for node in keyed[1:]:
-            if node.max_parallelism != keyed[0].max_parallelism:
+            numbers = node.max_parallelism, keyed[0].max_parallelism
+            if numbers[0] != numbers[1]:
+                one, other = (str(each) if each > 0 else "that follows from the parallelism" for each in numbers)
                 yield Found(
-                    f"{node.name!r} has the max parallelism {_number(node)}, and runs in one task with "
-                    f"{keyed[0].name!r}, which has {_number(keyed[0])}: Flink restores one of them wrongly, in silence "
-                    "(FLINK-40113). Give both the same.",
+                    f"{node.name!r} has the max parallelism {one}, and runs in one task with {keyed[0].name!r}, which "
+                    f"has {other}: Flink restores one of them wrongly, in silence (FLINK-40113). Give both the same.",
                     node.id,
                 )
-
-
-def _number(node: StreamNode) -> str:
-    return str(node.max_parallelism) if node.max_parallelism > 0 else "that follows from the parallelism"
 
 
 @rule("PS105")
@@ -112,8 +95,6 @@ def state_without_time_to_live(subject: Subject, node: StreamNode) -> Iterator[s
 
     Every new key adds state, and nothing removes it: the function never calls `clear()` or `remove()`, and the state
     has no time to live. If the number of keys is limited, such as countries, suppress the finding.
-
-    Example::
 
           class Last(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -143,11 +124,9 @@ def state_without_time_to_live(subject: Subject, node: StreamNode) -> Iterator[s
 def undeclared_state_type(subject: Subject, node: StreamNode) -> Iterator[str]:
     """The type of a state is not declared, so its values are pickled.
 
-    A pickled value has the form that its class had when it was written. When the class gains or loses a field, moves or
-    is renamed, old values cannot be told from new ones; Flink cannot evolve them at all. Declared types can change
+    A pickled value has the form that its class had when it was written, and Flink cannot evolve it. When the class
+    gains or loses a field, moves or is renamed, old values cannot be told from new ones. Declared types can change
     (docs/restoring.md), take less space, and show what a savepoint contains.
-
-    Example::
 
           class Last(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -160,36 +139,28 @@ def undeclared_state_type(subject: Subject, node: StreamNode) -> Iterator[str]:
           orders.key_by(lambda order: order[0]).process(Last()).uid("last").print()
     """
     for state in subject.states.get(node.id) or () if not subject.built_in(node) else ():
-        if state.kind in _KEYED_KINDS and _pickled(state):
+        incomplete = len(state.types) < (2 if state.kind == "map" else 1)
+        pickled = incomplete or any("PICKLED" in each for each in state.types.values())
+        if state.kind in _KEYED_KINDS and pickled:
             yield (
                 f"The state {state.name!r} of {node.name!r} has no declared type: its values are pickled, and cannot "
                 "change their form. Give the descriptor the types, such as Types.LONG()."
             )
 
 
-def _pickled(state: StateModel) -> bool:
-    """Whether a part of a state has no declared type, or is declared as pickled."""
-    roles = 2 if state.kind == "map" else 1
-    return len(state.types) < roles or any("PICKLED" in each for each in state.types.values())
-
-
 @rule("PS107")
-def uneven_key_groups(subject: Subject, node: StreamNode) -> str:
+def uneven_key_groups(subject: Subject, node: StreamNode) -> Iterator[str]:
     """Some subtasks have twice the key groups of others.
 
-    Key groups are not divided. With a max parallelism between one and two times the parallelism some subtasks have two
-    groups and others one: half of the machines wait for the other half. Use a max parallelism that is a multiple of the
-    parallelism, or at least ten times as large.
-
-    Example::
+    With a max parallelism between one and two times the parallelism, subtasks with one key group
+    wait for those with two. Use a multiple of the parallelism, or at least ten times as many.
 
         - orders.key_by(lambda order: order[0]).sum(1).set_parallelism(100).set_max_parallelism(128).print()
         + orders.key_by(lambda order: order[0]).sum(1).set_parallelism(100).set_max_parallelism(1000).print()
     """
     groups, subtasks = node.max_parallelism, node.parallelism
-    if not 0 < subtasks < groups < 2 * subtasks or not subject.keyed(node):
-        return ""
-    return (
-        f"{node.name!r} has {groups} key groups for {subtasks} subtasks: some get two of them, others one. Set a max "
-        f"parallelism that is a multiple, such as {subtasks * 8}."
-    )
+    if 0 < subtasks < groups < 2 * subtasks and subject.keyed(node):
+        yield (
+            f"{node.name!r} has {groups} key groups for {subtasks} subtasks: some get two of them, others one. Set a "
+            f"max parallelism that is a multiple, such as {subtasks * 8}."
+        )

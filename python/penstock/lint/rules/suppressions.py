@@ -13,8 +13,6 @@ def unused_suppression(subject: Subject) -> None:
     The reason is gone, or the comment is in a line without an operator. If it stays, it hides the next finding.
     Comments for rules that are not selected are not reported.
 
-    Example::
-
         - amounts = orders.map(lambda order: order[1])  # penstock: ignore[PS502]
         + amounts = orders.map(lambda order: order[1])
           amounts.print()
@@ -27,8 +25,6 @@ def unknown_suppression(subject: Subject) -> None:
 
     A code is `PS` and three digits, or the beginning of one, such as `PS3`; several codes are separated by commas. A
     comment that is not understood suppresses nothing.
-
-    Example::
 
         - amounts = orders.map(lambda order: order[1])  # penstock: ignore[PS999]
         + amounts = orders.map(lambda order: order[1])

@@ -55,8 +55,6 @@ def event_time_in_seconds(subject: Subject) -> Iterator[Found]:
     century falls into six weeks of 1970: windows of a minute hold a day of records, and timers fire far too early.
     Multiply by 1000.
 
-    Example::
-
         - by_seconds = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(
         -     lambda order, _: int(datetime.fromisoformat(order[0]).timestamp())
         + by_milliseconds = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(
@@ -159,8 +157,6 @@ def event_time_by_clock(subject: Subject, node: StreamNode, operator: Any, assig
     another window; a job that catches up puts a day into a minute. Take the time from the record, or use processing
     time windows if the clock is meant.
 
-    Example::
-
         - growing = WatermarkStrategy.for_monotonous_timestamps()
         - now = growing.with_timestamp_assigner(lambda order, _: int(time.time() * 1000))
         - orders.assign_timestamps_and_watermarks(now).print()
@@ -182,8 +178,6 @@ def timer_without_on_timer(subject: Subject, body: Body) -> str:
 
     When the timer fires, the inherited `on_timer` is called, which does nothing. Usually the method was forgotten, or
     has another name.
-
-    Example::
 
           class Later(KeyedProcessFunction):
               def process_element(self, value, ctx):
@@ -227,8 +221,6 @@ def delay_as_timer(subject: Subject, body: Body, source: Source) -> str:
     `register_processing_time_timer` takes the time at which to fire, in milliseconds since 1970. `60_000` is a minute
     after midnight of 1 January 1970, so the timer fires at once. Add the delay to
     `ctx.timer_service().current_processing_time()`.
-
-    Example::
 
           class Later(KeyedProcessFunction):
               def process_element(self, value, ctx):
@@ -286,8 +278,6 @@ def timer_of_other_time(subject: Subject, body: Body, source: Source) -> Iterato
     processing time timer set by the watermark fires at once. Use `ctx.timestamp()` for event time, and
     `current_processing_time()` for processing time.
 
-    Example::
-
           class Later(KeyedProcessFunction):
               def process_element(self, value, ctx):
         -         timers = ctx.timer_service()
@@ -336,8 +326,6 @@ def clock_of_program_that_ends(subject: Subject) -> Iterator[Found]:
     They fire by the clock, and a program whose sources end does not wait for it: the content of the last windows is
     dropped, which is everything if there are few records. Use event time, or BATCH mode, in which processing time
     windows and timers fire at the end.
-
-    Example::
 
         + env.set_runtime_mode(RuntimeExecutionMode.BATCH)
           windows = lines.key_by(lambda line: line).window(TumblingProcessingTimeWindows.of(Time.seconds(5)))
