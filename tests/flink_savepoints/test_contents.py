@@ -101,8 +101,9 @@ def test_ids_are_found_again(tmp_path: Path) -> None:
     unknown, out = "0" * 32, "4d648856f35492026b8f75b0a6ec795e"
     search = Search((COUNT, out, unknown))
     search.in_program(plan_of(spec("2.3.0", "f_base"), "2.3"), "the program")
-    search.in_savepoint(read_savepoint(place("2.3.0", "f_base")), "the new one")
-    search.in_savepoint(read_savepoint(place("1.11.4", "f_base")), "the old one")
+    for release, where in (("2.3.0", "the new one"), ("1.11.4", "the old one")):
+        operators = read_savepoint(place(release, "f_base")).operators
+        search.in_operators(((state.operator_id, state.name, state.uid) for state in operators), where)
     search.in_words(["other\n", " count \n"], "words")
     assert [(each.by, each.uid, each.operator) for each in search.found[COUNT]] == [
         ("uid", "count", "count"),

@@ -128,7 +128,6 @@ ROOMS = {
     "flink": [
         "cursor",
         "java_stream",
-        "properties",
         "handles",
         "handle_reader",
         "metadata",
@@ -138,7 +137,6 @@ ROOMS = {
         "savepoint",
         "plans",
         "refusals",
-        "finished_operators",
         "restore",
         "findings",
         "facts",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from penstock.flink.facts import writer
 from penstock.flink.handles import KeyGroupsHandle
-from penstock.flink.headers import KeyedHeader, StateInfo
+from penstock.flink.headers import KeyedHeader
 from penstock.flink.metadata import OperatorState
 from penstock.flink.savepoint import FlinkSavepoint, Problem, files_of
 from penstock.storage.storage import is_local
@@ -82,10 +82,8 @@ def content_of(savepoint: FlinkSavepoint) -> Content:
 
 def _operator(savepoint: FlinkSavepoint, state: OperatorState) -> OperatorContent:
     headers = list(savepoint.headers(state))
-    keys = [
-        header.key_serializer.text for header in headers if isinstance(header, KeyedHeader) and header.key_serializer
-    ]
-    problems = [header.said if isinstance(header, Problem) else header.stopped for header in headers]
+    keys = [header.key_serializer for header in headers if isinstance(header, KeyedHeader)]
+    problems = [header.text if isinstance(header, Problem) else header.stopped for header in headers]
     return OperatorContent(
         state.operator_id,
         state.name,
@@ -96,20 +94,18 @@ def _operator(savepoint: FlinkSavepoint, state: OperatorState) -> OperatorConten
         state.parallelism if state.fully_finished else sum(subtask.finished for subtask in state.subtasks),
         state.size,
         0 if state.coordinator is None else state.coordinator.size,
-        keys[0] if keys else None,
+        next((key.text for key in keys if key), None),
         _key_groups(state),
         tuple(_states(savepoint, state)),
-        next((problem for problem in problems if problem), ""),
+        next(filter(None, problems), ""),
     )
 
 
 def _key_groups(state: OperatorState) -> int | None:
     """The number of key groups with entries. Only canonical savepoints of 2.x record it."""
-    keyed = [managed for subtask in state.subtasks for managed in subtask.managed_keyed]
-    if not keyed or not all(isinstance(managed, KeyGroupsHandle) for managed in keyed):
-        return None
-    handles = [managed for managed in keyed if isinstance(managed, KeyGroupsHandle)]
-    if any(handle.type != "KeyGroupsSavepointStateHandle" for handle in handles):
+    keyed = [handle for subtask in state.subtasks for handle in subtask.managed_keyed]
+    handles = [handle for handle in keyed if isinstance(handle, KeyGroupsHandle)]
+    if len(handles) < len(keyed) or {handle.type for handle in handles} != {"KeyGroupsSavepointStateHandle"}:
         return None
     return sum(offset != 0 for handle in handles for offset in handle.offsets)
 
@@ -124,10 +120,16 @@ def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateCo
                 modes[name] = places.mode
     infos = savepoint.states(state)
     for name in sorted(infos.keys() | modes.keys()):
-        info = infos.get(name)
-        kind = _KINDS.get(modes.get(name, ""), "") or (_kind(info) if info else "")
-        count = None if kind == "broadcast" else elements.get(name)
-        yield StateContent(name, kind, _types(info) if info else "", count)
+        info, kind, types = infos.get(name), _KINDS.get(modes.get(name, ""), ""), ""
+        if info is not None:
+            keyed = (
+                "timers" if info.type == "PRIORITY_QUEUE" else info.options.get("KEYED_STATE_TYPE", info.type).lower()
+            )
+            kind = kind or keyed
+            # not of namespaces, which are internal to Flink
+            serializers = map(info.serializers.get, ("KEY_SERIALIZER", "VALUE_SERIALIZER"))
+            types = " -> ".join(serializer.text for serializer in serializers if serializer is not None)
+        yield StateContent(name, kind, types, None if kind == "broadcast" else elements.get(name))
     raw = [len(places.offsets) for part in state.subtasks for it in part.raw_operator for places in it.states.values()]
     if raw:
         yield StateContent("(operator)", _RAW, "", sum(raw))
@@ -136,18 +138,6 @@ def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateCo
 
 
 _KINDS = {"SPLIT_DISTRIBUTE": "list", "UNION": "union list", "BROADCAST": "broadcast"}
-
-
-def _kind(info: StateInfo) -> str:
-    if info.type == "PRIORITY_QUEUE":
-        return "timers"
-    return info.options.get("KEYED_STATE_TYPE", info.type).lower()
-
-
-def _types(info: StateInfo) -> str:
-    """The types of keys and values, but not of namespaces, which are internal to Flink."""
-    roles = ("KEY_SERIALIZER", "VALUE_SERIALIZER")
-    return " -> ".join(info.serializers[role].text for role in roles if role in info.serializers)
 
 
 def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
@@ -167,5 +157,5 @@ def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
                         problems.append(f"{path} {has}; {handle.size:,} were written")
         for header in savepoint.headers(operator):
             if isinstance(header, Problem) and not header.missing:
-                problems.append(header.said)
+                problems.append(header.text)
     return problems, looked

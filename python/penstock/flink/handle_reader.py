@@ -1,12 +1,11 @@
-"""Reads state handles: a byte for the kind, then its fields. Each kind is one function.
+"""Reads state handles: a byte for the kind, then its fields.
 
-1.11 knows the tags 0 to 6, 2.3 all of them. Handles can contain handles; a file that nests them more than ``DEEPEST``
-times is refused, where Java would run out of stack.
+1.11 knows the tags 0 to 6, 2.3 all of them. Handles can contain handles; a file that nests them too deep is refused,
+where Java would run out of stack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
 from penstock.flink.cursor import (
@@ -54,12 +53,9 @@ class HandleReader:
 
     def _unknown(self, what: str, message: str, flink_class: str) -> NoReturn:
         cursor = self._cursor
-        code = cursor.data[cursor.at - 1]
-        signed = code - 256 if code > 127 else code
         cursor.at -= 1
-        cursor.fail(
-            f"the kind of {what} is {signed}, which this Flink does not know", flink_class, message + str(signed)
-        )
+        code = int.from_bytes(cursor.data[cursor.at : cursor.at + 1], signed=True, byteorder="big")
+        cursor.fail(f"the kind of {what} is {code}, which this Flink does not know", flink_class, f"{message}{code}")
 
     def stream(self, what: str, depth: int = 0) -> StreamHandle | None:
         """A stream handle, or None."""
@@ -71,10 +67,29 @@ class HandleReader:
             return StreamHandle(keyed.type, keyed.size, keyed.delegate.data, keyed.delegate.name)
         if tag == _EMPTY_SEGMENT:
             return StreamHandle("EmptySegmentFileStateHandle", 0, path="empty", start=0, scope=SCOPES[0])
-        read = _STREAMS.get(tag)
-        if read is None:
+        if tag == _BYTES:
+            name = cursor.utf(f"the name of {what}")
+            data = cursor.take(cursor.count(f"the size of {what}"), f"the bytes of {what}")
+            return StreamHandle("ByteStreamStateHandle", len(data), data, name)
+        if tag == _FILE:
+            size = cursor.long(f"the size of {what}")
+            return StreamHandle("FileStateHandle", size, path=cursor.utf(f"the path of {what}"))
+        if tag == _RELATIVE:
+            file = cursor.utf(f"the file of {what}")
+            return StreamHandle("RelativeFileStateHandle", cursor.long(f"the size of {what}"), file=file)
+        if tag != _SEGMENT:
             self._unknown(what, "Unknown implementation of StreamStateHandle, code: ", IO)
-        return read(cursor, what)
+        start, size = cursor.long(f"the start of {what}"), cursor.long(f"the size of {what}")
+        scope = self._choice(SCOPES, cursor.int(f"the scope of {what}"), f"the scope of {what}")
+        path = cursor.utf(f"the path of {what}")
+        cursor.utf(f"the id of {what}")
+        return StreamHandle("SegmentFileStateHandle", size, path=path, start=start, scope=scope)
+
+    def _choice(self, choices: tuple[str, ...], index: int, what: str) -> str:
+        if not 0 <= index < len(choices):
+            message = f"Index {index} out of bounds for length {len(choices)}"
+            self._cursor.fail(f"{what} is {index}", OUT_OF_BOUNDS, message)
+        return choices[index]
 
     def _deeper(self, depth: int) -> int:
         if depth >= DEEPEST:
@@ -97,31 +112,20 @@ class HandleReader:
             self._unknown(what, "Reading invalid OperatorStateHandle, type: ", ILLEGAL_STATE)
         number = cursor.int(f"the number of states of {what}")
         if number < 0:
-            cursor.fail(
-                f"the number of states of {what} is {number}", ILLEGAL_ARGUMENT, f"Illegal initial capacity: {number}"
-            )
+            message = f"Illegal initial capacity: {number}"
+            cursor.fail(f"the number of states of {what} is {number}", ILLEGAL_ARGUMENT, message)
         states: dict[str, StatePlaces] = {}
         for _ in range(number):
             name = cursor.utf("the name of an operator state")
-            states[name] = self._places(name)
+            mode = self._choice(MODES, cursor.byte(f"the mode of state {name!r}"), f"the mode of state {name!r}")
+            count = cursor.count(f"the number of elements of state {name!r}")
+            states[name] = StatePlaces(mode, cursor.longs(count, f"the offsets of state {name!r}"))
         kind = "OperatorStreamStateHandle"
         if tag == _MERGED_OPERATOR:
             cursor.utf("the folder of the task")
             cursor.utf("the folder of the shared state")
             kind = f"{'Empty' if cursor.bool('whether there is state') else ''}FileMerging{kind}"
         return OperatorHandle(kind, states, self._there(f"the file of {what}", 0))
-
-    def _places(self, name: str) -> StatePlaces:
-        cursor = self._cursor
-        mode = cursor.byte(f"the mode of state {name!r}")
-        if not 0 <= mode < len(MODES):
-            cursor.fail(
-                f"the mode of state {name!r} is {mode}",
-                OUT_OF_BOUNDS,
-                f"Index {mode} out of bounds for length {len(MODES)}",
-            )
-        count = cursor.count(f"the number of elements of state {name!r}")
-        return StatePlaces(MODES[mode], cursor.longs(count, f"the offsets of state {name!r}"))
 
     def keyed(self, what: str, depth: int = 0) -> KeyedHandle | None:
         """A handle of keyed state, or None."""
@@ -235,48 +239,11 @@ class HandleReader:
         if tag not in (merged, merged - 2):
             cursor.fail(f"the kind of {what} is {tag}", ILLEGAL_STATE, f"Unknown {what.split()[0]} state handle type.")
         cursor.int(f"the subtask of {what}")
-        if tag == merged:
-            size = cursor.long(f"the size of {what}")
-            delegate = self._there(f"the file of {what}", 0)
-            cursor.take(cursor.count(f"the size of the offsets of {what}"), f"the offsets of {what}")
-        else:
+        if tag != merged:
             cursor.take(8, f"the channel of {what}")
             cursor.longs(cursor.count(f"the number of offsets of {what}"), f"the offsets of {what}")
-            size = cursor.long(f"the size of {what}")
-            delegate = self._there(f"the file of {what}", 0)
+        size = cursor.long(f"the size of {what}")
+        delegate = self._there(f"the file of {what}", 0)
+        if tag == merged:
+            cursor.take(cursor.count(f"the size of the offsets of {what}"), f"the offsets of {what}")
         return StreamHandle(delegate.type, size, delegate.data, delegate.name, delegate.file, delegate.path)
-
-
-def _bytes(cursor: Cursor, what: str) -> StreamHandle:
-    name = cursor.utf(f"the name of {what}")
-    data = cursor.take(cursor.count(f"the size of {what}"), f"the bytes of {what}")
-    return StreamHandle("ByteStreamStateHandle", len(data), data, name)
-
-
-def _file(cursor: Cursor, what: str) -> StreamHandle:
-    size = cursor.long(f"the size of {what}")
-    return StreamHandle("FileStateHandle", size, path=cursor.utf(f"the path of {what}"))
-
-
-def _relative(cursor: Cursor, what: str) -> StreamHandle:
-    file = cursor.utf(f"the file of {what}")
-    return StreamHandle("RelativeFileStateHandle", cursor.long(f"the size of {what}"), file=file)
-
-
-def _segment(cursor: Cursor, what: str) -> StreamHandle:
-    start, size = cursor.long(f"the start of {what}"), cursor.long(f"the size of {what}")
-    scope = cursor.int(f"the scope of {what}")
-    if not 0 <= scope < len(SCOPES):
-        message = f"Index {scope} out of bounds for length {len(SCOPES)}"
-        cursor.fail(f"the scope of {what} is {scope}", OUT_OF_BOUNDS, message)
-    path = cursor.utf(f"the path of {what}")
-    cursor.utf(f"the id of {what}")
-    return StreamHandle("SegmentFileStateHandle", size, path=path, start=start, scope=SCOPES[scope])
-
-
-_STREAMS: dict[int, Callable[[Cursor, str], StreamHandle]] = {
-    _BYTES: _bytes,
-    _FILE: _file,
-    _RELATIVE: _relative,
-    _SEGMENT: _segment,
-}

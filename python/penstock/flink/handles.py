@@ -1,6 +1,6 @@
 """State handles: the places of pieces of state, as recorded in ``_metadata``.
 
-``type`` is the simple name of Flink's class. ``size`` is the result of Flink's ``getStateSize``.
+``type`` is the simple name of Flink's class, ``size`` the result of Flink's ``getStateSize`` in bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ class OperatorHandle:
 
     @property
     def size(self) -> int:
-        """In bytes."""
         return self.delegate.size
 
 
@@ -56,7 +55,6 @@ class KeyGroupsHandle:
 
     @property
     def size(self) -> int:
-        """In bytes."""
         return self.delegate.size
 
 
@@ -74,7 +72,6 @@ class IncrementalHandle:
 
     @property
     def size(self) -> int:
-        """In bytes, of all its files."""
         return self.meta.size + sum(file.size for part in (self.shared, self.private) for file in part.values())
 
 
@@ -100,7 +97,6 @@ class ChangelogHandle:
 
     @property
     def size(self) -> int:
-        """In bytes, of all its parts."""
         return sum(part.size for part in (*self.materialized, *self.changes))
 
 

@@ -33,10 +33,10 @@ class KeyedHeader:
     """The header of a file of keyed state; ``stopped`` is the reason if it could not be read to its end."""
 
     version: int
+    length: int | None
     compression: bool
     key_serializer: Serializer | None
     states: tuple[StateInfo, ...]
-    length: int | None
     stopped: str = ""
 
 
@@ -47,7 +47,6 @@ class OperatorHeader:
     version: int
     operator_states: tuple[StateInfo, ...]
     broadcast_states: tuple[StateInfo, ...]
-    compression: bool = False
     stopped: str = ""
 
 
@@ -60,11 +59,10 @@ def read_keyed_header(cursor: Cursor) -> KeyedHeader:
     key, states = None, list[StateInfo]()
     try:
         key = read_written(cursor, "the key serializer")
-        number = cursor.short("the number of states")
-        _read_states(cursor, number, states)
+        _read_states(cursor, "states", states)
     except UnknownSnapshot as error:
-        return KeyedHeader(version, compression, key, tuple(states), None, str(error))
-    return KeyedHeader(version, compression, key, tuple(states), cursor.at)
+        return KeyedHeader(version, None, compression, key, tuple(states), str(error))
+    return KeyedHeader(version, cursor.at, compression, key, tuple(states))
 
 
 def read_operator_header(cursor: Cursor) -> OperatorHeader:
@@ -73,34 +71,29 @@ def read_operator_header(cursor: Cursor) -> OperatorHeader:
     if version not in OPERATOR_VERSIONS:
         known = " and ".join(map(str, OPERATOR_VERSIONS))
         cursor.fail(f"the operator state is in version {version}, and only {known} are known", IO)
-    compression = cursor.bool("whether operator state is compressed") if version >= _COMPRESSES else False
+    if version >= _COMPRESSES:
+        cursor.bool("whether operator state is compressed")
     lists, broadcasts = list[StateInfo](), list[StateInfo]()
     stopped = ""
     try:
-        _read_states(cursor, cursor.short("the number of operator states"), lists)
-        _read_states(cursor, cursor.short("the number of broadcast states"), broadcasts)
+        _read_states(cursor, "operator states", lists)
+        _read_states(cursor, "broadcast states", broadcasts)
     except UnknownSnapshot as error:
         stopped = str(error)
-    return OperatorHeader(version, tuple(lists), tuple(broadcasts), compression, stopped)
+    return OperatorHeader(version, tuple(lists), tuple(broadcasts), stopped)
 
 
-def _read_states(cursor: Cursor, number: int, states: list[StateInfo]) -> None:
-    for _ in range(number):
+def _read_states(cursor: Cursor, what: str, states: list[StateInfo]) -> None:
+    for _ in range(cursor.short(f"the number of {what}")):
         name = cursor.utf("the name of a state")
         kind = cursor.int(f"the kind of state {name!r}")
         if not 0 <= kind < len(KINDS):
             cursor.fail(f"the kind of state {name!r} is {kind}", IO)
-        options, serializers = _options(cursor, name), dict[str, Serializer]()
-        info = StateInfo(name, KINDS[kind], options, serializers)
-        states.append(info)
+        options, serializers = dict[str, str](), dict[str, Serializer]()
+        for _ in range(cursor.int(f"the number of options of state {name!r}")):
+            option = cursor.utf(f"an option of state {name!r}")
+            options[option] = cursor.utf(f"option {option} of state {name!r}")
+        states.append(StateInfo(name, KINDS[kind], options, serializers))
         for _ in range(cursor.int(f"the number of serializers of state {name!r}")):
             role = cursor.utf(f"the role of a serializer of state {name!r}")
             serializers[role] = read_written(cursor, f"the {role} of state {name!r}")
-
-
-def _options(cursor: Cursor, name: str) -> dict[str, str]:
-    options: dict[str, str] = {}
-    for _ in range(cursor.int(f"the number of options of state {name!r}")):
-        option = cursor.utf(f"an option of state {name!r}")
-        options[option] = cursor.utf(f"option {option} of state {name!r}")
-    return options

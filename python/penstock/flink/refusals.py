@@ -25,21 +25,13 @@ _ILLEGAL = "Illegal JobGraph modification. Cannot run a program with "
 
 @dataclass(frozen=True)
 class Refusal:
-    """The reason why a restore fails.
+    """The reason why a restore fails."""
 
-    Attributes:
-        stage: ``plan`` before any task runs, ``task`` when tasks open their state.
-        flink_class: the class of the innermost cause.
-        flink_message: its message, or None.
-        wrapped_in: the exceptions around it, outermost first.
-        said: the problem and its remedy, for display.
-    """
-
-    stage: str
-    flink_class: str
+    stage: str  # "plan" before any task runs, "task" when tasks open their state
+    flink_class: str  # of the innermost cause
     flink_message: str | None
-    wrapped_in: tuple[str, ...]
-    said: str
+    wrapped_in: tuple[str, ...]  # the exceptions around it, outermost first
+    said: str  # the problem and its remedy
 
 
 def wrapping_exceptions(flink: str, flink_class: str) -> tuple[str, ...]:
@@ -137,17 +129,17 @@ def partly_ended_before(flink: str, vertex: PlannedVertex, *, all_to_all: bool, 
     )
 
 
-def foreign_group(flink: str, vertex: PlannedVertex, who: str, groups: int, most: int) -> Refusal:
+def foreign_group(flink: str, vertex: PlannedVertex, state: OperatorState, most: int) -> Refusal:
     """A subtask gets key groups that do not belong to it."""
-    message = "The key group must belong to the backend" + ("." if flink == "1.11" else "")
+    groups = state.max_parallelism
     return Refusal(
         "task",
         ILLEGAL_STATE,
-        message,
+        "The key group must belong to the backend" + ("." if flink == "1.11" else ""),
         _BUILDING,
-        f"The task {vertex.name!r} ends up with {most} key groups, and the state of {who} has {groups}: subtasks get "
-        f"key groups that are not theirs. Begin a new chain at that operator, or set the max parallelism of "
-        f"{vertex.name!r} to {groups} if nothing else in the chain has state.",
+        f"The task {vertex.name!r} ends up with {most} key groups, and the state of {label(state)} has {groups}: "
+        f"subtasks get key groups that are not theirs. Begin a new chain at that operator, or set the max parallelism "
+        f"of {vertex.name!r} to {groups} if nothing else in the chain has state.",
     )
 
 

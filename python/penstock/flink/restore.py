@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.flink import refusals
-from penstock.flink.finished_operators import check_ended
 from penstock.flink.handles import KeyGroupsHandle
 from penstock.flink.metadata import OperatorState
 from penstock.flink.plans import PlannedOperator, PlannedVertex, RestorePlan, plan_of
@@ -22,14 +21,7 @@ from penstock.plan import JobGraph, Pipeline, StreamGraph
 
 @dataclass(frozen=True)
 class RestoredVertex:
-    """A vertex after a restore.
-
-    Attributes:
-        id: the ID of the vertex.
-        name: the name of its chain.
-        parallelism: its number of subtasks.
-        max_parallelism: the max parallelism it gets.
-    """
+    """A vertex after a restore, with the max parallelism it gets."""
 
     id: str
     name: str
@@ -39,29 +31,23 @@ class RestoredVertex:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The result of a restore.
-
-    Attributes:
-        flink: the version of Flink.
-        plan: the program.
-        refusal: the reason why it fails, or None.
-        vertices: the vertices with the max parallelism they get, in the order in which Flink creates them; empty if it
-            is refused before a task runs.
-        taken: the state that each operator takes: the ID in the savepoint by the generated ID of the program.
-        left: IDs of states that no operator takes, in the order of the savepoint.
-    """
+    """The result of a restore by a version of Flink."""
 
     flink: str
     plan: RestorePlan
-    refusal: Refusal | None
-    vertices: tuple[RestoredVertex, ...] = ()
-    taken: Mapping[str, str] | None = None
-    left: tuple[str, ...] = ()
+    refusal: Refusal | None  # the reason why it fails
+    vertices: tuple[RestoredVertex, ...] = ()  # in Flink's order; empty if refused before a task runs
+    taken: Mapping[str, str] | None = None  # the ID in the savepoint by the operator's ID in the program
+    left: tuple[str, ...] = ()  # IDs of states that no operator takes, in the order of the savepoint
 
     @property
     def restored(self) -> bool:
         """Whether it succeeds, as far as can be predicted."""
         return self.refusal is None
+
+
+Pair = tuple[PlannedOperator, OperatorState | None]
+"""An operator of the program and the state that it takes."""
 
 
 class _Refused(Exception):
@@ -104,17 +90,13 @@ class _Restore:
         self._left: list[str] = []
 
     def predicted(self) -> Prediction:
-        refusal = None
         try:
             self._map()
             if self._flink != "1.11":
-                refused = check_ended(self._plan, self._mapped)
-                if refused is not None:
-                    raise _Refused(refused)
+                _check_ended(self._plan, self._mapped)
             self._assign()
         except _Refused as error:
-            refusal = error.refusal
-            return Prediction(self._flink, self._plan, refusal, left=tuple(self._left))
+            return Prediction(self._flink, self._plan, error.refusal, left=tuple(self._left))
         refusal = self._foreign() or self._missing()
         pairs = zip(self._plan.vertices, self._most, strict=True)
         vertices = tuple(RestoredVertex(vertex.id, vertex.name, vertex.parallelism, most) for vertex, most in pairs)
@@ -145,7 +127,7 @@ class _Restore:
         """Assign states to operators; vertices take over max parallelism."""
         states = dict(self._mapped)
         for index, vertex in enumerate(self._plan.vertices):
-            pairs: list[tuple[PlannedOperator, OperatorState | None]] = []
+            pairs: list[Pair] = []
             for operator in vertex.operators:
                 state = self._state_of(operator, states)
                 pairs.append((operator, state))
@@ -161,9 +143,7 @@ class _Restore:
             return states.pop(operator.pinned, None)
         return states.pop(operator.generated, None)
 
-    def _take_over(
-        self, index: int, vertex: PlannedVertex, pairs: list[tuple[PlannedOperator, OperatorState | None]]
-    ) -> None:
+    def _take_over(self, index: int, vertex: PlannedVertex, pairs: list[Pair]) -> None:
         at_start = self._most[index]
         order = pairs if self._flink == "1.11" else _hash_order(pairs)
         for _, state in order:
@@ -181,23 +161,62 @@ class _Restore:
                 if state is None or state.max_parallelism == most or state.parallelism != vertex.parallelism:
                     continue
                 if _strays(state, vertex.parallelism, most):
-                    who = refusals.label(state)
-                    return refusals.foreign_group(self._flink, vertex, who, state.max_parallelism, most)
+                    return refusals.foreign_group(self._flink, vertex, state, most)
         return None
 
     def _missing(self) -> Refusal | None:
-        """The refusal for a missing state file. Only files beside the metadata are checked; this machine may not see
-        others."""
-        for state in self._taken.values():
-            for path in self._savepoint.missing_files(state):
-                return refusals.no_file(path)
-        return None
+        """The refusal for a missing file beside the metadata; this machine may not see others."""
+        paths = (path for state in self._taken.values() for path in self._savepoint.missing_files(state))
+        return next(map(refusals.no_file, paths), None)
+
+
+_RUNNING, _PARTLY, _ENDED = _STATES = ("ALL_RUNNING", "PARTIALLY_FINISHED", "FULLY_FINISHED")
+
+
+def _check_ended(plan: RestorePlan, states: Mapping[str, OperatorState]) -> None:
+    """Refuse finished subtasks that do not fit their chain or inputs, as Flink 2.3. O(operators + edges)."""
+    if all(_end_of(state) == _RUNNING for state in states.values()):
+        return
+    known: dict[int, str] = {}
+
+    def end_of(index: int) -> str:
+        if index not in known:
+            vertex = plan.vertices[index]
+            ends: set[str] = set()
+            for operator in vertex.operators:
+                pinned = operator.pinned if operator.pinned in states else None
+                ends.add(_end_of(states.get(pinned or operator.generated)))
+            if len(ends) > 1:
+                raise _Refused(refusals.mixed_ends(plan.flink, vertex, sorted(ends, key=_STATES.index)))
+            known[index] = ends.pop() if ends else _RUNNING
+        return known[index]
+
+    for index, vertex in enumerate(plan.vertices):
+        ended = end_of(index)
+        for source, all_to_all in vertex.inputs if ended != _RUNNING else ():
+            before = end_of(source)
+            if before == _ENDED:
+                continue
+            if ended == _ENDED:
+                raise _Refused(refusals.ended_before(plan.flink, vertex))
+            if all_to_all or before == _RUNNING:
+                running = before == _RUNNING
+                raise _Refused(refusals.partly_ended_before(plan.flink, vertex, all_to_all=all_to_all, running=running))
+
+
+def _end_of(state: OperatorState | None) -> str:
+    if state is None:
+        return _RUNNING
+    if state.fully_finished:
+        return _ENDED
+    return _PARTLY if any(subtask.finished for subtask in state.subtasks) else _RUNNING
 
 
 def _strays(state: OperatorState, parallelism: int, most: int) -> bool:
     """Whether a subtask gets a key group with entries that is not its own."""
     for subtask in state.subtasks:
-        first, last = key_groups(subtask.index, parallelism, most)
+        first = -(-subtask.index * most // parallelism)
+        last = -(-(subtask.index + 1) * most // parallelism) - 1
         for handle in subtask.managed_keyed:
             if not isinstance(handle, KeyGroupsHandle):
                 continue  # RocksDB's files are filtered when they are read
@@ -207,14 +226,7 @@ def _strays(state: OperatorState, parallelism: int, most: int) -> bool:
     return False
 
 
-def key_groups(subtask: int, parallelism: int, most: int) -> tuple[int, int]:
-    """The first and the last key group of a subtask."""
-    return -(-subtask * most // parallelism), -(-(subtask + 1) * most // parallelism) - 1
-
-
-def _hash_order(
-    pairs: list[tuple[PlannedOperator, OperatorState | None]],
-) -> list[tuple[PlannedOperator, OperatorState | None]]:
+def _hash_order(pairs: list[Pair]) -> list[Pair]:
     """The order of a java.util.HashMap by generated ID: by bucket, and by insertion in a bucket."""
     number, size = len(pairs), 1
     while size < number + 1 if number <= 2 else size < number / 0.75:  # as Flink computes the size

@@ -17,8 +17,6 @@ DEEPEST = 30
 _COMPOSITE = struct.pack(">i", 911108)
 _NESTED = struct.pack(">ii", 1333245, 1)
 _MAP = 0x4F2C69A3D70
-_SIMPLE_VERSION = 3
-_FLINK = "org.apache.flink."
 _BASE = "org.apache.flink.api.common.typeutils.base."
 _JAVA = "org.apache.flink.api.java.typeutils.runtime."
 _WITH_CLASS = {_JAVA + "TupleSerializerSnapshot", _BASE + "GenericArraySerializerSnapshot"}
@@ -29,8 +27,6 @@ _KRYO = _JAVA + "kryo.KryoSerializerSnapshot"
 
 class UnknownSnapshot(FlinkSavepointError):
     """A snapshot with an unknown body, so that the data after it cannot be found."""
-
-    snapshot: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,31 +70,28 @@ def read_snapshot(cursor: Cursor, what: str, depth: int = 0) -> Serializer:
     if cursor.data.startswith(_COMPOSITE, cursor.at):
         return _composite(cursor, name, version, depth)
     if name == _ENUM:
-        return _enum(cursor, name)
+        named = cursor.utf("the class of an enum")
+        for _ in range(cursor.int(f"the number of constants of {named}")):
+            cursor.utf(f"a constant of {named}")
+        return Serializer(name, stands_for(name), named=named)
     if name in (_POJO, _KRYO):
         named = cursor.utf(f"the class of {name}")
         for part in ("first", "second", "third"):
             _skip_map(cursor, f"the {part} table of {name}")
         return Serializer(name, stands_for(name), named=named)
-    if not _is_simple(name, version):
+    # Flink's own snapshots that are nested in their serializer have no body, in their version
+    if not (name.startswith("org.apache.flink.") and version == 3 and "$" in name and name.endswith("Snapshot")):
         raise _unknown(cursor, name, version)
     return Serializer(name, stands_for(name))
 
 
-def _is_simple(name: str, version: int) -> bool:
-    """Whether a snapshot has no body: Flink's own, nested in its serializer, in their version."""
-    return name.startswith(_FLINK) and version == _SIMPLE_VERSION and "$" in name and name.endswith("Snapshot")
-
-
 def _unknown(cursor: Cursor, name: str, version: int) -> UnknownSnapshot:
-    error = UnknownSnapshot(
+    return UnknownSnapshot(
         f"{plain(cursor.file)}: at byte {cursor.start + cursor.at:,} the body of a {plain(name)} (version {version}) "
         "follows, which is not a known class of Flink, so what comes after it cannot be read.",
         file=cursor.file,
         position=cursor.start + cursor.at,
     )
-    error.snapshot = name
-    return error
 
 
 def _composite(cursor: Cursor, name: str, version: int, depth: int) -> Serializer:
@@ -113,13 +106,6 @@ def _composite(cursor: Cursor, name: str, version: int, depth: int) -> Serialize
     count = cursor.int(f"the number of serializers in {name}")
     nested = tuple(read_snapshot(cursor, f"a serializer in {name}", depth + 1) for _ in range(count))
     return Serializer(name, stands_for(name), nested, named)
-
-
-def _enum(cursor: Cursor, name: str) -> Serializer:
-    named = cursor.utf("the class of an enum")
-    for _ in range(cursor.int(f"the number of constants of {named}")):
-        cursor.utf(f"a constant of {named}")
-    return Serializer(name, stands_for(name), named=named)
 
 
 def _skip_map(cursor: Cursor, what: str) -> None:
