@@ -35,12 +35,11 @@ TYPES = {
     "StreamSink": "Sink",
 }
 """The names that users have for operators, by class; others have the name of their class."""
-_KINDS = {"source": "source", "sink": "sink"}
 _LOOPS = {"iteration_head": "IterationHead", "iteration_tail": "IterationTail"}
 
 
 class _Objects(NamedTuple):
-    """The facts of an operator that are not in the graph."""
+    """What of an operator is not in the graph."""
 
     type: str = ""
     keyed: bool | None = None
@@ -61,18 +60,16 @@ class _Planned(NamedTuple):
 
 
 def model_of(program: Program, *, states: bool = True) -> ProgramModel:
-    """The model of a program. O(operators + edges), and the cost of ``open`` of its functions, which are opened to see
-    their states; without ``states`` the states of all operators are unknown."""
+    """The model of a program; with ``states`` its functions are opened to see them. O(operators + edges)."""
     known = declared(program) if states else {}
     unopened = Declared(None, "the functions were not opened")
     objects = {node: _objects(program, node, known.get(node, unopened)) for node in program.operators}
-    return _model(
-        program.name, program.flink, program.stream_graph, _plan(program.stream_graph, program.job_graph), objects
-    )
+    graph = program.stream_graph
+    return _model(program.name, program.flink, graph, _plan(graph, program.job_graph), objects)
 
 
 def model_of_graph(graph: StreamGraph, flink: str = "1.11") -> ProgramModel:
-    """The model of a graph without Python objects, so that states and sites are unknown. O(operators + edges)."""
+    """The model of a graph without Python objects, whose states and sites are unknown. O(operators + edges)."""
     return _model(graph.job_name, flink, graph, _plan(graph, lambda: graph.job_graph(flink=flink)), {})
 
 
@@ -90,9 +87,10 @@ def model_of_planned(graph: StreamGraph | JobGraph | ExecutionGraph) -> ProgramM
     """The model of a graph as far as it is planned already: without the graphs that follow."""
     if isinstance(graph, StreamGraph):
         try:
-            return _model(graph.job_name, "1.11", graph, _Planned(graph.operator_ids()), {})
+            planned = _Planned(graph.operator_ids())
         except PenstockError as error:
-            return _model(graph.job_name, "1.11", graph, _Planned(refused=str(error)), {})
+            planned = _Planned(refused=str(error))
+        return _model(graph.job_name, "1.11", graph, planned, {})
     executions = graph if isinstance(graph, ExecutionGraph) else None
     jobs = graph if isinstance(graph, JobGraph) else graph.job_graph
     planned = _Planned(jobs.stream_graph.operator_ids(), jobs, executions)
@@ -139,9 +137,22 @@ def _plan(graph: StreamGraph, compile_it: Callable[[], JobGraph]) -> _Planned:
 def _model(
     name: str, flink: str, graph: StreamGraph, planned: _Planned, objects: Mapping[int, _Objects]
 ) -> ProgramModel:
-    jobs = planned.jobs
-    vertices = () if jobs is None else _vertices(graph, jobs, planned.executions)
-    places = _places(jobs)
+    jobs, executions = planned.jobs, planned.executions
+    vertices: tuple[VertexModel, ...] = ()
+    job_edges: tuple[JobEdgeModel, ...] = ()
+    order: tuple[int, ...] = ()
+    places: dict[int, tuple[int, int]] = {}  # the first vertex of each operator, and its depth in the chain
+    if jobs is not None:
+        groups = {node.id: node.slot_sharing_group or "" for node in graph.nodes}
+        effective = {vertex.job_vertex: vertex.max_parallelism for vertex in executions.vertices} if executions else {}
+        vertices = tuple(_vertex(vertex, groups, effective) for vertex in jobs.vertices)
+        counts = [0] * len(jobs.edges) if executions is None else executions.edge_counts
+        job_edges = tuple(_job_edge(edge, count) for edge, count in zip(jobs.edges, counts, strict=True))
+        order = tuple(jobs.topological_order)
+        for vertex in jobs.vertices:
+            first = vertex.chain[0].chain_index  # Flink 1.11 counts from 0, 2.3 from 1
+            for operator in vertex.chain:
+                places.setdefault(operator.node, (vertex.index, operator.chain_index - first))
     by_index = {vertex.index: vertex for vertex in vertices}
     edges = graph.edges
     hashed = {edge.target for edge in edges if edge.partitioner == "HASH"}
@@ -164,11 +175,6 @@ def _model(
         )
         for edge, verdict in zip(edges, graph.verdicts(), strict=True)
     )
-    job_edges: tuple[JobEdgeModel, ...] = ()
-    if jobs is not None:
-        counts = [0] * len(jobs.edges) if planned.executions is None else planned.executions.edge_counts
-        job_edges = tuple(_job_edge(edge, count) for edge, count in zip(jobs.edges, counts, strict=True))
-    order = () if jobs is None else tuple(jobs.topological_order)
     return ProgramModel(name, flink, operators, connections, vertices, job_edges, planned.refused, order=order)
 
 
@@ -186,7 +192,7 @@ def _operator(
     return OperatorModel(
         node=node.id,
         name=node.name,
-        kind=_KINDS.get(node.kind, "operator"),
+        kind=node.kind if node.kind in ("source", "sink") else "operator",
         type=known.type or _LOOPS.get(node.kind, ""),
         uid=node.uid,
         user_hash=node.user_hash,
@@ -211,22 +217,6 @@ def _operator(
         unknown=known.states.unknown,
         facts=dict(known.facts),
     )
-
-
-def _places(jobs: JobGraph | None) -> dict[int, tuple[int, int]]:
-    """The first vertex of each operator, and its depth in the chain: Flink 1.11 counts from 0, 2.3 from 1."""
-    places: dict[int, tuple[int, int]] = {}
-    for vertex in () if jobs is None else jobs.vertices:
-        chain = vertex.chain
-        for operator in chain:
-            places.setdefault(operator.node, (vertex.index, operator.chain_index - chain[0].chain_index))
-    return places
-
-
-def _vertices(graph: StreamGraph, jobs: JobGraph, executions: ExecutionGraph | None) -> tuple[VertexModel, ...]:
-    groups = {node.id: node.slot_sharing_group or "" for node in graph.nodes}
-    effective = {each.job_vertex: each.max_parallelism for each in executions.vertices} if executions else {}
-    return tuple(_vertex(vertex, groups, effective) for vertex in jobs.vertices)
 
 
 def _vertex(vertex: JobVertex, groups: Mapping[int, str], effective: Mapping[int, int]) -> VertexModel:

@@ -1,8 +1,7 @@
-"""Opens a user function only to see which states it asks for.
+"""Opens a user function only to see which states it asks for, in a context as of a task before the first record.
 
-The runtime context behaves as in a task before the first record: states of all kinds, a metric group, subtask 0. No
-record is processed. A shallow copy of the function is opened and closed, so that the program's own object is unchanged;
-side effects of ``open`` do happen.
+A shallow copy of the function is opened and closed, so that the program's own object is unchanged; side effects of
+``open`` do happen.
 """
 
 from __future__ import annotations
@@ -64,39 +63,30 @@ class RecordingContext(RuntimeContext):
         return f"<RuntimeContext of {self.get_task_name_with_subtasks()}>"
 
     def get_task_name(self) -> str:
-        """Name of the operator."""
         return self._place.name
 
     def get_task_name_with_subtasks(self) -> str:
-        """Name of the operator and the first subtask."""
         return f"{self._place.name} (1/{self._place.parallelism})"
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """Parallelism."""
         return self._place.parallelism
 
     def get_max_number_of_parallel_subtasks(self) -> int:
-        """Maximum parallelism."""
         return self._place.max_parallelism
 
     def get_index_of_this_subtask(self) -> int:
-        """0."""
         return 0
 
     def get_attempt_number(self) -> int:
-        """0."""
         return 0
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """A job parameter, or a setting of the program, or the default."""
         return self._place.settings.parameter(key, default_value)
 
     def get_distributed_cache(self) -> contexts.DistributedCache:
-        """The registered files, which are missing."""
-        return place_of(None)
+        return place_of(None)  # the registered files are missing
 
     def get_metrics_group(self) -> MetricGroup:
-        """A group that nobody reads."""
         return MetricGroup(self._metrics)
 
     def _keyed_state(self) -> KeyedState:
@@ -111,26 +101,23 @@ class RecordingContext(RuntimeContext):
     def _handle(self, kind: type[Any], descriptor: Any, types: tuple[str, ...], *argument: Any) -> Any:
         handle = super()._handle(kind, descriptor, types, *argument)
         name, roles = KINDS[kind.kind]
-        declared = zip(roles, (getattr(descriptor, each, None) for each in types), strict=True)
-        texts = {role: repr(each) for role, each in declared if each is not None}
+        declared = zip(roles, (getattr(descriptor, type_name, None) for type_name in types), strict=True)
+        texts = {role: repr(declared_type) for role, declared_type in declared if declared_type is not None}
+        ttl: StateTtlConfig | None = getattr(descriptor, "ttl_config", None)
+        lives = None
+        if ttl is not None and ttl.is_enabled():
+            lives = f"{ttl.ttl.to_milliseconds()} ms, {ttl.update_type.name}, {ttl.state_visibility.name}"
         state = StateModel(
             str(getattr(descriptor, "name", descriptor)),
             name,
             texts,
-            _ttl(descriptor),
+            lives,
             tuple(getattr(descriptor, "former_names", ())),
             getattr(descriptor, "version", 0),
             tuple(getattr(descriptor, "field_defaults", ())),
         )
         self.states.setdefault(state.name, state)
         return handle
-
-
-def _ttl(descriptor: Any) -> str | None:
-    config: StateTtlConfig | None = getattr(descriptor, "ttl_config", None)
-    if config is None or not config.is_enabled():
-        return None
-    return f"{config.ttl.to_milliseconds()} ms, {config.update_type.name}, {config.state_visibility.name}"
 
 
 def asked_in_open(functions: Sequence[Any], place: Place) -> tuple[StateModel, ...]:

@@ -1,7 +1,6 @@
-"""Edits of a program that would move an operator's ID. Each edit is tried: the edited graph is planned.
+"""Edits of a program that would move an operator's ID. Each is made in the description of the graph, and planned.
 
-An edit changes the description of the graph as an edit of the program would. If a parallelism changes, a forward
-connection becomes a rebalance, as in Flink without an explicit ``forward()``.
+If a parallelism changes, a forward connection becomes a rebalance, as in Flink without an explicit ``forward()``.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from penstock._native import StreamGraph
@@ -32,22 +32,19 @@ class Draft:
     nodes: dict[int, dict[str, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.nodes = {each["id"]: each for each in self.spec["nodes"]}
+        self.nodes = {node["id"]: node for node in self.spec["nodes"]}
 
     @property
     def own(self) -> dict[str, Any]:
-        """The operator."""
         return self.nodes[self.node]
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
-        """The edges that lead to it."""
-        return [each for each in self.spec["edges"] if each["target"] == self.node]
+        return [edge for edge in self.spec["edges"] if edge["target"] == self.node]
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
-        """The edges that leave it."""
-        return [each for each in self.spec["edges"] if each["source"] == self.node]
+        return [edge for edge in self.spec["edges"] if edge["source"] == self.node]
 
     def add(self, name: str, kind: str, like: dict[str, Any], number: int | None = None) -> int:
         """Add an operator that could be chained to another one, and return its number."""
@@ -71,7 +68,7 @@ def tried_edits(graph: StreamGraph, node: int) -> list[Edit]:
     """The usual edits of a program around an operator with an ID, each made and planned, without those that do not
     apply or whose program would be refused. O(V + E) for each of about twenty edits."""
     text, before = graph.to_json(), graph.operator_ids()[node]
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for what, change in _edits(graph, node):
         draft = Draft(json.loads(text), node)
         try:
@@ -79,70 +76,61 @@ def tried_edits(graph: StreamGraph, node: int) -> list[Edit]:
         except PenstockError:
             continue
         if after is not None:
-            found.append(Edit(what, after != before, after))
-    return found
+            edits.append(Edit(what, after != before, after))
+    return edits
 
 
 def _edits(graph: StreamGraph, node: int) -> Iterator[tuple[str, Change]]:
-    has_uid = next(each.uid for each in graph.nodes if each.id == node) is not None
-    yield ("change its uid" if has_uid else "give it a uid"), _set(uid="another-uid-of-its-own")
+    has_uid = next(item.uid for item in graph.nodes if item.id == node) is not None
+    yield ("change its uid" if has_uid else "give it a uid"), partial(_set, uid="another-uid-of-its-own")
     if has_uid:
-        yield "take its uid away", _set(uid=None)
-    yield "rename it", _set(name="another name")
-    yield "change its parallelism", _reparallelise
-    yield "change its max parallelism", _set(max_parallelism=32_768)
-    yield "put it into a slot sharing group of its own", _set(slot_sharing_group="a group of its own")
-    yield "begin a chain with it: start_new_chain()", _set(chaining_strategy="HEAD")
-    yield "keep it out of chains: disable_chaining()", _set(chaining_strategy="NEVER")
-    yield "put an operator before it", _insert_before
-    yield "put an operator behind it", _insert_behind
-    yield "add a chained operator that reads it too", _read_by("FORWARD")
-    yield "add an operator that reads it too, behind rebalance()", _read_by("REBALANCE")
+        yield "take its uid away", partial(_set, uid=None)
+    yield "rename it", partial(_set, name="another name")
+    yield "change its parallelism", _change_parallelism
+    yield "change its max parallelism", partial(_set, max_parallelism=32_768)
+    yield "put it into a slot sharing group of its own", partial(_set, slot_sharing_group="a group of its own")
+    yield "begin a chain with it: start_new_chain()", partial(_set, chaining_strategy="HEAD")
+    yield "keep it out of chains: disable_chaining()", partial(_set, chaining_strategy="NEVER")
+    yield "put an operator before it", partial(_insert, before=True)
+    yield "put an operator behind it", partial(_insert, before=False)
+    yield "add a chained operator that reads it too", partial(_read_by, partitioner="FORWARD")
+    yield "add an operator that reads it too, behind rebalance()", partial(_read_by, partitioner="REBALANCE")
     yield "remove an operator behind it", _remove_behind
-    yield "rebalance() what it reads", _rebalance_inputs
-    yield "rebalance() what it emits", _rebalance_outputs
+    yield "rebalance() what it reads", partial(_rebalance, inputs=True)
+    yield "rebalance() what it emits", partial(_rebalance, outputs=True)
     yield "give what it reads a uid", _name_input
     yield "remove the operator before it", _remove_before
     yield "swap its inputs", _swap_inputs
-    yield "add a source and a sink in front of the program", _add_source(first=True)
-    yield "add a source and a sink at the end of the program", _add_source(first=False)
+    yield "add a source and a sink in front of the program", partial(_add_source, first=True)
+    yield "add a source and a sink at the end of the program", partial(_add_source, first=False)
     yield "disable_operator_chaining() for the program", _unchain_all
 
 
-def _set(**values: Any) -> Change:
-    def change(draft: Draft) -> bool:
-        changed = {name: value for name, value in values.items() if draft.own.get(name) != value}
-        draft.own.update(changed)
-        return bool(changed)
-
-    return change
+def _set(draft: Draft, **values: Any) -> bool:
+    changed = {name: value for name, value in values.items() if draft.own.get(name) != value}
+    draft.own.update(changed)
+    return bool(changed)
 
 
-def _reparallelise(draft: Draft) -> bool:
+def _change_parallelism(draft: Draft) -> bool:
     draft.own["parallelism"] = max(draft.own.get("parallelism", 1), 1) + 1
-    _rebalanced([*draft.inputs, *draft.outputs])
+    _rebalance(draft, inputs=True, outputs=True)
     return True
 
 
-def _rebalanced(edges: list[dict[str, Any]]) -> bool:
-    forward = [each for each in edges if each["partitioner"] == "FORWARD"]
+def _rebalance(draft: Draft, *, inputs: bool = False, outputs: bool = False) -> bool:
+    edges = (draft.inputs if inputs else []) + (draft.outputs if outputs else [])
+    forward = [edge for edge in edges if edge["partitioner"] == "FORWARD"]
     for edge in forward:
         edge["partitioner"] = "REBALANCE"
     return bool(forward)
 
 
-def _rebalance_inputs(draft: Draft) -> bool:
-    return _rebalanced(draft.inputs)
-
-
-def _rebalance_outputs(draft: Draft) -> bool:
-    return _rebalanced(draft.outputs)
-
-
-def _insert_before(draft: Draft) -> bool:
-    if not draft.inputs:
+def _insert(draft: Draft, *, before: bool) -> bool:
+    edges = draft.inputs if before else draft.outputs
+    if not edges:
         return False
-    edge = draft.inputs[0]
+    edge = edges[0]
     added = draft.add("Map", "operator", draft.nodes[edge["source"]])
     draft.connect(edge["source"], added, "FORWARD")
     edge["source"] = added
@@ -150,25 +138,11 @@ def _insert_before(draft: Draft) -> bool:
     return True
 
 
-def _insert_behind(draft: Draft) -> bool:
-    if not draft.outputs:
+def _read_by(draft: Draft, partitioner: str) -> bool:
+    if draft.own["kind"] == "sink":
         return False
-    edge = draft.outputs[0]
-    added = draft.add("Map", "operator", draft.own)
-    draft.connect(draft.node, added, "FORWARD")
-    edge["source"] = added
-    edge.pop("side_output", None)
+    draft.connect(draft.node, draft.add("Map", "operator", draft.own), partitioner)
     return True
-
-
-def _read_by(partitioner: str) -> Change:
-    def change(draft: Draft) -> bool:
-        if draft.own["kind"] == "sink":
-            return False
-        draft.connect(draft.node, draft.add("Map", "operator", draft.own), partitioner)
-        return True
-
-    return change
 
 
 def _remove_behind(draft: Draft) -> bool:
@@ -184,7 +158,7 @@ def _remove_before(draft: Draft) -> bool:
 def _remove(draft: Draft, number: int) -> bool:
     """Remove an operator with one input, and connect its neighbours."""
     edges = draft.spec["edges"]
-    before = [each for each in edges if each["target"] == number]
+    before = [edge for edge in edges if edge["target"] == number]
     if len(before) != 1 or draft.nodes[number]["kind"] not in ("operator", "sink"):
         return False
     for edge in edges:
@@ -205,7 +179,7 @@ def _name_input(draft: Draft) -> bool:
 
 def _swap_inputs(draft: Draft) -> bool:
     edges = draft.spec["edges"]
-    places = [index for index, each in enumerate(edges) if each["target"] == draft.node]
+    places = [index for index, edge in enumerate(edges) if edge["target"] == draft.node]
     if len(places) < 2 or draft.own["kind"] == "two_input":
         return False
     first, last = places[0], places[-1]
@@ -213,15 +187,12 @@ def _swap_inputs(draft: Draft) -> bool:
     return True
 
 
-def _add_source(*, first: bool) -> Change:
-    def change(draft: Draft) -> bool:
-        number = min(draft.nodes) - 1 if first else None
-        like = {"parallelism": 1, "slot_sharing_group": "default"}
-        source = draft.add("Source: another", "source", like, number)
-        draft.connect(source, draft.add("Sink: another", "sink", like), "REBALANCE")
-        return True
-
-    return change
+def _add_source(draft: Draft, *, first: bool) -> bool:
+    number = min(draft.nodes) - 1 if first else None
+    like = {"parallelism": 1, "slot_sharing_group": "default"}
+    source = draft.add("Source: another", "source", like, number)
+    draft.connect(source, draft.add("Sink: another", "sink", like), "REBALANCE")
+    return True
 
 
 def _unchain_all(draft: Draft) -> bool:
