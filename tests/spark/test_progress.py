@@ -8,7 +8,7 @@ from penstock.common import Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import JobExecutionError
 from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
-from penstock.spark.names import shortened
+from penstock.spark.lowering import shortened
 from penstock.spark.one_step import Tellers
 
 SECONDS = 120

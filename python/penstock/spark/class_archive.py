@@ -1,7 +1,7 @@
 """Spark's classes as the JVM keeps them in memory, in a file: with it, a JVM starts in half the CPU time.
 
-Java calls it an application class data archive. One file serves one Java and one Spark. The JVM itself checks whether
-it fits, and does without it where it does not. ``penstock prepare`` makes it; without it nothing changes.
+``penstock prepare`` makes this application class data archive, for one Java and one Spark. The JVM checks whether it
+fits, and otherwise does without.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
 def archive_path() -> Path | None:
-    """Where the archive is, or would be, for the Java and the Spark of this process; None where there is no Java, or
-    one that does not say which."""
+    """Where the archive for this process's Java and Spark is, or would be; None without a Java that says which it
+    is."""
     import pyspark
 
     home = java_home()
@@ -38,6 +38,6 @@ def java_home() -> Path | None:
 
 
 def java_options() -> str:
-    """What makes a JVM use the archive; nothing where there is none, or a blank in its path, which Spark would cut."""
+    """What makes a JVM use the archive; "" without one, or with a blank in its path, at which Spark would cut."""
     path = archive_path()
     return f" -XX:SharedArchiveFile={path} {_QUIET}" if path and path.is_file() and " " not in str(path) else ""

@@ -1,9 +1,8 @@
 """Failures on their way from an executor to the driver.
 
-Spark hands over the text of an exception and nothing else, and that text quotes what a stranger may have written: a
-line of a file, a message. So the executor puts the error into its own text as JSON, behind a mark that the driver has
-chosen at random for the job and that no input can know. The driver makes it again from these plain data
-(:mod:`.plain_errors`), with its causes; nothing is unpickled.
+Spark hands over only the text of an exception, which may quote what a stranger wrote. So the executor puts the error
+into its text as JSON, behind a mark that the driver has chosen at random for the job. The driver makes it again from
+these plain data (:mod:`.plain_errors`), with its causes; nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ class RemoteFailure(Exception):
 
 
 def remote_failure(error: PenstockError, mark: str | None) -> RemoteFailure | JobExecutionError:
-    """The exception to raise on an executor, from nothing: its text is all that Spark takes along, and Spark would add
-    those of its causes, whole records among them. ``mark`` is that of the job; None where only a person reads the text.
-    """
+    """The exception to raise on an executor, from nothing, as Spark would add the texts of its causes, whole records
+    among them. ``mark`` is that of the job; None where only a person reads the text."""
     text = str(error).encode("utf-8", "backslashreplace").decode("utf-8")  # PySpark loses what it cannot encode
     if mark is None:
         return JobExecutionError(text)
@@ -39,50 +37,43 @@ def remote_failure(error: PenstockError, mark: str | None) -> RemoteFailure | Jo
 
 def _causes(error: BaseException) -> list[BaseException]:
     """The explicit causes of an exception, outermost first; each one once."""
-    found: list[BaseException] = []
+    causes: list[BaseException] = []
     cause = error.__cause__
-    while cause is not None and not any(cause is each for each in found):
-        found.append(cause)
+    while cause is not None and not any(cause is known for known in causes):
+        causes.append(cause)
         cause = cause.__cause__
-    return found
+    return causes
 
 
 def local_failure(error: BaseException, mark: str) -> PenstockError:
     """The error to raise on the driver for what Spark raised there, with its cause."""
     text = str(error)
-    _, found, details = text.partition(f"{mark} ")
-    try:
-        return _read(details) if found else _by_spark(error, text)
-    except Exception:  # cut off on its way, say
-        return _from(error, JobExecutionError(text.partition("\nDetails for the driver: ")[0].strip()))
-
-
-def _read(details: str) -> PenstockError:
-    data, _ = json.JSONDecoder().raw_decode(details)
-    errors = [from_data(each) for each in (data["failure"], *data["causes"])]
-    for effect, cause in zip(errors, [*errors[1:], None], strict=True):
-        effect.__cause__ = cause
-    failure = errors[0]
-    assert isinstance(failure, PenstockError)
-    return failure
-
-
-def _by_spark(error: BaseException, text: str) -> JobExecutionError:
-    """The error for what no task of ours has raised."""
-    if "spark.driver.maxResultSize" in text:
-        message = (
+    _, marked, details = text.partition(f"{mark} ")
+    if marked:
+        try:
+            return _read(details)
+        except Exception:  # cut off on its way, say
+            failure = JobExecutionError(text.partition("\nDetails for the driver: ")[0].strip())
+    elif "spark.driver.maxResultSize" in text:
+        failure = JobExecutionError(
             "The job prints or collects more than Spark's driver has memory for. Write to files instead, or set "
             "spark.driver.memory to six times as much as the job prints and collects (spark.driver.maxResultSize is a "
             "fifth of it, unless you set that too)."
         )
     else:
         what = " ".join(filter(None, [advice(text), f"{type(error).__name__}: {text.strip()}"]))
-        message = f"Spark could not run the job: {what}"
-    return _from(error, JobExecutionError(message))
-
-
-def _from(error: BaseException, failure: JobExecutionError) -> JobExecutionError:
+        failure = JobExecutionError(f"Spark could not run the job: {what}")
     failure.__cause__ = error
+    return failure
+
+
+def _read(details: str) -> PenstockError:
+    data, _ = json.JSONDecoder().raw_decode(details)
+    errors = [from_data(described) for described in (data["failure"], *data["causes"])]
+    for effect, cause in zip(errors, [*errors[1:], None], strict=True):
+        effect.__cause__ = cause
+    failure = errors[0]
+    assert isinstance(failure, PenstockError)
     return failure
 
 
@@ -117,6 +108,5 @@ _NEEDS: dict[tuple[str, ...], str] = {
 
 
 def advice(text: str) -> str:
-    """What to do about a Python that Spark's workers cannot run tasks with; nothing where the text is of something
-    else."""
+    """What to do about a Python that Spark's workers cannot run tasks with; "" if the text is of something else."""
     return next((needs for signs, needs in _NEEDS.items() if any(sign in text for sign in signs)), "")

@@ -1,10 +1,10 @@
-"""Cancelling a job of Spark: everything it runs has a tag, by which it is interrupted."""
+"""The tag that everything which a job runs on Spark has, and by which it is interrupted."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from penstock.common.jobs.job_control import JobControl
@@ -14,17 +14,28 @@ _AGAIN = 0.1
 
 
 def tag_of(control: JobControl) -> str:
-    """What every job of Spark has as a tag that belongs to this run."""
+    """The tag of every job of Spark that belongs to this run."""
     return f"penstock-{control.job_id}"
+
+
+def context_of(session: Any) -> Any:
+    """The session's SparkContext; None over Spark Connect, which has none."""
+    try:
+        return session.sparkContext
+    except Exception:
+        return None
 
 
 @contextlib.contextmanager
 def cancellable(session: Any, control: JobControl) -> Iterator[None]:
-    """Within the block, what this thread starts in a session is interrupted when the job should be cancelled.
-
-    A tag, unlike Spark's job group, leaves alone what the user has set."""
+    """Within the block, what this thread starts in a session is interrupted when the job should be cancelled. A tag,
+    unlike Spark's job group, leaves alone what the user has set."""
     tag, ended = tag_of(control), threading.Event()
-    add, remove, cancel = _tagging(session)
+    spark = context_of(session)
+    if spark is None:
+        add, remove, cancel = session.addTag, session.removeTag, session.interruptTag
+    else:  # a classic session's own tags are each thread's, so that no other could interrupt by them
+        add, remove, cancel = spark.addJobTag, spark.removeJobTag, spark.cancelJobsWithTag
 
     def interrupt() -> None:
         while not ended.is_set():
@@ -42,13 +53,3 @@ def cancellable(session: Any, control: JobControl) -> Iterator[None]:
         finally:
             ended.set()
             remove(tag)
-
-
-def _tagging(session: Any) -> tuple[Callable[[str], None], Callable[[str], None], Callable[[str], object]]:
-    """What adds a tag to this thread, removes it, and interrupts all that has it. The tags of a classic session are
-    each thread's own, so that no other can interrupt by them; those of its Spark are everybody's."""
-    try:
-        spark = session.sparkContext
-    except Exception:  # Spark Connect has no SparkContext; its tags are everybody's
-        return session.addTag, session.removeTag, session.interruptTag
-    return spark.addJobTag, spark.removeJobTag, spark.cancelJobsWithTag

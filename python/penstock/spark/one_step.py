@@ -1,7 +1,7 @@
-"""Runs a bounded job on Spark as one step.
+"""Runs a bounded job on Spark as one step. Workers load this too.
 
-While it runs, an accumulator brings the counters of each finished task to the driver, for whoever watches the job. The
-final counts come from the reports among the rows, of exactly the attempts whose rows were used. Workers load this too.
+An accumulator brings the counters of finished tasks to whoever watches the job. The final counts come from the reports
+among the rows, of exactly the attempts whose rows were used.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.frames import waiting, write_tables
-from penstock.spark.shipped_code import check_places, context_of
+from penstock.spark.job_tags import context_of
+from penstock.spark.shipped_code import check_places
 from penstock.spark.spark_job import driver_rows
 
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
-
-    from penstock.job.steps.progress import Progress
 
 Counted = tuple[str, int, int, tuple[Any, ...]]
 """Job, vertex, subtask, counters by operator."""
@@ -39,11 +38,9 @@ _jobs: dict[str, Progress] = {}
 
 @contextlib.contextmanager
 def counting(session: Any, progress: Progress) -> Iterator[Accumulator[list[Counted]] | None]:
-    """Within the block, what is added to the accumulator in tasks is told to ``progress``. Gives the accumulator; None
-    over Spark Connect, which has none."""
-    try:
-        spark = session.sparkContext
-    except Exception:  # Spark Connect has no SparkContext
+    """Within the block ``progress`` gets what tasks add to the accumulator; None over Spark Connect, which has none."""
+    spark = context_of(session)
+    if spark is None:
         yield None
         return
     _jobs[progress.job_id] = progress
@@ -57,15 +54,12 @@ def counting(session: Any, progress: Progress) -> Iterator[Accumulator[list[Coun
 
 
 class Tellers:
-    """Lists that are joined in tasks, and told on the driver. As pyspark's ``AccumulatorParam``, which is only an
-    interface; the names are its own."""
+    """Joins lists in tasks, and tells of them on the driver. The names are those of pyspark's ``AccumulatorParam``."""
 
     def zero(self, value: list[Counted]) -> list[Counted]:
-        """Nothing."""
         return []
 
     def addInPlace(self, value1: list[Counted], value2: list[Counted]) -> list[Counted]:
-        """Join two lists; what is told on the driver is not kept."""
         for counted in value2:
             job, vertex, subtask, counters = counted
             if job not in _jobs:  # in a task, or too late
@@ -77,7 +71,7 @@ class Tellers:
 
 
 class SparkOneStep:
-    """Runs a job that commits once. ``line`` is whether to show a line on standard error; None: if it is a terminal."""
+    """A ``Runner`` of a job that commits once."""
 
     keeps_tasks = False
 
@@ -90,7 +84,7 @@ class SparkOneStep:
         self._kept = contextlib.ExitStack()  # the rows of tables, until they are written
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.runner.Runner`. The tasks read all that there is, whatever the assignments."""
+        """The tasks read all that there is, whatever the assignments."""
         from penstock.spark.lowering import lower
 
         session, deployment = self._session, self._deployment
@@ -108,17 +102,14 @@ class SparkOneStep:
         return rows
 
     def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         if self._deployment.tables:
             write_tables(self._frame, self._deployment, self._own)
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`; Spark's own tasks are interrupted by their tag."""
+        """Spark's own tasks are interrupted by their tag."""
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         self.close()
 
     def close(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         self._kept.close()

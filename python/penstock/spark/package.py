@@ -1,13 +1,12 @@
 """Penstock itself as an archive, for workers whose Python does not have it.
 
-Spark unpacks an archive into a folder that is on the path of its workers, under a name that is given with it. So an
-archive with the files of a package, under the package's name, *is* the package there, native code included, which no
-zip on the path could have. The archive is made from the installed package, or from the source tree that is run, and is
-the same to the byte whenever the files are.
+Spark unpacks an archive into a folder on the path of its workers, under a given name: so an archive with the files of a
+package *is* the package there, native code included. It is the same to the byte whenever the files are.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import os
@@ -21,8 +20,7 @@ from penstock.job.shipped_files import archives
 from penstock.spark.worker_probe import sources_of
 
 PACKAGES = ("penstock", "cloudpickle")
-"""What travels: this package, and the one that user functions are unpickled with. PyArrow is large and not pure
-Python, and PySpark is Spark's own to bring; pure Python is all else of ours that a task needs."""
+"""What travels: this package, and the one that unpickles user functions. PyArrow is large, PySpark is Spark's own."""
 
 VERSION = "shipped_version.txt"
 """A file that says which version it is: a package that is only unpacked has no metadata."""
@@ -34,7 +32,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 @cache
 def own_sources() -> str:
-    """What the Python files of this Penstock are, as :func:`penstock.spark.worker_probe.sources_of` says it."""
+    """The hash of the Python files of this Penstock."""
     return sources_of()(str(_folder_of("penstock")))
 
 
@@ -46,9 +44,12 @@ def has_native() -> bool:
 @cache
 def archive_of(package: str, native: bool) -> Path:
     """The archive of a package, made once per process. About half a second with native code, 5 MB."""
+    import penstock
+
     contents = _contents(_folder_of(package), native)
-    if package == "penstock" and (version := _version()):
-        contents[VERSION] = version.encode()
+    if package == "penstock":
+        with contextlib.suppress(PackageNotFoundError):  # a source tree that was never installed
+            contents[VERSION] = penstock.__version__.encode()
     digest = hashlib.sha256()
     for name, data in contents.items():
         digest.update(f"{name}\0{len(data)}\0".encode())
@@ -82,13 +83,3 @@ def _folder_of(package: str) -> Path:
             "which is not a folder. Install it on the workers, or install it here as a folder, with pip."
         )
     return folder
-
-
-def _version() -> str | None:
-    """None for a source tree that was never installed."""
-    import penstock
-
-    try:
-        return penstock.__version__
-    except PackageNotFoundError:
-        return None

@@ -1,8 +1,7 @@
 """Exceptions as plain data: texts, numbers and lists, which are read without running anything.
 
-An exception's text may quote what a stranger has written into a file or a topic. So nothing of it is unpickled, no
-module is imported because of it, and no class is looked up outside two fixed tables: Python's built-in exceptions and
-:mod:`penstock.errors`. All other exceptions become a :class:`~penstock.errors.StandInError`.
+A text may quote what a stranger wrote. So nothing is unpickled or imported because of it, and classes are looked up in
+two tables only: Python's built-in exceptions and :mod:`penstock.errors`. Others become a ``StandInError``.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ _ATTRIBUTES = (
 
 
 def _classes(module: Any, base: type[Exception]) -> dict[str, type[Exception]]:
-    found = (each for each in vars(module).values() if isinstance(each, type) and issubclass(each, base))
-    return {each.__name__: each for each in found}
+    classes = (item for item in vars(module).values() if isinstance(item, type) and issubclass(item, base))
+    return {cls.__name__: cls for cls in classes}
 
 
 _BUILT_IN = _classes(builtins, Exception)
@@ -43,10 +42,10 @@ def as_data(error: BaseException) -> dict[str, Any]:
     data: dict[str, Any] = {"kind": f"{type(error).__module__}.{type(error).__qualname__}", "notes": notes}
     if isinstance(error, StandInError):
         return {**data, "kind": error.kind, "text": error.text, "traceback": error.traceback}
-    if _is_ours(error):
-        name = next(each.__name__ for each in type(error).__mro__ if _OURS.get(each.__name__) is each)
-        found = {key: _plain(value) for key, value in vars(error).items() if key in _ATTRIBUTES}
-        return {**data, "penstock": name, "text": _bounded(str(error)), "attributes": found}
+    if isinstance(error, PenstockError) and type(error).__module__.split(".")[0] == "penstock":
+        name = next(cls.__name__ for cls in type(error).__mro__ if _OURS.get(cls.__name__) is cls)
+        attributes = {key: _plain(value) for key, value in vars(error).items() if key in _ATTRIBUTES}
+        return {**data, "penstock": name, "text": _bounded(str(error)), "attributes": attributes}
     arguments = _arguments(error)
     if arguments is not None:
         return {**data, "arguments": arguments}
@@ -57,7 +56,10 @@ def from_data(data: Mapping[str, Any]) -> Exception:
     """The exception that data of :func:`as_data` describe; a stand-in if they are of a class that is in no table."""
     error: Exception
     if "penstock" in data:
-        error = _made(_OURS[data["penstock"]], str(data["text"]))
+        cls, message = _OURS[data["penstock"]], str(data["text"])
+        error = cls.__new__(cls, message)
+        Exception.__init__(error, message)  # whatever else its constructor asks for
+        vars(error)["flink_class"] = None
         for key in set(_ATTRIBUTES).intersection(data["attributes"]):
             setattr(error, key, _read(data["attributes"][key]))
     elif "arguments" in data and data["kind"].startswith("builtins."):
@@ -70,21 +72,8 @@ def from_data(data: Mapping[str, Any]) -> Exception:
     return error
 
 
-def _made(cls: type[Exception], message: str) -> Exception:
-    """An error of ours with its message, whatever else its constructor asks for."""
-    error = cls.__new__(cls, message)
-    Exception.__init__(error, message)
-    vars(error)["flink_class"] = None
-    return error
-
-
-def _is_ours(error: BaseException) -> bool:
-    return isinstance(error, PenstockError) and type(error).__module__.split(".")[0] == "penstock"
-
-
 def _arguments(error: BaseException) -> Any:
-    """The arguments with which a built-in exception is made again; None for any other, and for arguments that are not
-    plain."""
+    """The arguments that make a built-in exception again; None for any other, or if they are not plain."""
     cls = type(error)
     if _BUILT_IN.get(cls.__name__) is not cls:
         return None
@@ -109,7 +98,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if type(value) is bytes and len(value) <= _LONGEST:
         return {"bytes": base64.b64encode(value).decode("ascii")}
     if type(value) in (tuple, list) and depth < _DEEPEST and len(value) <= _LONGEST:
-        return {type(value).__name__: [_plain(each, depth + 1) for each in value]}
+        return {type(value).__name__: [_plain(item, depth + 1) for item in value]}
     raise TypeError(f"a {type(value).__name__} is no plain value")
 
 
@@ -124,7 +113,7 @@ def _read(data: Any) -> Any:
 
 
 def _bounded(text: str) -> str:
+    if len(text) <= 3 * _LONGEST:
+        return text
     half = _LONGEST // 2
-    return (
-        text if len(text) <= 3 * _LONGEST else f"{text[:half]} [… {len(text) - 2 * half} characters …] {text[-half:]}"
-    )
+    return f"{text[:half]} [… {len(text) - 2 * half} characters …] {text[-half:]}"

@@ -18,7 +18,7 @@ from penstock.job.shipped_files import same_python
 from penstock.spark import inside_pyspark
 from penstock.spark.failures import advice
 from penstock.spark.frames import told
-from penstock.spark.job_tags import cancellable
+from penstock.spark.job_tags import cancellable, context_of
 from penstock.spark.package import PACKAGES, archive_of, has_native, own_sources
 from penstock.spark.worker_probe import TASKS, Worker, this_one, workers_of
 
@@ -39,18 +39,9 @@ def ship(session: Any, archive: Path | None) -> None:
         spark.addFile(str(archive))
 
 
-def context_of(session: Any) -> Any:
-    """The session's SparkContext; None over Spark Connect, which has none."""
-    try:
-        return session.sparkContext
-    except Exception:
-        return None
-
-
 @contextlib.contextmanager
 def ending(session: Any) -> Iterator[None]:
-    """Within the block a job runs in a session of its own, which ends with it where it would stay: over Spark
-    Connect."""
+    """Within the block a job runs in a session of its own, which would stay behind over Spark Connect."""
     try:
         yield
     finally:
@@ -65,23 +56,30 @@ _ASKING = threading.Lock()
 
 
 def equip(session: Any, parent: Any, control: JobControl) -> frozenset[Worker]:
-    """Have the tasks of a session import this Penstock, wherever they run. If Spark's workers may have another Python
-    than this program, a small job asks them, once per Spark; if they have no Penstock or another one, it is sent.
-    Returns the workers; none where they were not asked, as they are this Python."""
+    """Have the tasks of a session import this Penstock. If workers may have another Python, a small job asks them, once
+    per Spark; if they have no Penstock or another one, it is sent. Returns the workers that were asked."""
     spark = context_of(session)
     if spark is not None and inside_pyspark.one_machine(spark.master) and same_python(spark.pythonExec, sys.executable):
         return frozenset()
     workers = _asked(session, spark, parent, control)
     packages = lacking(workers)
     native = "penstock" in packages and _same_platform(workers)
-    for package, archive in ((package, archive_of(package, native)) for package in packages):
-        _bring(session, spark, package, archive)
+    for package in packages:  # Spark unpacks an archive as the folder of a package, which workers find on their path
+        archive = archive_of(package, native)
+        name = f"{archive.name}#{package}"
+        if spark is None:
+            session.addArtifacts(f"{archive}#{package}", archive=True)
+        elif all(known.rpartition("/")[2] != name for known in spark.listArchives):
+            _LOG.info(
+                "Spark brings %s to its workers, whose Python has another one or none (%s).", package, archive.name
+            )
+            spark.addArchive(f"{archive}#{package}")
     return workers
 
 
 def check_places(session: Any, deployment: Deployment, workers: Iterable[Worker] = ()) -> None:
-    """Refuse paths of each machine's own where the tasks of a job run on several, or may. Executors may come at any
-    time, so it is asked again before each step, and before a job that is one step counts. A call of Spark."""
+    """Refuse paths of each machine's own where the tasks of a job run on several, or may. Called before each step, as
+    executors come at any time. A call of Spark."""
     spark, settings = context_of(session), deployment.job.settings
     if spark is not None and inside_pyspark.one_machine(spark.master):
         return
@@ -133,13 +131,3 @@ def _same_platform(workers: Iterable[Worker]) -> bool:
             here,
         )
     return not others
-
-
-def _bring(session: Any, spark: Any, package: str, archive: Path) -> None:
-    """Have Spark unpack an archive as the folder of a package, which its workers find on their path."""
-    place = f"{archive}#{package}"
-    if spark is None:
-        session.addArtifacts(place, archive=True)
-    elif all(each.rpartition("/")[2] != f"{archive.name}#{package}" for each in spark.listArchives):
-        _LOG.info("Spark brings %s to its workers, whose Python has another one or none (%s).", package, archive.name)
-        spark.addArchive(place)

@@ -17,7 +17,8 @@ from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
 from penstock.spark.failures import advice, is_sparks
 from penstock.spark.inside_pyspark import lost, lost_tasks, ran_again
-from penstock.spark.shipped_code import check_places, context_of
+from penstock.spark.job_tags import context_of
+from penstock.spark.shipped_code import check_places
 from penstock.spark.spark_job import driver_rows
 from penstock.spark.step_level import PROPERTY, Place, encoded
 from penstock.spark.streams import FramePlans
@@ -26,9 +27,7 @@ from penstock.storage.stores import storage_of
 
 
 class SparkSteps:
-    """Runs steps as jobs of Spark. ``line`` is whether to show a line on standard error; None: if that is a terminal.
-    Tasks are not
-    kept: which worker runs a subtask is Spark's choice, so each step leaves files for the next one."""
+    """A ``Runner`` of steps. Spark chooses which worker runs a subtask, so each step leaves files for the next."""
 
     keeps_tasks = False
 
@@ -56,14 +55,13 @@ class SparkSteps:
         self._frame = self._lower(frames={})  # of steps that read none
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         try:
             check_places(self._session, self._deployment)
             return self._step(version, assignments)
         except ConnectionError as error:
             raise JobExecutionError(
-                "The JVM of Spark's driver does not answer any more: it was killed, or has had no memory left. What is "
-                "committed stands; run the program again, and it resumes from the same checkpoint directory."
+                "The JVM of Spark's driver no longer answers: it was killed, or ran out of memory. What is committed "
+                "stands. Run the program again to resume from the same checkpoint directory."
             ) from error
 
     def _step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
@@ -109,14 +107,13 @@ class SparkSteps:
                     storage_of(text).delete([text])
 
     def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`. There are none here."""
+        """There are none here."""
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`; Spark's own tasks are interrupted by their tag."""
+        """Spark's own tasks are interrupted by their tag."""
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`. What workers keep is known by what the manifest says."""
+        """What workers keep is known by what the manifest says."""
 
     def close(self) -> None:
-        """See :class:`penstock.job.steps.runner.Runner`."""
         self._frames.close()

@@ -1,9 +1,7 @@
-"""The checkpoint of a streaming query, which need not last: at each start it is laid out again from what the job's
-manifest says, so that positions, state and outputs stand in one file.
+"""The checkpoint of a streaming query, laid out again at each start from the job's manifest.
 
-What a position holds is Spark's own text of the offsets of a batch, and what sources have written beside it, such as
-the moment at which a rate source began. The log of a source of files, in which are all that it has seen, grows without
-an end: its entries are kept as splits that have ended.
+A position holds Spark's own text of the offsets of a batch, and what sources have written beside it, such as when a
+rate source began. The log of a source of files grows without an end: its entries are kept as splits that have ended.
 
 Source of the semantics: ``OffsetSeqLog``, ``CommitLog``, ``CompactibleFileStreamLog`` (Spark 4.3).
 """
@@ -19,16 +17,14 @@ from typing import Any
 from penstock.errors import UnsupportedError
 
 LAID_OUT = 1
-"""The last batch that counts as done in a checkpoint that was laid out: an empty one behind all that was read, as
-sources are asked for their last batch again."""
+"""The last batch that counts as done: an empty one behind all that was read, as sources repeat their last batch."""
 _COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
 _HEAD = 2
 """Lines of offsets before those of sources: a version, and Spark's own data of the batch."""
 
 
 class Checkpoint:
-    """The folder of a query's checkpoint. ``seen`` are the entries of the logs of sources of files, as :meth:`position`
-    has given them."""
+    """The folder of a query's checkpoint. ``seen`` are entries of logs of sources of files, as of :meth:`position`."""
 
     def __init__(self, folder: Path, at: Mapping[str, Any] | None, seen: Iterable[str]) -> None:
         self._folder = folder
@@ -42,17 +38,15 @@ class Checkpoint:
         self._logs = dict.fromkeys(logs, LAID_OUT)
         self._write("metadata", json.dumps({"id": str(uuid.uuid4())}))
         for batch in range(LAID_OUT + 1):
-            own = (_offset(batch) if index in logs else line for index, line in enumerate(lines[_HEAD:]))
-            self._write(f"offsets/{batch}", "\n".join((*lines[:_HEAD], *own)))
+            log = json.dumps({"logOffset": batch}, separators=(",", ":"))
+            offsets = (log if index in logs else line for index, line in enumerate(lines[_HEAD:]))
+            self._write(f"offsets/{batch}", "\n".join((*lines[:_HEAD], *offsets)))
             self._write(f"commits/{batch}", _COMMIT)
         for name, text in at["sources"].items():
             self._write(f"sources/{name}", text)
-        self._write_logs(logs, seen)
-
-    def _write_logs(self, logs: Iterable[int], seen: Iterable[str]) -> None:
         entries: dict[int, list[str]] = {index: ["v1"] for index in logs}
-        for each in seen:
-            index, _, entry = each.partition(" ")
+        for line in seen:
+            index, _, entry = line.partition(" ")
             entries[int(index)].append(json.dumps({**json.loads(entry), "batchId": 0}, separators=(",", ":")))
         for index, own in entries.items():
             self._write(f"sources/{index}/0", "\n".join(own))
@@ -78,12 +72,12 @@ class Checkpoint:
                 f"The streaming query writes its offsets in the form {lines[0]!r}, and Penstock reads 'v1'. Leave the "
                 "setting spark.sql.streaming.queryEvolution.enableSourceEvolution out; operators are known by uid()."
             )
-        found: list[str] = []
+        seen: list[str] = []
         for index, line in enumerate(lines[_HEAD:]):
             newest = _log_offset(line)
             if newest is not None:
-                found += self._entries(index, newest)
-        return {"offsets": text, "sources": dict(self._others())}, found
+                seen += self._entries(index, newest)
+        return {"offsets": text, "sources": dict(self._others())}, seen
 
     def _entries(self, index: int, newest: int) -> Iterator[str]:
         """The entries that the log of a source has got since it was last asked."""
@@ -104,14 +98,10 @@ class Checkpoint:
                 yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
 
 
-def _offset(number: int) -> str:
-    return json.dumps({"logOffset": number}, separators=(",", ":"))
-
-
 def _log_offset(line: str) -> int | None:
     """How far a source of files has written its log; None for another source."""
     try:
-        found = json.loads(line)
+        offset = json.loads(line)
     except ValueError:  # "-": it has not begun
         return None
-    return found["logOffset"] if isinstance(found, dict) and found.keys() == {"logOffset"} else None
+    return offset["logOffset"] if isinstance(offset, dict) and offset.keys() == {"logOffset"} else None

@@ -1,11 +1,8 @@
 """Streaming DataFrames as sources of a job that runs in steps.
 
-Each is read by a streaming query of its own, whose ``foreachBatch`` only hands over: it gives the micro-batch to the
-loop of steps, and waits. A step takes what has been handed over, of one or several queries, and reads it beside
-the job's other sources; when the step counts, they continue. The next manifest has their offsets in it.
-
-So the loop has the reins, and nothing that a query writes down counts: its checkpoint is a temporary folder, laid out
-again from the manifest at every start (:mod:`.stream_checkpoint`).
+Each is read by a streaming query, whose ``foreachBatch`` gives the micro-batch to the loop of steps, and waits. A step
+reads what has been handed over beside the job's other sources; when the step counts, the queries continue, and the next
+manifest has their offsets. A query's checkpoint is a temporary folder (:mod:`.stream_checkpoint`).
 """
 
 from __future__ import annotations
@@ -94,15 +91,13 @@ class Query:
 
     def failed(self, what: str) -> JobExecutionError:
         """The error for what Spark says."""
-        hint = (
-            " If it reads other sources than when the checkpoint directory was written, or in another order, begin "
-            "with another checkpoint directory."
-            if self._goes_on
-            else ""
-        )
-        return JobExecutionError(
-            f"The streaming DataFrame of the operator {self._name!r} cannot be read: {what}.{hint}"
-        )
+        text = f"The streaming DataFrame of the operator {self._name!r} cannot be read: {what}."
+        if self._goes_on:
+            text += (
+                " If it reads other sources than when the checkpoint directory was written, or in another order, begin "
+                "with another checkpoint directory."
+            )
+        return JobExecutionError(text)
 
     @property
     def over(self) -> bool:
@@ -123,7 +118,13 @@ class Query:
             if self._left:
                 return
             self._left = True
-        ending = threading.Thread(target=self._stop, name="penstock-query", daemon=True)
+
+        def end() -> None:
+            with contextlib.suppress(Exception):  # Spark may have been stopped, or be gone
+                if self._query.isActive:
+                    self._query.stop()
+
+        ending = threading.Thread(target=end, name="penstock-query", daemon=True)
         ending.start()
         with contextlib.suppress(Exception):
             until = time.monotonic() + PATIENCE
@@ -133,11 +134,6 @@ class Query:
             self._handed.done.set()
         ending.join()
         self._folder.remove()
-
-    def _stop(self) -> None:
-        with contextlib.suppress(Exception):  # Spark may have been stopped, or be gone
-            if self._query.isActive:
-                self._query.stop()
 
 
 class StreamPlan(SourcePlan):
@@ -162,7 +158,7 @@ class StreamPlan(SourcePlan):
         self._query = Query(frame, self.operator.name, at, self.over, once=once)
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`. How much a micro-batch holds is said by the options of Spark's source."""
+        """How much a micro-batch holds is for the options of Spark's source."""
         if self._taken is None and not self.over_for_good and (handed := self._query.handed()) is not None:
             self._take(handed)
         busy = self._taken is not None
@@ -185,8 +181,7 @@ class StreamPlan(SourcePlan):
             self.just_over += self._taken.seen
 
     def stepped(self) -> None:
-        """What has been handed over is read: the query continues. After a failure another one takes its place, which
-        begins where the last checkpoint is."""
+        """The query continues. After a failure another takes its place, which begins at the last checkpoint."""
         if self._taken is not None:
             self._taken = self.frame = None
             self._query.go_on()
@@ -195,7 +190,6 @@ class StreamPlan(SourcePlan):
         return self._once and self._query.over
 
     def give_up(self) -> None:
-        """End the query."""
         self._query.stop()
 
     def close(self) -> None:
@@ -215,12 +209,10 @@ class WholePlan(SourcePlan):
         return None if WHOLE in self.positions else self._frame
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`."""
         reading = Reading((), records, millis, last=True)
         return Plan((reading,) * self.vertex.parallelism, busy=not self.over_for_good)
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Iterable[str]) -> None:
-        """All of it."""
         self.positions[WHOLE] = 0, True
 
 
@@ -236,7 +228,6 @@ class FramePlans:
     ) -> SourcePlan:
         """See :class:`penstock.job.steps.source_plans.PlanFrame`."""
         frame = self._frames[vertex.index]
-        plan: StreamPlan | WholePlan
         if frame.isStreaming:
             plan = StreamPlan(vertex, positions, over, frame, self._session, once)
         else:
@@ -251,5 +242,4 @@ class FramePlans:
 
     def taken(self) -> dict[int, Any]:
         """The DataFrames that the next step reads, by index of their vertex."""
-        found = ((index, plan.frame) for index, plan in self._plans.items())
-        return {index: frame for index, frame in found if frame is not None}
+        return {index: plan.frame for index, plan in self._plans.items() if plan.frame is not None}

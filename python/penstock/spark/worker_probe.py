@@ -1,7 +1,6 @@
 """What there is on Spark's workers: asked once per Spark, by a job of a few tasks that need nothing of Penstock.
 
-The functions here that run there are made inside others. So they are pickled whole, and not by the name of a module
-that may be missing on the other side.
+Functions that run there are made inside others: so they are pickled whole, not by the name of a missing module.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ MOST_TASKS = 64
 class Worker:
     """A Python of Spark's workers."""
 
-    host: str  # name of its machine
+    host: str
     platform: str  # operating system and processor, which native code is made for
     python: str
     executable: str
     sources: str | None  # what the Python files of its Penstock are; None without one
-    cloudpickle: bool  # whether it has this package
+    cloudpickle: bool
 
 
 def sources_of() -> Callable[[str], str]:
-    """A function that says what the Python files in a folder and below are, as a text that differs if they do."""
+    """A function that hashes the Python files in a folder and below."""
 
     def sources(folder: str) -> str:
         import hashlib
         import os
 
         digest = hashlib.sha256()
-        found = (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(".py"))
-        for path in sorted(found):
+        paths = (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(".py"))
+        for path in sorted(paths):
             name = os.path.relpath(path, folder)
             with open(path, "rb") as file:
                 digest.update(f"{name}\0".encode() + file.read() + b"\0")
@@ -72,22 +71,6 @@ def asked() -> Callable[[], dict[str, Any]]:
     return answer
 
 
-def _asking() -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """What the tasks of the job run."""
-    answer = asked()
-
-    def ask(batches: Iterable[Any]) -> Iterator[Any]:
-        import json
-
-        import pyarrow
-
-        for _ in batches:
-            yield pyarrow.RecordBatch.from_arrays([pyarrow.array([json.dumps(answer())])], names=["found"])
-
-    ask.__name__ = "what_workers_have"
-    return ask
-
-
 def this_one() -> Worker:
     """The Python of this process."""
     return Worker(**asked()())
@@ -97,8 +80,18 @@ def workers_of(session: Any, tasks: int) -> frozenset[Worker]:
     """The different Pythons that tasks of a session meet. A job of one stage."""
     from penstock.spark.inside_pyspark import without_pandas
 
+    answer = asked()
+
+    def what_workers_have(batches: Iterable[Any]) -> Iterator[Any]:
+        import json
+
+        import pyarrow
+
+        for _ in batches:
+            yield pyarrow.RecordBatch.from_arrays([pyarrow.array([json.dumps(answer())])], names=["found"])
+
     number = max(2, min(tasks, MOST_TASKS))
     frame = session.range(0, number, 1, number)
     with without_pandas():
-        frame = frame.mapInArrow(_asking(), "found string")
+        frame = frame.mapInArrow(what_workers_have, "found string")
     return frozenset(Worker(**json.loads(text)) for text in set(frame.toArrow().column("found").to_pylist()))
