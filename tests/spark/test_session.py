@@ -10,9 +10,9 @@ import pytest
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.job.deployment import deploy
-from penstock.spark import SparkExecutor
+from penstock.spark import SparkExecutor, inside_pyspark
 from penstock.spark.inside_pyspark import without_pandas
-from penstock.spark.session import _check_jars, _limit_results, check_java, job_session
+from penstock.spark.session import RESULT_SHARE, _check_jars, check_java, job_session
 from tests.job.steps.loops import pipeline
 
 
@@ -85,11 +85,11 @@ def test_results_are_limited_to_a_share_of_the_driver(spark):
     before = conf.get("spark.driver.maxResultSize", "")
     try:
         conf.remove("spark.driver.maxResultSize")
-        _limit_results(spark)
+        inside_pyspark.limit_results(spark, RESULT_SHARE)
         limit = conf.get("spark.driver.maxResultSize")
         assert int(limit.removesuffix("b")) == spark._jvm.java.lang.Runtime.getRuntime().maxMemory() // 5
         conf.set("spark.driver.maxResultSize", "7m")
-        _limit_results(spark)
+        inside_pyspark.limit_results(spark, RESULT_SHARE)
         assert conf.get("spark.driver.maxResultSize") == "7m"
         text = StreamExecutionEnvironment.get_execution_environment(spark=spark).from_collection(["x" * 1000] * 9000)
         with pytest.raises(JobExecutionError, match=r"spark\.driver\.memory"):

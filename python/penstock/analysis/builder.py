@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from penstock._native import (
     ExecutionGraph,
-    JobEdge,
     JobGraph,
     JobVertex,
     StreamGraph,
@@ -74,12 +73,7 @@ def model_of_graph(graph: StreamGraph, flink: str = "1.11") -> ProgramModel:
 
 
 def model_of_record(spec: Mapping[str, Any], flink: str = "1.11") -> ProgramModel:
-    """The model of a described graph (docs/planning.md, "The description (FORMAT)"). O(operators + edges).
-
-    Raises:
-        SpecError: it is no description.
-        StreamGraphError: no graph can be made of it.
-    """
+    """The model of a described graph (docs/planning.md, "The description (FORMAT)"). O(operators + edges)."""
     return model_of_graph(StreamGraph.from_json(json.dumps(spec)), flink)
 
 
@@ -101,15 +95,9 @@ def _objects(program: Program, node: int, known: Declared) -> _Objects:
     operator = program.operators[node]
     key = key_of(operator)
     key_type = getattr(key, "key_type", None)
-    return _Objects(
-        _type(operator),
-        key is not None,
-        None if key_type is None else repr(key_type),
-        known,
-        program.sites.get(node),
-        program.descriptions.get(node, ""),
-        facts_of(program, node),
-    )
+    shown = None if key_type is None else repr(key_type)
+    about = (program.sites.get(node), program.descriptions.get(node, ""), facts_of(program, node))
+    return _Objects(_type(operator), key is not None, shown, known, *about)
 
 
 def _type(operator: Any) -> str:
@@ -141,13 +129,19 @@ def _model(
     vertices: tuple[VertexModel, ...] = ()
     job_edges: tuple[JobEdgeModel, ...] = ()
     order: tuple[int, ...] = ()
-    places: dict[int, tuple[int, int]] = {}  # the first vertex of each operator, and its depth in the chain
+    places: dict[int, tuple[int, int]] = {}  # the first vertex of an operator, and its depth in the chain
     if jobs is not None:
         groups = {node.id: node.slot_sharing_group or "" for node in graph.nodes}
         effective = {vertex.job_vertex: vertex.max_parallelism for vertex in executions.vertices} if executions else {}
         vertices = tuple(_vertex(vertex, groups, effective) for vertex in jobs.vertices)
         counts = [0] * len(jobs.edges) if executions is None else executions.edge_counts
-        job_edges = tuple(_job_edge(edge, count) for edge, count in zip(jobs.edges, counts, strict=True))
+        job_edges = tuple(
+            JobEdgeModel(
+                *(edge.source, edge.target, edge.ship_strategy, edge.distribution, edge.result_type),
+                *(edge.stream_edge, edge.result, edge.input, count),
+            )
+            for edge, count in zip(jobs.edges, counts, strict=True)
+        )
         order = tuple(jobs.topological_order)
         for vertex in jobs.vertices:
             first = vertex.chain[0].chain_index  # Flink 1.11 counts from 0, 2.3 from 1
@@ -163,15 +157,8 @@ def _model(
     )
     connections = tuple(
         EdgeModel(
-            edge.source,
-            edge.target,
-            edge.index,
-            edge.partitioner,
-            verdict.chained,
-            verdict.rule,
-            verdict.reason or "",
-            edge.side_output,
-            edge.type_number,
+            *(edge.source, edge.target, edge.index, edge.partitioner),
+            *(verdict.chained, verdict.rule, verdict.reason or "", edge.side_output, edge.type_number),
         )
         for edge, verdict in zip(edges, graph.verdicts(), strict=True)
     )
@@ -188,6 +175,7 @@ def _operator(
 ) -> OperatorModel:
     vertex, index = place if place is not None else (None, None)
     configured = node.max_parallelism if node.max_parallelism > 0 else None
+    effective = configured or default_max_parallelism(node.parallelism)
     states = known.states.states
     return OperatorModel(
         node=node.id,
@@ -201,9 +189,7 @@ def _operator(
         pinned=None if node.user_hash is None else node.user_hash.lower(),
         parallelism=node.parallelism,
         max_parallelism=configured,
-        effective_max_parallelism=(configured or default_max_parallelism(node.parallelism))
-        if vertex is None
-        else vertices[vertex].max_parallelism,
+        effective_max_parallelism=effective if vertex is None else vertices[vertex].max_parallelism,
         vertex=vertex,
         chain_index=index,
         slot_sharing_group=node.slot_sharing_group or "",
@@ -233,18 +219,4 @@ def _vertex(vertex: JobVertex, groups: Mapping[int, str], effective: Mapping[int
         groups.get(vertex.head, ""),
         {} if resources is None else dict(zip(names, resources, strict=True)),
         vertex.invokable,
-    )
-
-
-def _job_edge(edge: JobEdge, execution_edges: int) -> JobEdgeModel:
-    return JobEdgeModel(
-        edge.source,
-        edge.target,
-        edge.ship_strategy,
-        edge.distribution,
-        edge.result_type,
-        edge.stream_edge,
-        edge.result,
-        edge.input,
-        execution_edges,
     )

@@ -147,7 +147,11 @@ def _execution_graph(model: ProgramModel, shown: Shown) -> Group:
     """Vertices at their parallelism, then the fan-out of each connection: counts, never single edges."""
     vertices, inputs = [model.by_index[index] for index in model.order], _inputs(model)
     edges = [edge for vertex in vertices for edge in inputs[vertex.index]]
-    subtasks = ((f"[{v.index}]", f"{v.parallelism:,}", f"{v.max_parallelism:,}", _task_names(v)) for v in vertices)
+    subtasks: list[tuple[str, ...]] = []
+    for vertex in vertices[: shown.rows]:
+        last, name = vertex.parallelism, visible(vertex.name)
+        names = f"{name} (1/{last})" + ("" if last == 1 else f" … ({last}/{last})")
+        subtasks.append((f"[{vertex.index}]", f"{last:,}", f"{vertex.max_parallelism:,}", names))
     rows = ((*_ends(edge, model), edge.pattern, f"{edge.execution_edges:,}", fan_out(edge, model)) for edge in edges)
     total, connections = sum(v.parallelism for v in vertices), sum(edge.execution_edges for edge in edges)
     return section(
@@ -160,10 +164,3 @@ def _execution_graph(model: ProgramModel, shown: Shown) -> Group:
 def _ends(edge: JobEdgeModel, model: ProgramModel) -> tuple[str, ...]:
     ends = (model.by_index[edge.source], model.by_index[edge.target])
     return tuple(f"[{vertex.index}] × {vertex.parallelism:,}" for vertex in ends)
-
-
-def _task_names(vertex: VertexModel) -> str:
-    """The vertex's name with the numbers of its first and its last subtask."""
-    last = vertex.parallelism
-    first = f"{visible(vertex.name)} (1/{last})"
-    return first if last == 1 else f"{first} … ({last}/{last})"

@@ -67,7 +67,6 @@ def explain_id(program: Program, operator: str, format: str = "terminal") -> str
 
 
 def _drawn(model: ProgramModel, level: str | None) -> str:
-    """The drawing of the terminal, without colours."""
     from rich.console import Console
 
     from penstock.analysis import drawing

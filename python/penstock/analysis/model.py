@@ -1,7 +1,6 @@
 """The model of a plan, shared by everything that shows, compares or checks plans. Plain frozen data, also as JSON.
 
-Operators and edges are the StreamGraph; vertices and job edges are the JobGraph. If the planner refuses a program,
-these two are empty and ``refused`` says why.
+Vertices and job edges are the JobGraph: if the planner refuses a program, they are empty.
 """
 
 from __future__ import annotations
@@ -158,11 +157,7 @@ class ProgramModel:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ProgramModel:
-        """The model of a document of :meth:`to_dict`.
-
-        Raises:
-            FileFormatError: the document is damaged, or of a newer version.
-        """
+        """The model of a document of :meth:`to_dict`; refuses a damaged one, and one of a newer version."""
         form = data.get("format")
         if form != FORMAT:
             raise FileFormatError(

@@ -96,7 +96,6 @@ class _Dot(_Picture):
 
 
 def _lines(*texts: str) -> str:
-    """A label of several lines in DOT."""
     return '"' + "\\n".join(in_dot(text)[1:-1] for text in texts) + '"'
 
 

@@ -161,7 +161,6 @@ _OWN: dict[type, Callable[[Any, list[str | None]], States]] = {
 
 
 def _functions(operator: Any) -> list[Any]:
-    """The user functions that the task of an operator opens."""
     function = getattr(operator, "f", None)
     if isinstance(operator, WindowOperator):
         function = operator.function.function

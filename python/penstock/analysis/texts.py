@@ -94,7 +94,6 @@ def markdown(model: ProgramModel, levels: Iterable[str] = LEVELS) -> str:
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """A table whose cells are Markdown already."""
     for row in (columns, ("---",) * len(columns), *rows):
         yield "| " + " | ".join(row) + " |"
 

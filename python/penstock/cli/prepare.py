@@ -43,8 +43,7 @@ def prepare() -> Path:
     Raises:
         ConfigurationError: there is no Java, or it cannot do this.
     """
-    from penstock.spark.class_archive import archive_path
-    from penstock.spark.session import check_java
+    from penstock.spark.session import archive_path, check_java
 
     check_java()
     target = archive_path()

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from penstock.errors import PenstockError
 from penstock.flink.facts import RELEASES, failure
-from penstock.flink.refusals import wrapping_exceptions
-from penstock.flink.restore import Prediction, predict_restore
+from penstock.flink.restore import Prediction, predict_restore, wrapping_exceptions
 from penstock.flink.savepoint import read_savepoint
 
 _KEYS = {"savepoint", "spec", "allow_non_restored_state"}

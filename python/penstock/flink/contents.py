@@ -1,11 +1,12 @@
-"""The contents of a Flink savepoint for display: operators, states with types, key groups, sizes."""
+"""The contents of a Flink savepoint for display, and what differs between two."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 
+from penstock.common.findings import Difference
 from penstock.flink.facts import writer
 from penstock.flink.handles import KeyGroupsHandle
 from penstock.flink.headers import KeyedHeader
@@ -159,3 +160,53 @@ def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
             if isinstance(header, Problem) and not header.missing:
                 problems.append(header.text)
     return problems, looked
+
+
+_SKIPPED = ("operator_id", "states", "unread")
+
+
+def differences(before: Content, after: Content) -> list[Difference]:
+    """The differences between two savepoints, by OperatorID and state. Linear in both."""
+    whole = ("version", "flink", "kind", "form", "hooks")
+    changes = list(_changes(before, after, whole, "savepoint", "", after.place))
+    old = {operator.operator_id: operator for operator in before.operators}
+    new = {operator.operator_id: operator for operator in after.operators}
+    for operator_id, operator in old.items():
+        if operator_id not in new:
+            size = f"{operator.bytes:,} bytes"
+            changes.append(Difference("operator", operator_id, _named(operator), "removed", before=size))
+    for operator_id, operator in new.items():
+        if operator_id not in old:
+            size = f"{operator.bytes:,} bytes"
+            changes.append(Difference("operator", operator_id, _named(operator), "added", after=size))
+        else:
+            changes += _operator_changes(old[operator_id], operator)
+    return changes
+
+
+def _operator_changes(old: OperatorContent, new: OperatorContent) -> Iterator[Difference]:
+    names = [field.name for field in fields(OperatorContent) if field.name not in _SKIPPED]
+    yield from _changes(old, new, names, "operator", new.operator_id, _named(new))
+    before, after = ({state.name: state for state in operator.states} for operator in (old, new))
+    for name in sorted(before.keys() | after.keys()):
+        where, both = ("state", new.operator_id, _named(new)), (before.get(name), after.get(name))
+        if None not in both:
+            yield from _changes(*both, ("kind", "types", "elements"), *where, f"{name}: ")
+        else:
+            shown = (None if state is None else f"{state.kind} {state.types}".strip() for state in both)
+            yield Difference(*where, f"{name}: {'removed' if both[1] is None else 'added'}", *shown)
+
+
+def _changes(
+    old: object, new: object, names: Iterable[str], what: str, where: str, named: str, prefix: str = ""
+) -> Iterator[Difference]:
+    for name in names:
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            yield Difference(what, where, named, f"{prefix}{name}", before, after)
+
+
+def _named(operator: OperatorContent) -> str:
+    """An operator for display: its name with its uid, or its ID."""
+    name = operator.name or operator.operator_id
+    return name if operator.uid is None else f"{name} (uid {operator.uid})"

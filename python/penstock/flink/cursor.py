@@ -1,8 +1,7 @@
 """Reads big-endian numbers and Java strings from bytes, and knows the position.
 
-Missing or wrong bytes raise :class:`~penstock.errors.FlinkSavepointError`, with what was read, the byte and file, and
-what Flink throws at the same place. Nothing is allocated for a count before its bytes are known to exist, so a damaged
-count costs no memory.
+Missing or wrong bytes raise an error with what was read, the byte and file, and what Flink throws at the same place.
+Nothing is allocated for a count before its bytes are known to exist.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ class Cursor:
         )
 
     def take(self, count: int, what: str) -> bytes:
-        """The next bytes."""
         end = self.at + count
         if end > len(self.data):
             self.fail(f"{what} should follow ({count:,} bytes), and only {len(self.data) - self.at:,} are left", EOF)

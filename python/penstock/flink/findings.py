@@ -13,8 +13,7 @@ from penstock.common.findings import Finding
 from penstock.flink.headers import KeyedHeader
 from penstock.flink.metadata import OperatorState
 from penstock.flink.plans import PlannedOperator, PlannedVertex
-from penstock.flink.refusals import label
-from penstock.flink.restore import Prediction
+from penstock.flink.restore import Prediction, label
 from penstock.flink.savepoint import FlinkSavepoint
 
 NOT_COMPARED = "of a savepoint of Flink neither the types of keys, records and states nor kinds of windows are compared"

@@ -1,7 +1,7 @@
 """Reads a Java serialization stream of plain objects, enums and strings, without creating any Java object.
 
-That is enough for the one object that ``_metadata`` has in this form. Arrays, proxies, externalizable classes and
-exceptions are refused. Source of the grammar: Java's Object Serialization Specification, chapter 6.
+Arrays, proxies, externalizable classes and exceptions are refused. Source of the grammar: Java's Object Serialization
+Specification, chapter 6.
 """
 
 from __future__ import annotations

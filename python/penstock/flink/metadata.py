@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from penstock.errors import FlinkSavepointError
 from penstock.flink.cursor import ILLEGAL_ARGUMENT, ILLEGAL_STATE, IO, Cursor
-from penstock.flink.handle_reader import HandleReader
-from penstock.flink.handles import KeyedHandle, OperatorHandle, StreamHandle
+from penstock.flink.handles import HandleReader, KeyedHandle, OperatorHandle, StreamHandle
 from penstock.flink.java_stream import JavaStream, JavaValue
 
 MAGIC = struct.pack(">I", 0x4960672D)

@@ -1,8 +1,7 @@
 """The place of a Flink savepoint: its ``_metadata``, and the files beside it. Paths, ``file:`` URIs, URLs of stores.
 
 A savepoint may come from a stranger, and name any file. Files are looked up inside its own folders first, by the end of
-their paths, so that a checkpoint that was moved is found. Elsewhere only regular files are read, and only their
-beginning.
+their paths, as it may have been moved. Elsewhere only the beginning of regular files is read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Finds the origin of OperatorIDs: a uid or an operator of a program, a savepoint, a word list.
-
-An ID cannot be inverted. But its uid is usually known somewhere: in the earlier program, in a savepoint (from version 5
-on), or in the words of a source tree.
-"""
+"""Finds the origin of OperatorIDs, which cannot be inverted: in a program, a savepoint, a list of words."""
 
 from __future__ import annotations
 

@@ -15,8 +15,6 @@ from penstock.job.run import JobRun, deploy_restored
 from penstock.job.steps.loop import StepLoop
 from penstock.runtime.config.tasks import TaskReport
 from penstock.spark.frames import is_connect, write_step
-from penstock.spark.job_tags import context_of
-from penstock.spark.one_step import SparkOneStep
 from penstock.spark.session import (
     DEFAULT_MASTER,
     check_python,
@@ -27,7 +25,8 @@ from penstock.spark.session import (
     session_of,
 )
 from penstock.spark.shipped_code import check_places, ending, equip, ship
-from penstock.spark.steps import SparkSteps
+from penstock.spark.spark_job import context_of
+from penstock.spark.steps import SparkOneStep, SparkSteps
 from penstock.spark.streams import FramePlans
 
 if TYPE_CHECKING:
@@ -38,11 +37,7 @@ if TYPE_CHECKING:
 
 def offered(session: Any) -> int:
     """Tasks that can run at the same time now, by the cores of all executors, or as ``spark.default.parallelism`` says.
-    A call of Spark, about a millisecond.
-
-    Raises:
-        UnsupportedError: the session is one of Spark Connect.
-    """
+    A call of Spark, about a millisecond. Refused over Spark Connect."""
     spark = context_of(session)
     if spark is None:
         raise UnsupportedError(

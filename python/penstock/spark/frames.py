@@ -1,8 +1,7 @@
 """DataFrames of the user's as sources, and tables of records as DataFrames, without a row on the driver.
 
-Partitions of a DataFrame become subtasks of its source: more partitions than subtasks are put together, and subtasks
-beyond the partitions read nothing. The rows of tables wait on the executors until all tasks have succeeded; then each
-table is written, and then the job's files become visible.
+Partitions of a DataFrame become subtasks of its source. The rows of tables wait on the executors until all tasks have
+succeeded; then each table is written, and then the job's files become visible.
 """
 
 from __future__ import annotations

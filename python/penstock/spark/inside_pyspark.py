@@ -106,14 +106,13 @@ def submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def core_settings(session: Any) -> Any:
-    """Spark's settings as the JVM holds them: the public ones are a copy, and ``spark.conf`` mixes in defaults."""
-    return session.sparkContext._jsc.sc().conf()
-
-
-def driver_memory(session: Any) -> int:
-    """Bytes of memory that the JVM of the driver may have, whatever has set them."""
-    return session._jvm.java.lang.Runtime.getRuntime().maxMemory()
+def limit_results(session: Any, share: int) -> None:
+    """Let a job send a fraction of the memory that the driver's JVM may have, unless a limit is set, also by settings
+    files of Spark: the public settings are a copy, and ``spark.conf`` mixes in defaults."""
+    conf = session.sparkContext._jsc.sc().conf()
+    if not conf.contains("spark.driver.maxResultSize"):
+        memory = session._jvm.java.lang.Runtime.getRuntime().maxMemory()
+        conf.set("spark.driver.maxResultSize", f"{memory // share}b")
 
 
 def one_machine(master: str) -> bool:

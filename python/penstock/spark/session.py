@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import os
 import re
@@ -12,12 +13,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigurationError
 from penstock.job.shipped_files import same_python
 from penstock.spark import inside_pyspark
-from penstock.spark.class_archive import java_options
 
 _NOTICES = (b"WARNING: Using incubator modules",)
 
@@ -100,13 +101,9 @@ WITH_FRAMES = {
 
 
 def open_session(master: str | None, config: Mapping[str, str], python: str | None = None) -> Any:
-    """The SparkSession of this process, started if there is none, one thread at a time.
-
-    Args:
-        master: None takes ``spark.master`` of the configuration, that of ``spark-submit``, or :data:`DEFAULT_MASTER`.
-        config: Spark settings, which win over ours; checked only, if the session runs already.
-        python: of the workers, a path or a command; None for PYSPARK_PYTHON, or else the one of this process.
-    """
+    """The SparkSession of this process, started if there is none. ``config`` wins over our settings, and is checked
+    only if the session runs. ``master`` is by default that of the configuration or ``spark-submit``, ``python``, of the
+    workers, PYSPARK_PYTHON or the one of this process."""
     import pyspark
 
     check_version(pyspark.__version__)
@@ -154,7 +151,7 @@ def _opened(wanted: str | None, settings: dict[str, str], python: str | None) ->
         session = _start(wanted or DEFAULT_MASTER, settings)
     _started.clear()
     _started.update(settings)
-    _limit_results(session)
+    inside_pyspark.limit_results(session, RESULT_SHARE)
     return session
 
 
@@ -232,11 +229,29 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
     return session
 
 
-def _limit_results(session: Any) -> None:
-    """See :data:`RESULT_SHARE`. Settings files of a Spark installation, too, can set limit and memory."""
-    conf = inside_pyspark.core_settings(session)
-    if not conf.contains("spark.driver.maxResultSize"):
-        conf.set("spark.driver.maxResultSize", f"{inside_pyspark.driver_memory(session) // RESULT_SHARE}b")
+def archive_path() -> Path | None:
+    """The file of Spark's classes as the JVM keeps them in memory, for this process's Java and Spark: with it a JVM
+    starts in half the CPU time, and without it nothing changes. ``penstock prepare`` makes it. None without a Java that
+    says which it is."""
+    import pyspark
+
+    java = shutil.which("java")
+    home = os.environ.get("JAVA_HOME") or (java and os.path.dirname(os.path.dirname(os.path.realpath(java))))
+    release = Path(os.path.realpath(home), "release") if home else None
+    if release is None or not release.is_file():
+        return None
+    spark = [pyspark.__version__, os.path.dirname(pyspark.__file__ or "")]
+    identity = "\0".join([str(release.parent), release.read_text(), *spark])
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "penstock")
+    return cache / f"spark-{pyspark.__version__}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsa"
+
+
+def java_options() -> str:
+    """What makes a JVM use the archive; "" without one, or with a blank in its path, at which Spark would cut."""
+    path = archive_path()
+    if path is None or not path.is_file() or " " in str(path):
+        return ""
+    return f" -XX:SharedArchiveFile={path} -Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
 def _check_jars(jars: str) -> None:
@@ -308,12 +323,8 @@ def check_runs(session: Any) -> None:
 
 
 def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: Any = None) -> Any:
-    """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not change.
-
-    Args:
-        config: Spark settings for the child, where they can be set for one job.
-        like: a session whose settings at run time are the child's too, as its DataFrames need.
-    """
+    """A child of the session for one job: adaptive execution off, tracebacks whole, ``config`` where it can be set for
+    one job, and the settings of ``like``, as its DataFrames need."""
     child = _child(session, like=like)
     wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
     for key, value in {**wanted, **PER_JOB, **(WITH_FRAMES if like is not None else {})}.items():

@@ -19,11 +19,12 @@ from penstock.job.steps.progress import Progress
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
-from penstock.spark.job_tags import cancellable, context_of, tag_of
 
 if TYPE_CHECKING:
     from penstock.plan.types import ExecutionState
 
+_AGAIN = 0.1
+"""Seconds between two interruptions: a stage that was just about to start has not seen the first."""
 _INTERVAL = 0.25
 _SHARE = 20
 """A look may take a twentieth of the time: with very many tasks there are fewer looks."""
@@ -37,6 +38,48 @@ _STATES: Mapping[str, ExecutionState] = {
     "FAILED": "FAILED",
     "KILLED": "CANCELED",
 }
+
+
+def tag_of(control: JobControl) -> str:
+    """The tag of every job of Spark that belongs to this run."""
+    return f"penstock-{control.job_id}"
+
+
+def context_of(session: Any) -> Any:
+    """The session's SparkContext; None over Spark Connect, which has none."""
+    try:
+        return session.sparkContext
+    except Exception:
+        return None
+
+
+@contextlib.contextmanager
+def cancellable(session: Any, control: JobControl) -> Iterator[None]:
+    """Within the block, what this thread starts in a session is interrupted when the job should be cancelled. A tag,
+    unlike Spark's job group, leaves alone what the user has set."""
+    tag, ended = tag_of(control), threading.Event()
+    spark = context_of(session)
+    if spark is None:
+        add, remove, cancel = session.addTag, session.removeTag, session.interruptTag
+    else:  # a classic session's own tags are each thread's, so that no other could interrupt by them
+        add, remove, cancel = spark.addJobTag, spark.removeJobTag, spark.cancelJobsWithTag
+
+    def interrupt() -> None:
+        while not ended.is_set():
+            with contextlib.suppress(Exception):  # it has ended, or Spark has: both show where the job waits
+                cancel(tag)
+            ended.wait(_AGAIN)
+
+    def act() -> None:
+        threading.Thread(target=interrupt, daemon=True, name="penstock-cancel").start()
+
+    with control.on_cancel(act):
+        add(tag)
+        try:
+            yield
+        finally:
+            ended.set()
+            remove(tag)
 
 
 @contextlib.contextmanager
