@@ -7,8 +7,7 @@ import json
 import pytest
 
 from penstock.analysis.builder import model_of, model_of_graph
-from penstock.analysis.edits import tried_edits
-from penstock.analysis.why import find, ingredients, why
+from penstock.analysis.why import find, ingredients, tried_edits, why
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import InvalidProgramError, UnknownNameError
 from penstock.plan import PROFILES, Pipeline, StreamGraph

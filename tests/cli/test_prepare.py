@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.spark.class_archive import archive_path, java_options
+from penstock.spark.session import archive_path, java_options
 
 JOB = """
 from penstock.datastream import StreamExecutionEnvironment

@@ -6,11 +6,9 @@ import shutil
 from pathlib import Path
 
 from penstock.flink import plan_of, read_savepoint
-from penstock.flink.contents import content_of, verify
+from penstock.flink.contents import content_of, differences, verify
 from penstock.flink.cursor import Cursor
-from penstock.flink.difference import differences
-from penstock.flink.headers import read_keyed_header
-from penstock.flink.snapshots import stands_for
+from penstock.flink.headers import read_keyed_header, stands_for
 from penstock.flink.uids import Search
 from tests.flink_savepoints.golden import place, spec, unpacked
 
@@ -101,8 +99,9 @@ def test_ids_are_found_again(tmp_path: Path) -> None:
     unknown, out = "0" * 32, "4d648856f35492026b8f75b0a6ec795e"
     search = Search((COUNT, out, unknown))
     search.in_program(plan_of(spec("2.3.0", "f_base"), "2.3"), "the program")
-    search.in_savepoint(read_savepoint(place("2.3.0", "f_base")), "the new one")
-    search.in_savepoint(read_savepoint(place("1.11.4", "f_base")), "the old one")
+    for release, where in (("2.3.0", "the new one"), ("1.11.4", "the old one")):
+        operators = read_savepoint(place(release, "f_base")).operators
+        search.in_operators(((state.operator_id, state.name, state.uid) for state in operators), where)
     search.in_words(["other\n", " count \n"], "words")
     assert [(each.by, each.uid, each.operator) for each in search.found[COUNT]] == [
         ("uid", "count", "count"),

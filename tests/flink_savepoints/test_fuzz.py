@@ -16,8 +16,7 @@ from penstock.errors import FlinkSavepointError
 from penstock.flink import predict_restore
 from penstock.flink.cursor import Cursor
 from penstock.flink.facts import facts, writer
-from penstock.flink.handle_reader import HandleReader
-from penstock.flink.handles import StreamHandle
+from penstock.flink.handles import HandleReader, StreamHandle
 from penstock.flink.metadata import MAGIC, read_metadata
 from penstock.flink.places import Place
 from penstock.flink.savepoint import FlinkSavepoint

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "connectors": {"errors", "storage", "common", "runtime"},
     "job": {"errors", "metrics", "storage", "common", "runtime", "connectors", "plan"},
     "savepoints": {"errors", "storage", "common", "runtime", "connectors", "job", "plan", "spark"},
-    "flink": {"errors", "storage", "common", "plan"},
+    "flink": {"errors", "storage", "common", "analysis", "plan"},
     "analysis": {"errors", "display", "metrics", "common", "runtime", "_native"},
     "plan": {"errors", "display", "common", "analysis", "_native"},
     "compare": {"runtime", "job", "flink", "analysis", "_native"},

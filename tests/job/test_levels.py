@@ -79,14 +79,19 @@ def test_a_line_passes_records_on_as_they_come():
     assert max(came) <= 2
 
 
+def level_of(deployment, index):
+    following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
+    return lowering.Level(index, deployment.levels[index], following, deployment.job, ())
+
+
 def test_levels_without_passers_by_do_not_sort_rows_out(monkeypatch):
     program = Program(chaining=False)
     program.collect(program.add(StreamMap(str), program.source(range(100)), p=2))
     deployment = deploy(program.pipeline())
-    monkeypatch.setattr(lowering, "_next_hop", None)
-    level = lowering._level(deployment, 1, None)
-    batch = lowering._arrow(rows_of(deployment, 0, 0), lowering._level(deployment, 0, None), 0)
+    batch = lowering._arrow(rows_of(deployment, 0, 0), level_of(deployment, 0), 0)
     assert batch.num_rows == 2
+    level = level_of(deployment, 1)
+    monkeypatch.setattr(lowering, "_integers", None)
     own, passing = lowering._split(batch, level)
     assert (len(own), passing) == (2, None)
 
@@ -100,8 +105,8 @@ def test_rows_for_later_levels_pass_by_unread():
     program.collect(program.add(StreamMap(str), near, source, p=3), id="joined")
     deployment = deploy(program.pipeline())
     rows = rows_of(deployment, 0, 0)
-    level = lowering._level(deployment, 1, None)
-    batch = lowering._arrow(rows, lowering._level(deployment, 0, None), 0)
+    level = level_of(deployment, 1)
+    batch = lowering._arrow(rows, level_of(deployment, 0), 0)
     own, passing = lowering._split(batch, level)
     later = [row for row in rows if row.level == 2]
     assert later

@@ -14,21 +14,21 @@ import pytest
 
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.locations import refuse_local
-from penstock.spark import package, shipped_code
+from penstock.spark import shipped_code
 from penstock.spark.failures import advice
-from penstock.spark.worker_probe import this_one
+from penstock.spark.shipped_code import this_one
 
 HERE = this_one()
 
 
 def unpacked(folder: Path, name: str, native: bool = True) -> Path:
-    with zipfile.ZipFile(package.archive_of(name, native)) as archive:
+    with zipfile.ZipFile(shipped_code.archive_of(name, native)) as archive:
         archive.extractall(folder / name)
     return folder
 
 
 def test_an_unpacked_archive_is_the_package(tmp_path):
-    for name in package.PACKAGES:
+    for name in shipped_code.PACKAGES:
         unpacked(tmp_path, name)
     says = (
         "import json, penstock, cloudpickle, penstock.spark.lowering\n"
@@ -41,21 +41,21 @@ def test_an_unpacked_archive_is_the_package(tmp_path):
     assert Path(ours).is_relative_to(tmp_path)
     assert Path(other).is_relative_to(tmp_path)
     assert native
-    assert package.has_native()
+    assert shipped_code.has_native()
 
 
 def test_an_archive_without_native_code_has_the_same_python(tmp_path):
     names = {path.name for path in unpacked(tmp_path, "penstock", native=False).rglob("*") if path.is_file()}
     assert not [name for name in names if name.endswith((".so", ".pyi", ".pyc"))]
     assert {"lowering.py", "log4j2.properties"} <= names
-    assert package.sources_of()(str(tmp_path / "penstock")) == package.own_sources()
+    assert shipped_code.sources_of()(str(tmp_path / "penstock")) == shipped_code.own_sources()
 
 
 def test_an_archive_is_the_same_whenever_it_is_made():
-    first = package.archive_of("cloudpickle", True)
+    first = shipped_code.archive_of("cloudpickle", True)
     data = first.read_bytes()
-    package.archive_of.cache_clear()
-    again = package.archive_of("cloudpickle", True)
+    shipped_code.archive_of.cache_clear()
+    again = shipped_code.archive_of("cloudpickle", True)
     assert (again.name, again.read_bytes()) == (first.name, data)
     assert first.name.startswith("cloudpickle-")
 
@@ -65,11 +65,11 @@ def test_a_package_in_a_zip_cannot_be_sent(tmp_path, monkeypatch):
         archive.writestr("zipped_package/__init__.py", "")
     monkeypatch.syspath_prepend(str(tmp_path / "all.zip"))
     with pytest.raises(ConfigurationError, match="lack zipped_package, and it cannot be sent"):
-        package.archive_of("zipped_package", True)
+        shipped_code.archive_of("zipped_package", True)
 
 
 def test_this_process_has_what_it_has():
-    assert HERE.sources == package.own_sources()
+    assert HERE.sources == shipped_code.own_sources()
     assert HERE.cloudpickle
     assert HERE.executable == sys.executable
 
@@ -78,7 +78,7 @@ def test_workers_are_sent_what_one_of_them_lacks():
     assert shipped_code.lacking([HERE]) == ()
     assert shipped_code.lacking([HERE, replace(HERE, cloudpickle=False)]) == ("cloudpickle",)
     for sources in (None, "of another version"):
-        assert shipped_code.lacking([HERE, replace(HERE, sources=sources)]) == package.PACKAGES
+        assert shipped_code.lacking([HERE, replace(HERE, sources=sources)]) == shipped_code.PACKAGES
 
 
 def test_native_code_goes_where_it_can_run(caplog):

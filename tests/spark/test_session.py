@@ -9,9 +9,11 @@ import pytest
 
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, JobExecutionError
-from penstock.spark import SparkExecutor
+from penstock.job.deployment import deploy
+from penstock.spark import SparkExecutor, inside_pyspark
 from penstock.spark.inside_pyspark import without_pandas
-from penstock.spark.session import _check_jars, _limit_results, check_java, job_session
+from penstock.spark.session import RESULT_SHARE, _check_jars, check_java, job_session
+from tests.job.steps.loops import pipeline
 
 
 def test_a_missing_java_is_explained(monkeypatch, tmp_path):
@@ -68,11 +70,12 @@ def test_jobs_of_several_threads_leave_pyspark_as_it_was():
 def test_settings_of_a_job_in_a_given_session_work_or_are_refused(spark):
     """Nothing is accepted and then ignored; the session itself keeps its settings."""
     before = spark.conf.get("spark.sql.session.timeZone")
-    _, job = SparkExecutor(spark, config={"spark.sql.session.timeZone": "Asia/Tokyo"})._sessions({})
+    deployment = deploy(pipeline())
+    _, job = SparkExecutor(spark, config={"spark.sql.session.timeZone": "Asia/Tokyo"})._sessions_of(deployment)
     assert job.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
     assert spark.conf.get("spark.sql.session.timeZone") == before
     with pytest.raises(ConfigurationError, match=r"spark\.executor\.memory='7g' cannot change"):
-        SparkExecutor(spark)._sessions({"spark.executor.memory": "7g"})
+        SparkExecutor(spark, config={"spark.executor.memory": "7g"})._sessions_of(deployment)
     with pytest.raises(ConfigurationError, match="Drop one"):
         SparkExecutor(spark, master="local[3]")
 
@@ -82,11 +85,11 @@ def test_results_are_limited_to_a_share_of_the_driver(spark):
     before = conf.get("spark.driver.maxResultSize", "")
     try:
         conf.remove("spark.driver.maxResultSize")
-        _limit_results(spark)
+        inside_pyspark.limit_results(spark, RESULT_SHARE)
         limit = conf.get("spark.driver.maxResultSize")
         assert int(limit.removesuffix("b")) == spark._jvm.java.lang.Runtime.getRuntime().maxMemory() // 5
         conf.set("spark.driver.maxResultSize", "7m")
-        _limit_results(spark)
+        inside_pyspark.limit_results(spark, RESULT_SHARE)
         assert conf.get("spark.driver.maxResultSize") == "7m"
         text = StreamExecutionEnvironment.get_execution_environment(spark=spark).from_collection(["x" * 1000] * 9000)
         with pytest.raises(JobExecutionError, match=r"spark\.driver\.memory"):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from penstock.errors import UnsupportedError
-from penstock.spark.stream_checkpoint import LAID_OUT, Checkpoint
+from penstock.spark.streams import LAID_OUT, Checkpoint
 
 META = '{"batchWatermarkMs":0,"batchTimestampMs":7,"conf":{}}'
 

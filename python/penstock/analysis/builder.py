@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from penstock._native import (
     ExecutionGraph,
-    JobEdge,
     JobGraph,
     JobVertex,
     StreamGraph,
@@ -35,12 +34,11 @@ TYPES = {
     "StreamSink": "Sink",
 }
 """The names that users have for operators, by class; others have the name of their class."""
-_KINDS = {"source": "source", "sink": "sink"}
 _LOOPS = {"iteration_head": "IterationHead", "iteration_tail": "IterationTail"}
 
 
 class _Objects(NamedTuple):
-    """The facts of an operator that are not in the graph."""
+    """What of an operator is not in the graph."""
 
     type: str = ""
     keyed: bool | None = None
@@ -61,28 +59,21 @@ class _Planned(NamedTuple):
 
 
 def model_of(program: Program, *, states: bool = True) -> ProgramModel:
-    """The model of a program. O(operators + edges), and the cost of ``open`` of its functions, which are opened to see
-    their states; without ``states`` the states of all operators are unknown."""
+    """The model of a program; with ``states`` its functions are opened to see them. O(operators + edges)."""
     known = declared(program) if states else {}
     unopened = Declared(None, "the functions were not opened")
     objects = {node: _objects(program, node, known.get(node, unopened)) for node in program.operators}
-    return _model(
-        program.name, program.flink, program.stream_graph, _plan(program.stream_graph, program.job_graph), objects
-    )
+    graph = program.stream_graph
+    return _model(program.name, program.flink, graph, _plan(graph, program.job_graph), objects)
 
 
 def model_of_graph(graph: StreamGraph, flink: str = "1.11") -> ProgramModel:
-    """The model of a graph without Python objects, so that states and sites are unknown. O(operators + edges)."""
+    """The model of a graph without Python objects, whose states and sites are unknown. O(operators + edges)."""
     return _model(graph.job_name, flink, graph, _plan(graph, lambda: graph.job_graph(flink=flink)), {})
 
 
 def model_of_record(spec: Mapping[str, Any], flink: str = "1.11") -> ProgramModel:
-    """The model of a described graph (docs/planning.md, "The description (FORMAT)"). O(operators + edges).
-
-    Raises:
-        SpecError: it is no description.
-        StreamGraphError: no graph can be made of it.
-    """
+    """The model of a described graph (docs/planning.md, "The description (FORMAT)"). O(operators + edges)."""
     return model_of_graph(StreamGraph.from_json(json.dumps(spec)), flink)
 
 
@@ -90,9 +81,10 @@ def model_of_planned(graph: StreamGraph | JobGraph | ExecutionGraph) -> ProgramM
     """The model of a graph as far as it is planned already: without the graphs that follow."""
     if isinstance(graph, StreamGraph):
         try:
-            return _model(graph.job_name, "1.11", graph, _Planned(graph.operator_ids()), {})
+            planned = _Planned(graph.operator_ids())
         except PenstockError as error:
-            return _model(graph.job_name, "1.11", graph, _Planned(refused=str(error)), {})
+            planned = _Planned(refused=str(error))
+        return _model(graph.job_name, "1.11", graph, planned, {})
     executions = graph if isinstance(graph, ExecutionGraph) else None
     jobs = graph if isinstance(graph, JobGraph) else graph.job_graph
     planned = _Planned(jobs.stream_graph.operator_ids(), jobs, executions)
@@ -103,15 +95,9 @@ def _objects(program: Program, node: int, known: Declared) -> _Objects:
     operator = program.operators[node]
     key = key_of(operator)
     key_type = getattr(key, "key_type", None)
-    return _Objects(
-        _type(operator),
-        key is not None,
-        None if key_type is None else repr(key_type),
-        known,
-        program.sites.get(node),
-        program.descriptions.get(node, ""),
-        facts_of(program, node),
-    )
+    shown = None if key_type is None else repr(key_type)
+    about = (program.sites.get(node), program.descriptions.get(node, ""), facts_of(program, node))
+    return _Objects(_type(operator), key is not None, shown, known, *about)
 
 
 def _type(operator: Any) -> str:
@@ -139,9 +125,28 @@ def _plan(graph: StreamGraph, compile_it: Callable[[], JobGraph]) -> _Planned:
 def _model(
     name: str, flink: str, graph: StreamGraph, planned: _Planned, objects: Mapping[int, _Objects]
 ) -> ProgramModel:
-    jobs = planned.jobs
-    vertices = () if jobs is None else _vertices(graph, jobs, planned.executions)
-    places = _places(jobs)
+    jobs, executions = planned.jobs, planned.executions
+    vertices: tuple[VertexModel, ...] = ()
+    job_edges: tuple[JobEdgeModel, ...] = ()
+    order: tuple[int, ...] = ()
+    places: dict[int, tuple[int, int]] = {}  # the first vertex of an operator, and its depth in the chain
+    if jobs is not None:
+        groups = {node.id: node.slot_sharing_group or "" for node in graph.nodes}
+        effective = {vertex.job_vertex: vertex.max_parallelism for vertex in executions.vertices} if executions else {}
+        vertices = tuple(_vertex(vertex, groups, effective) for vertex in jobs.vertices)
+        counts = [0] * len(jobs.edges) if executions is None else executions.edge_counts
+        job_edges = tuple(
+            JobEdgeModel(
+                *(edge.source, edge.target, edge.ship_strategy, edge.distribution, edge.result_type),
+                *(edge.stream_edge, edge.result, edge.input, count),
+            )
+            for edge, count in zip(jobs.edges, counts, strict=True)
+        )
+        order = tuple(jobs.topological_order)
+        for vertex in jobs.vertices:
+            first = vertex.chain[0].chain_index  # Flink 1.11 counts from 0, 2.3 from 1
+            for operator in vertex.chain:
+                places.setdefault(operator.node, (vertex.index, operator.chain_index - first))
     by_index = {vertex.index: vertex for vertex in vertices}
     edges = graph.edges
     hashed = {edge.target for edge in edges if edge.partitioner == "HASH"}
@@ -152,23 +157,11 @@ def _model(
     )
     connections = tuple(
         EdgeModel(
-            edge.source,
-            edge.target,
-            edge.index,
-            edge.partitioner,
-            verdict.chained,
-            verdict.rule,
-            verdict.reason or "",
-            edge.side_output,
-            edge.type_number,
+            *(edge.source, edge.target, edge.index, edge.partitioner),
+            *(verdict.chained, verdict.rule, verdict.reason or "", edge.side_output, edge.type_number),
         )
         for edge, verdict in zip(edges, graph.verdicts(), strict=True)
     )
-    job_edges: tuple[JobEdgeModel, ...] = ()
-    if jobs is not None:
-        counts = [0] * len(jobs.edges) if planned.executions is None else planned.executions.edge_counts
-        job_edges = tuple(_job_edge(edge, count) for edge, count in zip(jobs.edges, counts, strict=True))
-    order = () if jobs is None else tuple(jobs.topological_order)
     return ProgramModel(name, flink, operators, connections, vertices, job_edges, planned.refused, order=order)
 
 
@@ -182,11 +175,12 @@ def _operator(
 ) -> OperatorModel:
     vertex, index = place if place is not None else (None, None)
     configured = node.max_parallelism if node.max_parallelism > 0 else None
+    effective = configured or default_max_parallelism(node.parallelism)
     states = known.states.states
     return OperatorModel(
         node=node.id,
         name=node.name,
-        kind=_KINDS.get(node.kind, "operator"),
+        kind=node.kind if node.kind in ("source", "sink") else "operator",
         type=known.type or _LOOPS.get(node.kind, ""),
         uid=node.uid,
         user_hash=node.user_hash,
@@ -195,9 +189,7 @@ def _operator(
         pinned=None if node.user_hash is None else node.user_hash.lower(),
         parallelism=node.parallelism,
         max_parallelism=configured,
-        effective_max_parallelism=(configured or default_max_parallelism(node.parallelism))
-        if vertex is None
-        else vertices[vertex].max_parallelism,
+        effective_max_parallelism=effective if vertex is None else vertices[vertex].max_parallelism,
         vertex=vertex,
         chain_index=index,
         slot_sharing_group=node.slot_sharing_group or "",
@@ -211,22 +203,6 @@ def _operator(
         unknown=known.states.unknown,
         facts=dict(known.facts),
     )
-
-
-def _places(jobs: JobGraph | None) -> dict[int, tuple[int, int]]:
-    """The first vertex of each operator, and its depth in the chain: Flink 1.11 counts from 0, 2.3 from 1."""
-    places: dict[int, tuple[int, int]] = {}
-    for vertex in () if jobs is None else jobs.vertices:
-        chain = vertex.chain
-        for operator in chain:
-            places.setdefault(operator.node, (vertex.index, operator.chain_index - chain[0].chain_index))
-    return places
-
-
-def _vertices(graph: StreamGraph, jobs: JobGraph, executions: ExecutionGraph | None) -> tuple[VertexModel, ...]:
-    groups = {node.id: node.slot_sharing_group or "" for node in graph.nodes}
-    effective = {each.job_vertex: each.max_parallelism for each in executions.vertices} if executions else {}
-    return tuple(_vertex(vertex, groups, effective) for vertex in jobs.vertices)
 
 
 def _vertex(vertex: JobVertex, groups: Mapping[int, str], effective: Mapping[int, int]) -> VertexModel:
@@ -243,18 +219,4 @@ def _vertex(vertex: JobVertex, groups: Mapping[int, str], effective: Mapping[int
         groups.get(vertex.head, ""),
         {} if resources is None else dict(zip(names, resources, strict=True)),
         vertex.invokable,
-    )
-
-
-def _job_edge(edge: JobEdge, execution_edges: int) -> JobEdgeModel:
-    return JobEdgeModel(
-        edge.source,
-        edge.target,
-        edge.ship_strategy,
-        edge.distribution,
-        edge.result_type,
-        edge.stream_edge,
-        edge.result,
-        edge.input,
-        execution_edges,
     )

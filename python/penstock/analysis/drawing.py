@@ -24,10 +24,9 @@ def program(model: ProgramModel, shown: Shown, levels: Collection[str]) -> Drawn
     """The graphs of a program, one after the other, as far as the planner makes them; ``shown`` limits the tables."""
     if "stream" in levels:
         yield _stream_graph(model, shown)
-        texts = [
-            (str(operator.node), visible(operator.description)) for operator in model.operators if operator.description
-        ]
-        yield from shown.table(("id", "description"), texts, len(texts), "descriptions")
+        described = [operator for operator in model.operators if operator.description]
+        texts = ((str(operator.node), visible(operator.description)) for operator in described)
+        yield from shown.table(("id", "description"), texts, len(described), "descriptions")
     if "job" in levels and model.vertices:
         yield _job_graph(model, shown)
     if "execution" in levels and model.vertices and model.refused is None:
@@ -44,7 +43,8 @@ def planned(graph: StreamGraph | JobGraph | ExecutionGraph, shown: Shown) -> Gro
 
 def _stream_graph(model: ProgramModel, shown: Shown) -> Group:
     """Operators with their IDs and the origins of these, then edges with their verdicts."""
-    missing = "refused, see below" if _is_refused(model) else "none: no source reaches it"
+    ids_refused = model.refused is not None and not any(operator.operator_id for operator in model.operators)
+    missing = "refused, see below" if ids_refused else "none: no source reaches it"
     operators = (
         (
             str(operator.node),
@@ -63,11 +63,6 @@ def _stream_graph(model: ProgramModel, shown: Shown) -> Group:
         *shown.table(("id", "operator", ">p", "slot group", "operator ID", "ID from"), operators, number, "operators"),
         *shown.table(("edge", "partitioner", "verdict"), edges, len(model.edges), "edges"),
     )
-
-
-def _is_refused(model: ProgramModel) -> bool:
-    """Whether the planner refuses the IDs themselves."""
-    return model.refused is not None and not any(operator.operator_id for operator in model.operators)
 
 
 def _named(operator: OperatorModel) -> Text:
@@ -105,7 +100,9 @@ def _job_graph(model: ProgramModel, shown: Shown) -> Group:
         vertex = model.by_index[index]
         parts += [Text(""), _vertex_line(vertex, model)]
         parts.append(Padding(_chain(vertex, model, chained, shown), (0, 0, 0, 4)))
-        parts += [Padding(_input_line(edge), (0, 0, 0, 4)) for edge in inputs[index][: shown.rows]]
+        for edge in inputs[index][: shown.rows]:
+            line = f"reads [{edge.source}] by {edge.ship_strategy}, {edge.pattern}, {edge.result_type}"
+            parts.append(Padding(Text(line, style=QUIET), (0, 0, 0, 4)))
     vertices, datasets = len(model.vertices), len({(edge.source, edge.result) for edge in model.job_edges})
     title = f"JobGraph: {count(vertices, 'vertex', 'vertices')}, {count(datasets, 'dataset')}"
     return section(title, *parts, *shown.rest(vertices, "vertices"))
@@ -146,15 +143,15 @@ def _chain(vertex: VertexModel, model: ProgramModel, chained: dict[int, list[int
     return Group(table, *shown.rest(len(vertex.operators), "operators in this chain"))
 
 
-def _input_line(edge: JobEdgeModel) -> Text:
-    return Text(f"reads [{edge.source}] by {edge.ship_strategy}, {edge.pattern}, {edge.result_type}", style=QUIET)
-
-
 def _execution_graph(model: ProgramModel, shown: Shown) -> Group:
     """Vertices at their parallelism, then the fan-out of each connection: counts, never single edges."""
     vertices, inputs = [model.by_index[index] for index in model.order], _inputs(model)
     edges = [edge for vertex in vertices for edge in inputs[vertex.index]]
-    subtasks = ((f"[{v.index}]", f"{v.parallelism:,}", f"{v.max_parallelism:,}", _task_names(v)) for v in vertices)
+    subtasks: list[tuple[str, ...]] = []
+    for vertex in vertices[: shown.rows]:
+        last, name = vertex.parallelism, visible(vertex.name)
+        names = f"{name} (1/{last})" + ("" if last == 1 else f" … ({last}/{last})")
+        subtasks.append((f"[{vertex.index}]", f"{last:,}", f"{vertex.max_parallelism:,}", names))
     rows = ((*_ends(edge, model), edge.pattern, f"{edge.execution_edges:,}", fan_out(edge, model)) for edge in edges)
     total, connections = sum(v.parallelism for v in vertices), sum(edge.execution_edges for edge in edges)
     return section(
@@ -167,10 +164,3 @@ def _execution_graph(model: ProgramModel, shown: Shown) -> Group:
 def _ends(edge: JobEdgeModel, model: ProgramModel) -> tuple[str, ...]:
     ends = (model.by_index[edge.source], model.by_index[edge.target])
     return tuple(f"[{vertex.index}] × {vertex.parallelism:,}" for vertex in ends)
-
-
-def _task_names(vertex: VertexModel) -> str:
-    """The vertex's name with the numbers of its first and its last subtask."""
-    last = vertex.parallelism
-    first = f"{visible(vertex.name)} (1/{last})"
-    return first if last == 1 else f"{first} … ({last}/{last})"

@@ -1,9 +1,4 @@
-"""Opens a user function only to see which states it asks for.
-
-The runtime context behaves as in a task before the first record: states of all kinds, a metric group, subtask 0. No
-record is processed. A shallow copy of the function is opened and closed, so that the program's own object is unchanged;
-side effects of ``open`` do happen.
-"""
+"""Opens a copy of a user function only to see which states it asks for, in a context as before the first record."""
 
 from __future__ import annotations
 
@@ -14,18 +9,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from penstock.analysis.model import StateModel
-from penstock.common import contexts
 from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.common.settings.settings import Settings
-from penstock.errors import InvalidProgramError
-from penstock.metrics.group import MetricGroup, Metrics
-from penstock.runtime.chain.context import RuntimeContext
+from penstock.runtime.chain.context import OperatorContext, RuntimeContext
+from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.usercode.functions import lifecycle
-from penstock.runtime.usercode.shipped import place_of
 
 KINDS = {
     "ValueState": ("value", ("value",)),
@@ -49,88 +41,43 @@ class Place(NamedTuple):
     keyed: KeyPartition | None
 
 
+def _drop(kind: int, payload: bytes) -> None:
+    """Take a row for the driver."""
+
+
 class RecordingContext(RuntimeContext):
     """A runtime context that records the states that it is asked for, by name."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._metrics = Metrics()
-        keyed = place.keyed
-        clock = None if place.settings.batch else Clock()
-        self._state = None if keyed is None else KeyedState(KeyHash(keyed.key_type), _KEY_GROUPS, clock)
+        vertex = VertexConfig(0, place.name, place.parallelism, place.max_parallelism, 0, 0)
+        operator = OperatorConfig(0, "", place.name, None, place.max_parallelism, b"")
+        context = OperatorContext(JobConfig("", "", place.settings), vertex, operator, 0, 0, _drop)
+        if place.keyed is not None:
+            clock = None if place.settings.batch else Clock()
+            context.state = KeyedState(KeyHash(place.keyed.key_type), _KEY_GROUPS, clock)
+        super().__init__(context)
         self.states: dict[str, StateModel] = {}
-
-    def __repr__(self) -> str:
-        return f"<RuntimeContext of {self.get_task_name_with_subtasks()}>"
-
-    def get_task_name(self) -> str:
-        """Name of the operator."""
-        return self._place.name
-
-    def get_task_name_with_subtasks(self) -> str:
-        """Name of the operator and the first subtask."""
-        return f"{self._place.name} (1/{self._place.parallelism})"
-
-    def get_number_of_parallel_subtasks(self) -> int:
-        """Parallelism."""
-        return self._place.parallelism
-
-    def get_max_number_of_parallel_subtasks(self) -> int:
-        """Maximum parallelism."""
-        return self._place.max_parallelism
-
-    def get_index_of_this_subtask(self) -> int:
-        """0."""
-        return 0
-
-    def get_attempt_number(self) -> int:
-        """0."""
-        return 0
-
-    def get_job_parameter(self, key: str, default_value: str) -> str:
-        """A job parameter, or a setting of the program, or the default."""
-        return self._place.settings.parameter(key, default_value)
-
-    def get_distributed_cache(self) -> contexts.DistributedCache:
-        """The registered files, which are missing."""
-        return place_of(None)
-
-    def get_metrics_group(self) -> MetricGroup:
-        """A group that nobody reads."""
-        return MetricGroup(self._metrics)
-
-    def _keyed_state(self) -> KeyedState:
-        if self._state is None:
-            raise InvalidProgramError(
-                f"Operator {self._place.name!r} asks for keyed state in open(), but its input is not keyed. "
-                "Call key_by before it.",
-                flink_class="java.lang.NullPointerException",
-            )
-        return self._state
 
     def _handle(self, kind: type[Any], descriptor: Any, types: tuple[str, ...], *argument: Any) -> Any:
         handle = super()._handle(kind, descriptor, types, *argument)
         name, roles = KINDS[kind.kind]
-        declared = zip(roles, (getattr(descriptor, each, None) for each in types), strict=True)
-        texts = {role: repr(each) for role, each in declared if each is not None}
+        declared = zip(roles, (getattr(descriptor, type_name, None) for type_name in types), strict=True)
+        texts = {role: repr(declared_type) for role, declared_type in declared if declared_type is not None}
+        ttl: StateTtlConfig | None = getattr(descriptor, "ttl_config", None)
+        lives = None
+        if ttl is not None and ttl.is_enabled():
+            lives = f"{ttl.ttl.to_milliseconds()} ms, {ttl.update_type.name}, {ttl.state_visibility.name}"
         state = StateModel(
             str(getattr(descriptor, "name", descriptor)),
             name,
             texts,
-            _ttl(descriptor),
+            lives,
             tuple(getattr(descriptor, "former_names", ())),
             getattr(descriptor, "version", 0),
             tuple(getattr(descriptor, "field_defaults", ())),
         )
         self.states.setdefault(state.name, state)
         return handle
-
-
-def _ttl(descriptor: Any) -> str | None:
-    config: StateTtlConfig | None = getattr(descriptor, "ttl_config", None)
-    if config is None or not config.is_enabled():
-        return None
-    return f"{config.ttl.to_milliseconds()} ms, {config.update_type.name}, {config.state_visibility.name}"
 
 
 def asked_in_open(functions: Sequence[Any], place: Place) -> tuple[StateModel, ...]:

@@ -21,7 +21,15 @@ _PARTS = {"stream": ("operators", "edges"), "job": ("vertices", "job_edges"), "e
 
 def explain(program: Program, format: str = "terminal", level: str | None = None) -> str:
     """A program's plan as a text, as :meth:`penstock.plan.Pipeline.explain` documents it. O(operators + edges)."""
-    _check(format, level)
+    if format not in FORMATS:
+        checks.refuse(f"explain() was given the format {format!r}. Give one of {', '.join(FORMATS)}.")
+    if level is not None and level not in LEVELS:
+        checks.refuse(f"explain() was given the level {level!r}. Give one of {', '.join(LEVELS)}, or leave it out.")
+    if level is not None and format.startswith("flink-"):
+        checks.refuse(
+            f"explain() was given the level {level!r} and the format {format!r}, which is of one level only. Leave the "
+            "level out."
+        )
     if format == "flink-stream":
         return program.stream_graph.streaming_plan_json()
     if format == "flink-job":
@@ -38,8 +46,8 @@ def explain(program: Program, format: str = "terminal", level: str | None = None
 
 
 def document(program: Program, model: ProgramModel, level: str | None = None) -> dict[str, Any]:
-    """The JSON of a plan: the model of :mod:`penstock.analysis.model`, and the graph as ``spec`` (docs/planning.md,
-    "The description"), which `penstock plan` and `penstock uid` read; or one level of the model."""
+    """The JSON of a plan: its model, and the graph as ``spec`` (docs/planning.md, "The description"), which `penstock
+    plan` and `penstock uid` read; or one level of the model."""
     whole = model.to_dict()
     if level is None:
         return {**whole, "spec": program.stream_graph.to_dict()}
@@ -51,29 +59,14 @@ def explain_id(program: Program, operator: str, format: str = "terminal") -> str
     ``markdown`` or ``json``. O(operators + edges), some twenty times."""
     formats = ("terminal", "markdown", "json")
     if format not in formats:
-        checks.refuse(
-            f"Why an operator has its ID is written as {', '.join(formats)}, and not as {format!r}. Give one."
-        )
-    found = why(model_of(program, states=False), program.stream_graph, operator)
+        checks.refuse(f"Why an operator has its ID is written as {', '.join(formats)}, not as {format!r}. Give one.")
+    answer = why(model_of(program, states=False), program.stream_graph, operator)
     if format == "json":
-        return json.dumps(found.to_dict(), indent=2)
-    return reasons(found, as_markdown=format == "markdown").removesuffix("\n")
-
-
-def _check(form: str, level: str | None) -> None:
-    if form not in FORMATS:
-        checks.refuse(f"explain() was given the format {form!r}. Give one of {', '.join(FORMATS)}.")
-    if level is not None and level not in LEVELS:
-        checks.refuse(f"explain() was given the level {level!r}. Give one of {', '.join(LEVELS)}, or leave it out.")
-    if level is not None and form.startswith("flink-"):
-        checks.refuse(
-            f"explain() was given the level {level!r} and the format {form!r}, which is of one level only. Leave the "
-            "level out."
-        )
+        return json.dumps(answer.to_dict(), indent=2)
+    return reasons(answer, as_markdown=format == "markdown").removesuffix("\n")
 
 
 def _drawn(model: ProgramModel, level: str | None) -> str:
-    """The drawing of the terminal, without colours."""
     from rich.console import Console
 
     from penstock.analysis import drawing

@@ -1,6 +1,5 @@
-"""Facts of operators that reviewers want to see changes of, though IDs do not depend on them: records, keys, windows,
-places. All are texts that are the same on every machine and in every process. O(1) per operator.
-"""
+"""Facts of operators whose changes reviewers want to see, though IDs do not depend on them, as texts that are the same
+on every machine and in every process."""
 
 from __future__ import annotations
 
@@ -51,32 +50,28 @@ def _place(function: Any) -> str:
     if not type(function).__module__.startswith("penstock."):
         return ""
     for name in ("place", "path"):
-        found = getattr(function, name, None)
-        if isinstance(found, str):
-            return found
+        place = getattr(function, name, None)
+        if isinstance(place, str):
+            return place
     text = repr(function)
     return text if text.startswith("<") and " at 0x" not in text else ""
 
 
 def selector_text(selector: Any) -> str:
-    """A key selector, a callable or an object with ``get_key``, as a text: its fields, the names and constants in it,
-    or its name."""
+    """A key selector, a callable or an object with ``get_key``, as a text: its fields, what a lambda names, or its
+    name."""
     if not isinstance(selector, FunctionType):
         fields = getattr(selector, "field", getattr(selector, "fields", None))
-        return type(selector).__qualname__ if fields is None else f"field {_shown(fields)}"
+        if fields is None:
+            return type(selector).__qualname__
+        return f"field {', '.join(map(str, fields)) if isinstance(fields, tuple | list) else fields}"
     if selector.__name__ != "<lambda>":
         return selector.__qualname__
-    parts = [_part(get_instruction) for get_instruction in dis.get_instructions(selector)]
-    return " ".join(["a lambda of", ", ".join(filter(None, parts)) or "nothing"])
-
-
-def _part(instruction: dis.Instruction) -> str:
-    """A name or a constant that a function uses."""
-    name, value = instruction.opname, instruction.argval
-    if name in ("LOAD_CONST", "LOAD_SMALL_INT") and isinstance(value, str | int):
-        return repr(value)
-    return str(value) if name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_DEREF") else ""
-
-
-def _shown(fields: Any) -> str:
-    return ", ".join(map(str, fields)) if isinstance(fields, tuple | list) else str(fields)
+    parts: list[str] = []
+    for instruction in dis.get_instructions(selector):
+        name, value = instruction.opname, instruction.argval
+        if name in ("LOAD_CONST", "LOAD_SMALL_INT") and isinstance(value, str | int):
+            parts.append(repr(value))
+        elif name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_DEREF"):
+            parts.append(str(value))
+    return f"a lambda of {', '.join(filter(None, parts)) or 'nothing'}"

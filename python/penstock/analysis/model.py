@@ -1,7 +1,6 @@
 """The model of a plan, shared by everything that shows, compares or checks plans. Plain frozen data, also as JSON.
 
-Operators and edges are the StreamGraph; vertices and job edges are the JobGraph. If the planner refuses a program,
-these two are empty and ``refused`` says why.
+Vertices and job edges are the JobGraph: if the planner refuses a program, they are empty.
 """
 
 from __future__ import annotations
@@ -9,26 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from penstock.common.site import Site
 from penstock.errors import FileFormatError
 
-__all__ = [
-    "FORMAT",
-    "UNRECORDED",
-    "EdgeModel",
-    "JobEdgeModel",
-    "OperatorModel",
-    "ProgramModel",
-    "Site",
-    "StateModel",
-    "VertexModel",
-]
-
 FORMAT = 1
 """Version of :meth:`ProgramModel.to_dict`."""
-
 UNRECORDED = "not recorded"
 """The type of keys in lock files that do not have it."""
 
@@ -37,88 +23,50 @@ UNRECORDED = "not recorded"
 class StateModel:
     """A state that an operator declares.
 
-    Attributes:
-        name: unique per operator; those of built-in operators are Flink's.
-        kind: ``value``, ``list``, ``map``, ``reducing``, ``aggregating`` per key; ``window contents``, ``window set``;
-            ``timers``; ``list of operator``, ``union list`` and ``broadcast`` without key.
-        types: declared types as texts by role (``value``, ``element``, ``key``, ``accumulator``); undeclared ones are
-            missing.
-        ttl: the time to live, as a text; None for ever.
-        former_names: earlier names of the state.
-        version: of its values, which the program migrates; 0 without.
-        defaults: paths of fields of records in it for which the program has defaults.
-        form: the kind in state files, of states that operators keep themselves; "" if unknown.
-        windows: the kind of windows that its values belong to, in the plural; "" for none or unknown.
+    Kinds are ``value``, ``list``, ``map``, ``reducing``, ``aggregating`` per key; ``window contents``, ``window set``;
+    ``timers``; ``list of operator``, ``union list`` and ``broadcast`` without key.
     """
 
-    name: str
+    name: str  # unique per operator; those of built-in operators are Flink's
     kind: str
-    types: Mapping[str, str] = field(default_factory=dict[str, str])
-    ttl: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict[str, str])  # declared ones by role, such as "value" or "key"
+    ttl: str | None = None  # the time to live; None for ever
     former_names: tuple[str, ...] = ()
-    version: int = 0
-    defaults: tuple[str, ...] = ()
-    form: str = ""
-    windows: str = ""
+    version: int = 0  # of its values, which the program migrates; 0 without
+    defaults: tuple[str, ...] = ()  # paths of fields of its records for which the program has defaults
+    form: str = ""  # the kind in state files, of states that operators keep themselves; "" if unknown
+    windows: str = ""  # the kind of windows that its values belong to, in the plural; "" for none or unknown
 
 
 @dataclass(frozen=True)
 class OperatorModel:
-    """An operator of a program.
-
-    Attributes:
-        node: its number in the program.
-        name: as the plan shows it, with prefixes such as ``"Source: "``.
-        kind: ``source``, ``sink`` or ``operator``.
-        type: the name that users have for it, such as ``Map`` or ``KeyedProcess``; "" if only the graph is known.
-        uid, user_hash: as the program gave them.
-        operator_id: generated from the uid or the position, 32 hex digits; "" if no source reaches it, or IDs are
-            refused.
-        origin: of the ID: ``uid`` or ``position``.
-        pinned: the uid hash that state is addressed by instead of the ID, in lower case; None without one.
-        parallelism: number of subtasks; 0 or less is unset.
-        max_parallelism: as configured; None for Flink's default.
-        effective_max_parallelism: number of key groups it runs with: that of its vertex.
-        vertex, chain_index: its place in the JobGraph, in the first of its vertices, heads having index 0.
-        slot_sharing_group: name of the group; "" for none.
-        chaining: its strategy: ALWAYS, NEVER or HEAD.
-        keyed: whether an input is keyed.
-        stateful: whether it keeps state; None if unknown.
-        states: those that it declares; None if unknown.
-        site: the call that made it; None if only the graph is known.
-        description: given by the program; "" without.
-        key_type: declared type of its keys; None for undeclared, or no key; :data:`UNRECORDED` in older lock files.
-        unknown: why states is None; "" otherwise.
-        facts: more that reviewers want to see changes of, as texts by name: ``record``, ``key by``,
-            ``window``, ``trigger``, ``source``, ``place``.
-        classes: of a savepoint: the recorded classes of objects in its state, by name.
-    """
+    """An operator of a program."""
 
     node: int
-    name: str
-    kind: str
-    type: str
+    name: str  # as the plan shows it, with prefixes such as "Source: "
+    kind: str  # "source", "sink" or "operator"
+    type: str  # the name that users have for it, such as "KeyedProcess"; "" if only the graph is known
     uid: str | None
     user_hash: str | None
-    operator_id: str
-    origin: str
-    pinned: str | None
-    parallelism: int
-    max_parallelism: int | None
-    effective_max_parallelism: int
-    vertex: int | None
-    chain_index: int | None
+    operator_id: str  # 32 hex digits; "" if no source reaches it, or IDs are refused
+    origin: str  # of the ID: "uid" or "position"
+    pinned: str | None  # the uid hash that state is addressed by instead of the ID, in lower case
+    parallelism: int  # 0 or less is unset
+    max_parallelism: int | None  # as configured; None for Flink's default
+    effective_max_parallelism: int  # the number of key groups of its vertex
+    vertex: int | None  # the first of its vertices in the JobGraph
+    chain_index: int | None  # its place there, heads having index 0
     slot_sharing_group: str
-    chaining: str
-    keyed: bool
-    stateful: bool | None
+    chaining: str  # ALWAYS, NEVER or HEAD
+    keyed: bool  # whether an input is keyed
+    stateful: bool | None  # None, as states, if unknown
     states: tuple[StateModel, ...] | None
-    site: Site | None
+    site: Site | None  # the call that made it; None if only the graph is known
     description: str
-    key_type: str | None = None
-    unknown: str = ""
-    facts: Mapping[str, str] = field(default_factory=dict[str, str])
-    classes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    key_type: str | None = None  # None for undeclared, or no key
+    unknown: str = ""  # why states is None
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])  # of which reviewers want to see changes, by name
+    classes: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of objects in a savepoint's state, by name
 
     @property
     def effective_id(self) -> str:
@@ -128,117 +76,71 @@ class OperatorModel:
 
 @dataclass(frozen=True)
 class EdgeModel:
-    """A connection of two operators.
+    """A connection of two operators."""
 
-    Attributes:
-        source, target: nodes.
-        index: among the edges, in order of addition.
-        partitioner: FORWARD, REBALANCE, HASH, …
-        chained: whether both run in one task.
-        rule: the chaining rule that broke first; None if chained.
-        reason: that rule with both values, as a sentence; "" if chained.
-        side_output: tag of the side output that it carries.
-        input: 0 for one-input operators; 1 or 2.
-    """
-
-    source: int
+    source: int  # nodes
     target: int
     index: int
-    partitioner: str
+    partitioner: str  # FORWARD, REBALANCE, HASH, …
     chained: bool
-    rule: str | None
-    reason: str
-    side_output: str | None
-    input: int = 0
+    rule: str | None  # the chaining rule that broke first
+    reason: str  # that rule with both values, as a sentence
+    side_output: str | None  # the tag
+    input: int = 0  # 0 for one-input operators; 1 or 2
 
 
 @dataclass(frozen=True)
 class VertexModel:
-    """A chain of operators that runs as one task.
-
-    Attributes:
-        index: in order of creation.
-        id: ID of its head.
-        name: chained name.
-        operators: nodes, the head first, then down the chained outputs.
-        parallelism: number of subtasks, at least 1.
-        max_parallelism: number of key groups that it runs with.
-        slot_sharing_group: name of the group; "" for none.
-        resources: minimum by name (``cpu``, ``heap_mb``, ``off_heap_mb``, ``managed_mb``); empty if unknown.
-        task: simple name of the task class; "" if unknown.
-    """
+    """A chain of operators that runs as one task."""
 
     index: int
-    id: str
+    id: str  # of its head
     name: str
-    operators: tuple[int, ...]
-    parallelism: int
-    max_parallelism: int
+    operators: tuple[int, ...]  # nodes, the head first, then down the chained outputs
+    parallelism: int  # at least 1
+    max_parallelism: int  # the number of key groups that it runs with
     slot_sharing_group: str
+    # minimum of "cpu", "heap_mb", "off_heap_mb", "managed_mb"; empty if unknown
     resources: Mapping[str, float] = field(default_factory=dict[str, float])
-    task: str = ""
+    task: str = ""  # simple name of the task class
 
 
 @dataclass(frozen=True)
 class JobEdgeModel:
-    """A data set and the vertex that reads it.
+    """A data set and the vertex that reads it."""
 
-    Attributes:
-        source, target: vertices.
-        ship_strategy: the partitioner's name.
-        pattern: POINTWISE or ALL_TO_ALL.
-        result_type: PIPELINED_BOUNDED or BLOCKING.
-        edge: index of the stream edge that it stands for.
-        result: number of the data set among the source's.
-        input: number of the input among the target's.
-        execution_edges: how many connections of subtasks it becomes.
-    """
-
-    source: int
+    source: int  # vertices
     target: int
-    ship_strategy: str
-    pattern: str
-    result_type: str
-    edge: int
-    result: int
-    input: int
-    execution_edges: int
+    ship_strategy: str  # the partitioner's name
+    pattern: str  # POINTWISE or ALL_TO_ALL
+    result_type: str  # PIPELINED_BOUNDED or BLOCKING
+    edge: int  # index of the stream edge that it stands for
+    result: int  # number of the data set among the source's
+    input: int  # number of the input among the target's
+    execution_edges: int  # how many connections of subtasks it becomes
 
 
 @dataclass(frozen=True)
 class ProgramModel:
-    """A program and its plan.
-
-    Attributes:
-        name: of the job.
-        flink: the Flink version it is planned as.
-        operators: in order of addition.
-        edges: likewise.
-        vertices: in order of creation, which begins downstream; empty if the program is refused.
-        job_edges: in the order in which they were connected.
-        refused: why the planner refuses the program; None if it does not.
-        classes: those that travel with its operators, by name; not part of the JSON.
-        order: the vertices in topological order; not part of the JSON.
-    """
+    """A program and its plan, as a version of Flink plans it."""
 
     name: str
     flink: str
-    operators: tuple[OperatorModel, ...]
+    operators: tuple[OperatorModel, ...]  # in order of addition, as the edges
     edges: tuple[EdgeModel, ...]
-    vertices: tuple[VertexModel, ...]
-    job_edges: tuple[JobEdgeModel, ...]
-    refused: str | None = None
+    vertices: tuple[VertexModel, ...]  # in order of creation, which begins downstream
+    job_edges: tuple[JobEdgeModel, ...]  # in the order in which they were connected
+    refused: str | None = None  # why the planner refuses the program
+    # not part of the JSON: classes that travel with its operators, by name; the vertices in topological order
     classes: Mapping[str, type] = field(default_factory=dict[str, type], compare=False, repr=False)
     order: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @cached_property
     def by_node(self) -> Mapping[int, OperatorModel]:
-        """The operators by node."""
         return {operator.node: operator for operator in self.operators}
 
     @cached_property
     def by_index(self) -> Mapping[int, VertexModel]:
-        """The vertices by index."""
         return {vertex.index: vertex for vertex in self.vertices}
 
     def to_dict(self) -> dict[str, Any]:
@@ -246,7 +148,7 @@ class ProgramModel:
         names = [field.name for field in fields(self) if field.name not in ("classes", "order")]
         document: dict[str, Any] = {"format": FORMAT, **{name: getattr(self, name) for name in names}}
         for part in ("operators", "edges", "vertices", "job_edges"):
-            document[part] = [asdict(each) for each in document[part]]
+            document[part] = list(map(asdict, document[part]))
         for vertex in document["vertices"]:
             vertex["operators"] = list(vertex["operators"])
         for operator in document["operators"]:
@@ -255,29 +157,24 @@ class ProgramModel:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ProgramModel:
-        """The model of a document of :meth:`to_dict`.
-
-        Raises:
-            FileFormatError: the document is damaged, or of a newer version.
-        """
-        found = data.get("format")
-        if found != FORMAT:
+        """The model of a document of :meth:`to_dict`; refuses a damaged one, and one of a newer version."""
+        form = data.get("format")
+        if form != FORMAT:
             raise FileFormatError(
-                f"The model of a plan has the format {found!r}, and this Penstock reads format {FORMAT}. Write it "
+                f"The model of a plan has the format {form!r}, and this Penstock reads format {FORMAT}. Write it "
                 "again with this version: penstock explain --format json."
             )
         try:
             return ProgramModel(
-                **{
-                    **{name: data[name] for name in ("name", "flink")},
-                    "operators": tuple(_operator(each) for each in data["operators"]),
-                    "edges": tuple(EdgeModel(**each) for each in data["edges"]),
-                    "vertices": tuple(
-                        VertexModel(**{**each, "operators": tuple(each["operators"])}) for each in data["vertices"]
-                    ),
-                    "job_edges": tuple(JobEdgeModel(**each) for each in data["job_edges"]),
-                    "refused": data.get("refused"),
-                }
+                data["name"],
+                data["flink"],
+                tuple(map(_operator, data["operators"])),
+                tuple(EdgeModel(**edge) for edge in data["edges"]),
+                tuple(
+                    VertexModel(**{**vertex, "operators": tuple(vertex["operators"])}) for vertex in data["vertices"]
+                ),
+                tuple(JobEdgeModel(**edge) for edge in data["job_edges"]),
+                data.get("refused"),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise FileFormatError(
@@ -286,16 +183,12 @@ class ProgramModel:
             ) from error
 
 
-def _state(data: Mapping[str, Any]) -> StateModel:
-    listed = {name: tuple(data.get(name, ())) for name in ("former_names", "defaults")}
-    return StateModel(**{**data, **listed})
-
-
 def _operator(data: Mapping[str, Any]) -> OperatorModel:
-    states, site = data["states"], data["site"]
-    read: dict[str, Any] = {
-        **data,
-        "states": None if states is None else tuple(map(_state, states)),
-        "site": None if site is None else Site(**cast("dict[str, Any]", site)),
-    }
+    read: dict[str, Any] = dict(data)
+    if read["states"] is not None:
+        lists = ("former_names", "defaults")
+        states = ({**state, **{name: tuple(state.get(name, ())) for name in lists}} for state in read["states"])
+        read["states"] = tuple(StateModel(**state) for state in states)
+    if read["site"] is not None:
+        read["site"] = Site(**read["site"])
     return OperatorModel(**read)

@@ -1,13 +1,12 @@
 """A plan as a picture: as DOT, which Graphviz draws, and as a Mermaid flowchart, which GitHub draws.
 
-Chains are boxes around their operators; subtasks are never single nodes, so that a picture grows with the program and
-not with its parallelism. O(operators + edges).
+Chains are boxes around their operators. A picture grows with the program, not with its parallelism.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Protocol
 
 from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel, VertexModel
 from penstock.analysis.texts import carries, fan_out, in_dot, in_mermaid, origin, subtasks
@@ -31,8 +30,12 @@ def mermaid(model: ProgramModel, level: str = "job") -> str:
     return "\n".join(["flowchart LR", *(f"  {line}" for line in _Mermaid(model).lines(level))]) + "\n"
 
 
-class _Picture(ABC):
+class _Picture(Protocol):
     """The parts of a picture, in the order in which they are written."""
+
+    model: ProgramModel
+    end: str
+    """Closes a box."""
 
     def __init__(self, model: ProgramModel) -> None:
         self.model = model
@@ -54,22 +57,14 @@ class _Picture(ABC):
         for edge in self.model.edges:
             yield self.edge(edge, ", ".join(filter(None, (edge.partitioner, carries(edge)))))
 
-    end: str
-    """Closes a box."""
-
-    @abstractmethod
     def box(self, vertex: VertexModel) -> Iterator[str]: ...
 
-    @abstractmethod
     def operator(self, operator: OperatorModel) -> str: ...
 
-    @abstractmethod
     def edge(self, edge: EdgeModel, label: str) -> str: ...
 
-    @abstractmethod
     def vertex(self, vertex: VertexModel) -> str: ...
 
-    @abstractmethod
     def job_edge(self, edge: JobEdgeModel) -> str: ...
 
 
@@ -101,7 +96,6 @@ class _Dot(_Picture):
 
 
 def _lines(*texts: str) -> str:
-    """A label of several lines in DOT."""
     return '"' + "\\n".join(in_dot(text)[1:-1] for text in texts) + '"'
 
 

@@ -1,17 +1,16 @@
 """The states that the operators of a program declare, before anything runs.
 
 Those of built-in operators follow from their definition, under Flink's names. Functions ask for theirs when they are
-opened (:mod:`~penstock.analysis.dry_open`). States that they ask for later, while records are processed, are unknown:
-state of windows, of custom triggers, and of functions that keep the runtime context.
+opened (:mod:`~penstock.analysis.dry_open`); what they ask for later, while records are processed, is unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from penstock._native import StreamEdge, default_max_parallelism
+from penstock._native import default_max_parallelism
 from penstock.analysis.dry_open import Place, asked_in_open
 from penstock.analysis.model import StateModel
 from penstock.analysis.program import Program
@@ -47,11 +46,8 @@ class Declared(NamedTuple):
 
 
 def declared_states(program: Program) -> dict[int, States | None]:
-    """The states of all operators by node; None if unknown.
-
-    The functions of the program are opened for it, without a task. O(operators), and the cost of ``open``.
-    """
-    return {node: found.states for node, found in declared(program).items()}
+    """The states of all operators by node; None if unknown. Opens the functions of the program, without a task."""
+    return {node: operator.states for node, operator in declared(program).items()}
 
 
 def declared(program: Program) -> dict[int, Declared]:
@@ -68,15 +64,12 @@ def declared(program: Program) -> dict[int, Declared]:
             program.settings,
             key_of(operator),
         )
-        inputs = [_type_of(edges[edge], program.types) for edge in node.in_edges]
+        inputs: list[str | None] = []  # the declared types of records
+        for edge in (edges[index] for index in node.in_edges):
+            kind = program.types.get(edge.source if edge.side_output is None else (edge.source, edge.side_output))
+            inputs.append(None if kind is None else repr(kind))
         by_node[node.id] = _declared(operator, place, inputs)
     return by_node
-
-
-def _type_of(edge: StreamEdge, types: Mapping[Any, Any]) -> str | None:
-    """The declared type of the records of an edge, as a text."""
-    found = types.get(edge.source if edge.side_output is None else (edge.source, edge.side_output))
-    return None if found is None else repr(found)
 
 
 def key_of(operator: Any) -> Any:
@@ -94,23 +87,18 @@ def _declared(operator: Any, place: Place, inputs: list[str | None]) -> Declared
     own_states = next((make(operator, inputs) for base, make in _OWN.items() if isinstance(operator, base)), ())
     if getattr(operator, "field_defaults", None):
         own_states = tuple(replace(state, defaults=tuple(operator.field_defaults)) for state in own_states)
-    if kind in _SOURCES and not _pushes(operator):
+    # a function that pushes records has no positions, as in Flink
+    pushes = isinstance(operator, StreamSource) and not isinstance(operator.function, BatchSource)
+    if kind in ("StreamSource", "FormatReader", "FileReader") and not pushes:
         own_states = (POSITIONS,)
     functions = _functions(operator)
     try:
         asked = asked_in_open(functions, place)
     except Exception as error:  # whatever a user's function does
-        return Declared(None, f"open() of {_name(functions)} has failed: {type(error).__name__}: {error}")
+        names = ", ".join(type(function).__name__ for function in functions)
+        return Declared(None, f"open() of {names} has failed: {type(error).__name__}: {error}")
     timers = (USER_TIMERS,) if place.keyed is not None and any(map(_has_timers, functions)) else ()
     return Declared((*own_states, *asked, *timers))
-
-
-def _pushes(operator: Any) -> bool:
-    """Whether a source is a function that pushes records: it has no positions, as in Flink."""
-    return isinstance(operator, StreamSource) and not isinstance(operator.function, BatchSource)
-
-
-_SOURCES = ("StreamSource", "FormatReader", "FileReader")
 
 
 def _reduced(_: GroupedReduce, inputs: list[str | None]) -> States:
@@ -144,20 +132,17 @@ def _typed(**roles: str | None) -> dict[str, str]:
 
 def _broadcast(operator: BroadcastProcess, inputs: list[str | None]) -> States:
     known = {descriptor.name: descriptor for descriptor in operator.descriptors}
-    return tuple(_broadcast_state(name, known.get(name)) for name in operator.states)
-
-
-def _broadcast_state(name: str, descriptor: Any) -> StateModel:
-    if descriptor is None:
-        return StateModel(name, "broadcast")
-    defaults = tuple(descriptor.field_defaults)
-    types, version = _map_types(descriptor), descriptor.version
-    return StateModel(name, "broadcast", types, None, descriptor.former_names, version, defaults)
-
-
-def _map_types(descriptor: Any) -> dict[str, str]:
-    key, value = (getattr(descriptor, f"{role}_type_info", None) for role in ("key", "value"))
-    return _typed(key=None if key is None else repr(key), value=None if value is None else repr(value))
+    states: list[StateModel] = []
+    for name in operator.states:
+        descriptor = known.get(name)
+        if descriptor is None:
+            states.append(StateModel(name, "broadcast"))
+            continue
+        types = ((role, getattr(descriptor, f"{role}_type_info", None)) for role in ("key", "value"))
+        texts = {role: repr(declared_type) for role, declared_type in types if declared_type is not None}
+        defaults, version = tuple(descriptor.field_defaults), descriptor.version
+        states.append(StateModel(name, "broadcast", texts, None, descriptor.former_names, version, defaults))
+    return tuple(states)
 
 
 def _sink(operator: StreamSink, inputs: list[str | None]) -> States:
@@ -176,7 +161,6 @@ _OWN: dict[type, Callable[[Any, list[str | None]], States]] = {
 
 
 def _functions(operator: Any) -> list[Any]:
-    """The user functions that the task of an operator opens."""
     function = getattr(operator, "f", None)
     if isinstance(operator, WindowOperator):
         function = operator.function.function
@@ -192,7 +176,3 @@ def _has_timers(function: Any) -> bool:
     on_timer = getattr(function, "on_timer", None)
     home = str(getattr(on_timer, "__module__", ""))
     return callable(on_timer) and not home.startswith("penstock.datastream.")
-
-
-def _name(functions: list[Any]) -> str:
-    return ", ".join(type(function).__name__ for function in functions)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel, VertexModel
+from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel
 from penstock.analysis.why import Why
 from penstock.display.text import visible
 
@@ -17,9 +17,6 @@ LEVELS = ("stream", "job", "execution")
 LONGEST = 200
 """At most so many characters of a name are shown; a name may have thousands."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,:-_/()=+$")
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
 
 
 def origin(operator: OperatorModel) -> str:
@@ -58,14 +55,9 @@ def fan_out(edge: JobEdgeModel, model: ProgramModel) -> str:
     return f"each of {source:,} feeds {share}" if source < target else f"each of {target:,} reads {share}"
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
-
-
 def in_markdown(text: str) -> str:
-    """A name as code, in which markup, links and mentions have no meaning; also in a cell of a table.
-
-    A code span cannot contain every character; texts with one of those become HTML with character references.
-    """
+    """A name as code without markup, also in a cell of a table. Texts that a code span cannot contain become HTML with
+    character references."""
     shown = visible(text, LONGEST)
     if not shown:
         return ""
@@ -90,9 +82,6 @@ def _numbered(text: str, reference: str) -> str:
     return "".join(c if c in _SAFE or not c.isascii() else reference.format(ord(c)) for c in text)
 
 
-# --- Markdown ---------------------------------------------------------------------------------------------------------
-
-
 def markdown(model: ProgramModel, levels: Iterable[str] = LEVELS) -> str:
     """The plan as Markdown, for reviews and pull requests: tables of some graphs. O(operators + edges)."""
     parts = {"stream": _stream, "job": _job, "execution": _execution}
@@ -105,7 +94,6 @@ def markdown(model: ProgramModel, levels: Iterable[str] = LEVELS) -> str:
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """A table whose cells are Markdown already."""
     for row in (columns, ("---",) * len(columns), *rows):
         yield "| " + " | ".join(row) + " |"
 
@@ -159,7 +147,11 @@ def _job(model: ProgramModel) -> Iterator[str]:
 
 def _execution(model: ProgramModel) -> Iterator[str]:
     yield from ("## ExecutionGraph", "")
-    vertices = ((str(v.index), in_markdown(v.name), f"{v.parallelism:,}", task_numbers(v)) for v in model.vertices)
+    vertices: list[tuple[str, ...]] = []
+    for vertex in model.vertices:
+        last = vertex.parallelism
+        numbers = "(1/1)" if last == 1 else f"(1/{last}) … ({last}/{last})"
+        vertices.append((str(vertex.index), in_markdown(vertex.name), f"{last:,}", numbers))
     yield from _table(("Vertex", "Task", "Subtasks", "Numbers"), vertices)
     yield ""
     edges = (
@@ -169,27 +161,17 @@ def _execution(model: ProgramModel) -> Iterator[str]:
     yield from _table(("Edge", "Pattern", "Execution edges", "Fan-out"), edges)
 
 
-def task_numbers(vertex: VertexModel) -> str:
-    """The numbers of the first and the last subtask."""
-    last = vertex.parallelism
-    return "(1/1)" if last == 1 else f"(1/{last}) … ({last}/{last})"
-
-
-# --- why an ID --------------------------------------------------------------------------------------------------------
-
-
-def reasons(found: Why, *, as_markdown: bool = False) -> str:
+def reasons(answer: Why, *, as_markdown: bool = False) -> str:
     """The answer of :func:`penstock.analysis.why.why` as plain text, or as Markdown with names as code."""
-    name = in_markdown if as_markdown else _quoted
-    return "\n".join([*_made_of(found, name), *_edits(found), *_advice(found)]) + "\n"
+
+    def quoted(text: str) -> str:
+        return in_markdown(text) if as_markdown else f'"{visible(text, LONGEST)}"'
+
+    return "\n".join([*_made_of(answer, quoted), *_edits(answer), *_advice(answer)]) + "\n"
 
 
-def _quoted(text: str) -> str:
-    return f'"{visible(text, LONGEST)}"'
-
-
-def _made_of(found: Why, name: Callable[[str], str]) -> Iterator[str]:
-    made_of, operator = found.made_of, found.operator
+def _made_of(answer: Why, name: Callable[[str], str]) -> Iterator[str]:
+    made_of, operator = answer.made_of, answer.operator
     yield f"Operator {operator.node} {name(operator.name)} has the ID {made_of.operator_id}."
     if operator.pinned:
         yield f"Its state is addressed by the uid hash {operator.pinned} instead."
@@ -200,33 +182,32 @@ def _made_of(found: Why, name: Callable[[str], str]) -> Iterator[str]:
     yield "The ID is made of its position, as it has no uid. What is hashed:"
     yield ""
     chained = len(made_of.chained_outputs)
-    outputs = (
-        f"{chained} of its outputs {'is' if chained == 1 else 'are'} chained" if chained else "no output is chained"
-    )
+    are = "is" if chained == 1 else "are"
+    outputs = f"{chained} of its outputs {are} chained" if chained else "no output is chained"
     yield f"- its place: {made_of.place} operators get their ID before it, going breadth-first from the sources;"
     yield f"- how many times that is put in: {1 + chained}, once for itself, as {outputs};"
     if not made_of.inputs:
         yield "- the IDs of its inputs: none, it is a source."
-    for each in made_of.inputs:
-        yield f"- the ID of its input {each.source} {name(found.names[each.source])}: {each.operator_id}"
+    for item in made_of.inputs:
+        yield f"- the ID of its input {item.source} {name(answer.names[item.source])}: {item.operator_id}"
 
 
-def _edits(found: Why) -> Iterator[str]:
+def _edits(answer: Why) -> Iterator[str]:
     for title, moved in (("Edits that move it", True), ("Edits that leave it", False)):
-        edits = [edit for edit in found.edits if edit.moved == moved]
+        edits = [edit for edit in answer.edits if edit.moved == moved]
         if edits:
             yield from ("", f"{title}; each was made, and planned:", "")
             yield from (f"- {edit.what}" + (f" → {edit.operator_id}" if moved else "") for edit in edits)
 
 
-def _advice(found: Why) -> Iterator[str]:
-    if found.made_of.uid is None and not found.operator.pinned:
+def _advice(answer: Why) -> Iterator[str]:
+    if answer.made_of.uid is None and not answer.operator.pinned:
         yield ""
         yield (
             "A uid makes it independent of its position, and moves it once. To keep the state that is there, pin "
-            f'today\'s ID beside it: .set_uid_hash("{found.made_of.operator_id}")'
+            f'today\'s ID beside it: .set_uid_hash("{answer.made_of.operator_id}")'
         )
-        if found.flink == "1.11":
+        if answer.flink == "1.11":
             yield (
                 "Flink 1.11 reads state by a uid hash and writes it under the generated ID: there, take the uid hash "
                 "out again once a savepoint has been taken."

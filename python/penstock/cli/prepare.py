@@ -35,8 +35,7 @@ def command() -> None:
 
 def prepare() -> Path:
     """Write the archive, which replaces an older one when it is whole; a ConfigurationError if Java cannot do this."""
-    from penstock.spark.class_archive import archive_path
-    from penstock.spark.session import check_java
+    from penstock.spark.session import archive_path, check_java
 
     check_java()
     target = archive_path()

@@ -69,11 +69,11 @@ def differences(one: str, other: str) -> list[Difference] | None:
         raise ConfigurationError(
             f"{theirs} is a savepoint of Apache Flink, and {ours} is not. Two of Flink's are compared, or two of ours."
         )
-    from penstock.flink import difference
+    from penstock.flink import contents
     from penstock.flink.contents import content_of
     from penstock.flink.savepoint import read_savepoint
 
-    return difference.differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
+    return contents.differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
 
 
 @click.command(cls=Command)

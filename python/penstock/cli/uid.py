@@ -130,14 +130,14 @@ def _in_savepoint(search: Search, place: str) -> None:
     if is_flinks(place):
         from penstock.flink.savepoint import read_savepoint
 
-        search.in_savepoint(read_savepoint(place), place)
+        operators = read_savepoint(place).operators
+        search.in_operators(((state.operator_id, state.name, state.uid) for state in operators), place)
         return
     from penstock.job.savepoint.store import read_savepoint as read_ours
 
     manifest = read_ours(place).manifest
-    found = {each: (state.name, state.uid) for each, state in manifest.operators.items()}
-    found |= {each: (source.name, source.uid) for each, source in manifest.sources.items()}
-    search.in_operators(found, place)
+    known = {**manifest.operators, **manifest.sources}
+    search.in_operators(((known_id, state.name, state.uid) for known_id, state in known.items()), place)
 
 
 def _print_found(search: Search, as_json: bool) -> None:

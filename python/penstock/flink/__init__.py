@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from penstock.flink.metadata import MasterState, Metadata, OperatorState, Subtask
 from penstock.flink.plans import plan_of
-from penstock.flink.refusals import Refusal
-from penstock.flink.restore import Prediction, RestoredVertex, predict_restore
+from penstock.flink.restore import Prediction, Refusal, RestoredVertex, predict_restore
 from penstock.flink.savepoint import FlinkSavepoint, read_savepoint
 
 __all__ = [

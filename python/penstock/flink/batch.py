@@ -1,16 +1,15 @@
-"""Predicts many restores, one per line: the input and output of ``penstock savepoint restores``. A bad line never stops
-the others."""
+"""Predicts many restores, one per line, for ``penstock savepoint restores``. A bad line never stops the others."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any, cast
 
 from penstock.errors import PenstockError
 from penstock.flink.facts import RELEASES, failure
-from penstock.flink.refusals import Refusal, wrapping_exceptions
-from penstock.flink.restore import Prediction, predict_restore
+from penstock.flink.restore import Prediction, predict_restore, wrapping_exceptions
 from penstock.flink.savepoint import read_savepoint
 
 _KEYS = {"savepoint", "spec", "allow_non_restored_state"}
@@ -74,21 +73,8 @@ def _verdict(number: int, place: str, spec: dict[str, Any], allowed: bool, flink
 
 def outcome(prediction: Prediction) -> dict[str, Any]:
     """A prediction as JSON."""
-    if prediction.refusal is not None:
-        return {"restored": False, **refused(prediction.refusal)}
-    vertices = [
-        {
-            "id": vertex.id,
-            "name": vertex.name,
-            "parallelism": vertex.parallelism,
-            "max_parallelism": vertex.max_parallelism,
-        }
-        for vertex in prediction.vertices
-    ]
-    return {"restored": True, "vertices": vertices}
-
-
-def refused(refusal: Refusal) -> dict[str, Any]:
-    """A refusal as JSON."""
+    refusal = prediction.refusal
+    if refusal is None:
+        return {"restored": True, "vertices": [asdict(vertex) for vertex in prediction.vertices]}
     error = {"class": refusal.flink_class, "message": refusal.flink_message}
-    return {"stage": refusal.stage, "error": error, "wrapped_in": list(refusal.wrapped_in)}
+    return {"restored": False, "stage": refusal.stage, "error": error, "wrapped_in": list(refusal.wrapped_in)}

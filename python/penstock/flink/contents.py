@@ -1,14 +1,15 @@
-"""The contents of a Flink savepoint for display: operators, states with types, key groups, sizes."""
+"""The contents of a Flink savepoint for display, and what differs between two."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 
+from penstock.common.findings import Difference
 from penstock.flink.facts import writer
 from penstock.flink.handles import KeyGroupsHandle
-from penstock.flink.headers import KeyedHeader, StateInfo
+from penstock.flink.headers import KeyedHeader
 from penstock.flink.metadata import OperatorState
 from penstock.flink.savepoint import FlinkSavepoint, Problem, files_of
 from penstock.storage.storage import is_local
@@ -82,10 +83,8 @@ def content_of(savepoint: FlinkSavepoint) -> Content:
 
 def _operator(savepoint: FlinkSavepoint, state: OperatorState) -> OperatorContent:
     headers = list(savepoint.headers(state))
-    keys = [
-        header.key_serializer.text for header in headers if isinstance(header, KeyedHeader) and header.key_serializer
-    ]
-    problems = [header.said if isinstance(header, Problem) else header.stopped for header in headers]
+    keys = [header.key_serializer for header in headers if isinstance(header, KeyedHeader)]
+    problems = [header.text if isinstance(header, Problem) else header.stopped for header in headers]
     return OperatorContent(
         state.operator_id,
         state.name,
@@ -96,20 +95,18 @@ def _operator(savepoint: FlinkSavepoint, state: OperatorState) -> OperatorConten
         state.parallelism if state.fully_finished else sum(subtask.finished for subtask in state.subtasks),
         state.size,
         0 if state.coordinator is None else state.coordinator.size,
-        keys[0] if keys else None,
+        next((key.text for key in keys if key), None),
         _key_groups(state),
         tuple(_states(savepoint, state)),
-        next((problem for problem in problems if problem), ""),
+        next(filter(None, problems), ""),
     )
 
 
 def _key_groups(state: OperatorState) -> int | None:
     """The number of key groups with entries. Only canonical savepoints of 2.x record it."""
-    keyed = [managed for subtask in state.subtasks for managed in subtask.managed_keyed]
-    if not keyed or not all(isinstance(managed, KeyGroupsHandle) for managed in keyed):
-        return None
-    handles = [managed for managed in keyed if isinstance(managed, KeyGroupsHandle)]
-    if any(handle.type != "KeyGroupsSavepointStateHandle" for handle in handles):
+    keyed = [handle for subtask in state.subtasks for handle in subtask.managed_keyed]
+    handles = [handle for handle in keyed if isinstance(handle, KeyGroupsHandle)]
+    if len(handles) < len(keyed) or {handle.type for handle in handles} != {"KeyGroupsSavepointStateHandle"}:
         return None
     return sum(offset != 0 for handle in handles for offset in handle.offsets)
 
@@ -124,10 +121,16 @@ def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateCo
                 modes[name] = places.mode
     infos = savepoint.states(state)
     for name in sorted(infos.keys() | modes.keys()):
-        info = infos.get(name)
-        kind = _KINDS.get(modes.get(name, ""), "") or (_kind(info) if info else "")
-        count = None if kind == "broadcast" else elements.get(name)
-        yield StateContent(name, kind, _types(info) if info else "", count)
+        info, kind, types = infos.get(name), _KINDS.get(modes.get(name, ""), ""), ""
+        if info is not None:
+            keyed = (
+                "timers" if info.type == "PRIORITY_QUEUE" else info.options.get("KEYED_STATE_TYPE", info.type).lower()
+            )
+            kind = kind or keyed
+            # not of namespaces, which are internal to Flink
+            serializers = map(info.serializers.get, ("KEY_SERIALIZER", "VALUE_SERIALIZER"))
+            types = " -> ".join(serializer.text for serializer in serializers if serializer is not None)
+        yield StateContent(name, kind, types, None if kind == "broadcast" else elements.get(name))
     raw = [len(places.offsets) for part in state.subtasks for it in part.raw_operator for places in it.states.values()]
     if raw:
         yield StateContent("(operator)", _RAW, "", sum(raw))
@@ -136,18 +139,6 @@ def _states(savepoint: FlinkSavepoint, state: OperatorState) -> Iterator[StateCo
 
 
 _KINDS = {"SPLIT_DISTRIBUTE": "list", "UNION": "union list", "BROADCAST": "broadcast"}
-
-
-def _kind(info: StateInfo) -> str:
-    if info.type == "PRIORITY_QUEUE":
-        return "timers"
-    return info.options.get("KEYED_STATE_TYPE", info.type).lower()
-
-
-def _types(info: StateInfo) -> str:
-    """The types of keys and values, but not of namespaces, which are internal to Flink."""
-    roles = ("KEY_SERIALIZER", "VALUE_SERIALIZER")
-    return " -> ".join(info.serializers[role].text for role in roles if role in info.serializers)
 
 
 def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
@@ -167,5 +158,55 @@ def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
                         problems.append(f"{path} {has}; {handle.size:,} were written")
         for header in savepoint.headers(operator):
             if isinstance(header, Problem) and not header.missing:
-                problems.append(header.said)
+                problems.append(header.text)
     return problems, looked
+
+
+_SKIPPED = ("operator_id", "states", "unread")
+
+
+def differences(before: Content, after: Content) -> list[Difference]:
+    """The differences between two savepoints, by OperatorID and state. Linear in both."""
+    whole = ("version", "flink", "kind", "form", "hooks")
+    changes = list(_changes(before, after, whole, "savepoint", "", after.place))
+    old = {operator.operator_id: operator for operator in before.operators}
+    new = {operator.operator_id: operator for operator in after.operators}
+    for operator_id, operator in old.items():
+        if operator_id not in new:
+            size = f"{operator.bytes:,} bytes"
+            changes.append(Difference("operator", operator_id, _named(operator), "removed", before=size))
+    for operator_id, operator in new.items():
+        if operator_id not in old:
+            size = f"{operator.bytes:,} bytes"
+            changes.append(Difference("operator", operator_id, _named(operator), "added", after=size))
+        else:
+            changes += _operator_changes(old[operator_id], operator)
+    return changes
+
+
+def _operator_changes(old: OperatorContent, new: OperatorContent) -> Iterator[Difference]:
+    names = [field.name for field in fields(OperatorContent) if field.name not in _SKIPPED]
+    yield from _changes(old, new, names, "operator", new.operator_id, _named(new))
+    before, after = ({state.name: state for state in operator.states} for operator in (old, new))
+    for name in sorted(before.keys() | after.keys()):
+        where, both = ("state", new.operator_id, _named(new)), (before.get(name), after.get(name))
+        if None not in both:
+            yield from _changes(*both, ("kind", "types", "elements"), *where, f"{name}: ")
+        else:
+            shown = (None if state is None else f"{state.kind} {state.types}".strip() for state in both)
+            yield Difference(*where, f"{name}: {'removed' if both[1] is None else 'added'}", *shown)
+
+
+def _changes(
+    old: object, new: object, names: Iterable[str], what: str, where: str, named: str, prefix: str = ""
+) -> Iterator[Difference]:
+    for name in names:
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            yield Difference(what, where, named, f"{prefix}{name}", before, after)
+
+
+def _named(operator: OperatorContent) -> str:
+    """An operator for display: its name with its uid, or its ID."""
+    name = operator.name or operator.operator_id
+    return name if operator.uid is None else f"{name} (uid {operator.uid})"

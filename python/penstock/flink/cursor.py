@@ -1,8 +1,7 @@
 """Reads big-endian numbers and Java strings from bytes, and knows the position.
 
-Missing or wrong bytes raise :class:`~penstock.errors.FlinkSavepointError`, with what was read, the byte and file, and
-what Flink throws at the same place. Nothing is allocated for a count before its bytes are known to exist, so a damaged
-count costs no memory.
+Missing or wrong bytes raise an error with what was read, the byte and file, and what Flink throws at the same place.
+Nothing is allocated for a count before its bytes are known to exist.
 """
 
 from __future__ import annotations
@@ -23,17 +22,13 @@ _BAD_TEXT = "java.io.UTFDataFormatException"
 
 _BYTE, _SHORT, _INT, _LONG = struct.Struct(">b"), struct.Struct(">h"), struct.Struct(">i"), struct.Struct(">q")
 _LENGTH = struct.Struct(">H")
-_TWO, _THREE = 0xC0, 0xE0
 
 
 def plain(text: str) -> str:
-    """A string from a stranger for a terminal: unprintable characters, and those that change the writing direction, are
-    escaped."""
+    """A string from a stranger for a terminal, with unprintable characters and changes of direction escaped."""
     if text.isprintable():
         return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
-    )
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 class Cursor:
@@ -46,11 +41,6 @@ class Cursor:
         self.file = file
         self.start = start
         self.at = 0
-
-    @property
-    def left(self) -> int:
-        """The number of bytes that follow."""
-        return len(self.data) - self.at
 
     def fail(self, problem: str, flink_class: str | None, flink_message: str | None = None) -> NoReturn:
         """Refuse the file at this position."""
@@ -65,32 +55,24 @@ class Cursor:
         )
 
     def take(self, count: int, what: str) -> bytes:
-        """The next bytes."""
         end = self.at + count
         if end > len(self.data):
-            self.fail(f"{what} should follow ({count:,} bytes), and only {self.left:,} are left", EOF)
+            self.fail(f"{what} should follow ({count:,} bytes), and only {len(self.data) - self.at:,} are left", EOF)
         data = self.data[self.at : end]
         self.at = end
         return data
 
     def _number(self, form: struct.Struct, what: str) -> int:
-        end = self.at + form.size
-        if end > len(self.data):
-            self.fail(f"{what} should follow ({form.size} bytes), and only {self.left} are left", EOF)
-        (number,) = form.unpack_from(self.data, self.at)
-        self.at = end
+        (number,) = form.unpack(self.take(form.size, what))
         return number
 
     def byte(self, what: str) -> int:
-        """A signed byte."""
         return self._number(_BYTE, what)
 
     def bool(self, what: str) -> bool:
-        """A byte that is not zero."""
         return self._number(_BYTE, what) != 0
 
     def short(self, what: str) -> int:
-        """Two bytes, signed."""
         return self._number(_SHORT, what)
 
     def length(self, what: str) -> int:
@@ -98,11 +80,9 @@ class Cursor:
         return self._number(_LENGTH, what)
 
     def int(self, what: str) -> int:
-        """Four bytes, signed."""
         return self._number(_INT, what)
 
     def long(self, what: str) -> int:
-        """Eight bytes, signed."""
         return self._number(_LONG, what)
 
     def count(self, what: str) -> int:
@@ -126,7 +106,7 @@ class Cursor:
         at, end = 0, len(raw)
         while at < end:
             lead = raw[at]
-            size = 1 if lead < 0x80 else 2 if lead & 0xE0 == _TWO else 3 if lead & 0xF0 == _THREE else 0
+            size = 1 if lead < 0x80 else 2 if lead & 0xE0 == 0xC0 else 3 if lead & 0xF0 == 0xE0 else 0
             if not size:
                 self._malformed(what, f"malformed input around byte {at}")
             if at + size > end:

@@ -7,14 +7,13 @@ Linear in operators, states and subtasks; reads the headers of state files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
 
+from penstock.analysis.model import StateModel
 from penstock.common.findings import Finding
 from penstock.flink.headers import KeyedHeader
 from penstock.flink.metadata import OperatorState
 from penstock.flink.plans import PlannedOperator, PlannedVertex
-from penstock.flink.refusals import label
-from penstock.flink.restore import Prediction
+from penstock.flink.restore import Prediction, label
 from penstock.flink.savepoint import FlinkSavepoint
 
 NOT_COMPARED = "of a savepoint of Flink neither the types of keys, records and states nor kinds of windows are compared"
@@ -25,30 +24,12 @@ _OURS = ("positions", "pending")
 _OWN = ("_timer_state/", "SourceReaderState", "_default_", "_async_wait_operator_state_", "_op_state", "writer_")
 
 
-class NamedState(Protocol):
-    """A state that a program declares."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """Its kind, such as ``value`` or ``timers``."""
-        ...
-
-
-Declared = Mapping[int, tuple[NamedState, ...] | None]
+Declared = Mapping[int, tuple[StateModel, ...] | None]
 """The states of operators by node; None if unknown."""
 
 
 def findings(savepoint: FlinkSavepoint, prediction: Prediction, declared: Declared | None = None) -> list[Finding]:
-    """The findings about a restore, in the order of the program, then of the savepoint.
-
-    Their codes are ``inherited``, ``unread``, ``starts-empty``, ``mixed-key-groups``, ``key-groups-kept``,
-    ``left-behind``, ``not-taken``, ``hook`` and ``not-compared``.
-    """
+    """The findings about a restore, in the order of the program, then of the savepoint."""
     return list(_Finder(savepoint, prediction, declared or {}).all())
 
 
@@ -73,12 +54,11 @@ class _Finder:
         yield from self._of_untaken()
         for master in self._savepoint.metadata.master_states:
             text = (
-                f"The savepoint has state of the coordinator's hook {master.name!r}. A program without hooks drops it."
+                f"The savepoint has state of the coordinator's hook {master.name!r}. A program without hooks drops it"
             )
-            yield Finding("hook", "info", "", text)
+            yield Finding("hook", "info", "", f"{text}.")
         if any(self._states[state_id].has_state for state_id in self._taken.values() if state_id in self._states):
-            text = f"Unknown until it runs: {NOT_COMPARED}."
-            yield Finding("not-compared", "info", "", text)
+            yield Finding("not-compared", "info", "", f"Unknown until it runs: {NOT_COMPARED}.")
 
     def _of_pair(self, operator: PlannedOperator, state: OperatorState) -> Iterator[Finding]:
         infos = self._savepoint.states(state)
@@ -86,26 +66,26 @@ class _Finder:
         by_name = {program_name(name): info for name, info in infos.items() if program_name(name)}
         wanted = set(_named(declared))
         if operator.uid is None and operator.pinned is None:
-            other = _other(operator, state)
+            # another operator, by name or uid
+            other = state.uid is not None or (state.name is not None and state.name != operator.name)
             disjoint = declared is not None and bool(by_name) and not wanted & by_name.keys()
             if other or disjoint:
                 yield _inherited(operator, state, None if declared is None else disjoint, sorted(by_name))
         if declared is None:
             return
-        for name in by_name:
+        for name, info in by_name.items():
             if name not in wanted:
-                yield Finding("unread", "warning", state.operator_id, _unread(operator, name, by_name[name].type))
-        if self._complete(state):
+                what = {"BROADCAST": "broadcast state", "OPERATOR": "operator state"}.get(info.type, "state")
+                text = (
+                    f"The {what} {name!r} is not asked for by {operator.label}: it is carried along unread, into every "
+                    "savepoint from now on. If it was renamed, give it its old name."
+                )
+                yield Finding("unread", "warning", state.operator_id, text)
+        headers = [header for header in self._savepoint.headers(state) if isinstance(header, KeyedHeader)]
+        if headers and not any(header.stopped for header in headers):  # all names of keyed states are known
             for name in sorted(wanted - by_name.keys()):
                 text = f"The state {name!r} of {operator.label} is not in the savepoint, and starts empty."
                 yield Finding("starts-empty", "info", state.operator_id, text)
-
-    def _complete(self, state: OperatorState) -> bool:
-        """Whether all names of an operator's keyed states are known."""
-        headers = [
-            keyed_header for keyed_header in self._savepoint.headers(state) if isinstance(keyed_header, KeyedHeader)
-        ]
-        return bool(headers) and not any(header.stopped for header in headers)
 
     def _of_new(self, operator: PlannedOperator) -> Iterator[Finding]:
         names = _named(self._declared.get(operator.node))
@@ -118,7 +98,14 @@ class _Finder:
             state = self._states.get(self._taken.get(operator.generated, ""))
             keyed = state is not None and any(subtask.managed_keyed or subtask.raw_keyed for subtask in state.subtasks)
             if state is not None and keyed and state.max_parallelism != most:
-                yield Finding("mixed-key-groups", "error", state.operator_id, _mixed(vertex, state, most))
+                groups = state.max_parallelism
+                text = (
+                    f"The chain {vertex.name!r} ends up with {most} key groups, and the state of {label(state)} has "
+                    f"{groups}: its keys would be looked for in other key groups than they lie in (FLINK-40113). Begin "
+                    f"a new chain at the operator, or set the max parallelism of {vertex.name!r} to {groups} if "
+                    "nothing else in the chain has state."
+                )
+                yield Finding("mixed-key-groups", "error", state.operator_id, text)
         if most != vertex.max_parallelism:
             text = (
                 f"The task {vertex.name!r} keeps the {most} key groups of the savepoint, where the program alone would "
@@ -155,7 +142,7 @@ class _Finder:
         return f"{text}no operator of the program takes it."
 
 
-def _named(declared: tuple[NamedState, ...] | None) -> list[str]:
+def _named(declared: tuple[StateModel, ...] | None) -> list[str]:
     """The states that a program names, without timers and our own states."""
     return [state.name for state in declared or () if state.kind != "timers" and state.name not in _OURS]
 
@@ -167,11 +154,6 @@ def program_name(name: str) -> str:
     return name.removeprefix(_PYTHON)
 
 
-def _other(operator: PlannedOperator, state: OperatorState) -> bool:
-    """Whether the savepoint's operator is known to be another one, by name or uid."""
-    return state.uid is not None or (state.name is not None and state.name != operator.name)
-
-
 def _inherited(operator: PlannedOperator, state: OperatorState, disjoint: bool | None, names: Iterable[str]) -> Finding:
     what = f" ({', '.join(names)})" if names else ""
     text = f"{operator.label} has no uid, and takes the state of {label(state)}{what} by its position alone. "
@@ -181,20 +163,3 @@ def _inherited(operator: PlannedOperator, state: OperatorState, disjoint: bool |
     text += "It declares none of these states: " if disjoint else "If it is another operator, "
     text += f"give the operator that should take them set_uid_hash({state.operator_id!r}), and each operator a uid."
     return Finding("inherited", "error" if disjoint else "warning", state.operator_id, text)
-
-
-def _unread(operator: PlannedOperator, name: str, kind: str) -> str:
-    what = "broadcast state" if kind == "BROADCAST" else "operator state" if kind == "OPERATOR" else "state"
-    return (
-        f"The {what} {name!r} is not asked for by {operator.label}: it is carried along unread, into every savepoint "
-        "from now on. If it was renamed, give it its old name."
-    )
-
-
-def _mixed(vertex: PlannedVertex, state: OperatorState, most: int) -> str:
-    return (
-        f"The chain {vertex.name!r} ends up with {most} key groups, and the state of {label(state)} has "
-        f"{state.max_parallelism}: its keys would be looked for in other key groups than they lie in (FLINK-40113). "
-        f"Begin a new chain at the operator, or set the max parallelism of {vertex.name!r} to {state.max_parallelism} "
-        "if nothing else in the chain has state."
-    )

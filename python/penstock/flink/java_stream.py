@@ -1,7 +1,7 @@
 """Reads a Java serialization stream of plain objects, enums and strings, without creating any Java object.
 
-That is enough for the one object that ``_metadata`` has in this form. Arrays, proxies, externalizable classes and
-exceptions are refused. Source of the grammar: Java's Object Serialization Specification, chapter 6.
+Arrays, proxies, externalizable classes and exceptions are refused. Source of the grammar: Java's Object Serialization
+Specification, chapter 6.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from penstock.flink.cursor import Cursor
 
-CORRUPTED = "java.io.StreamCorruptedException"
-DEEPEST = 20
+_CORRUPTED = "java.io.StreamCorruptedException"
+_DEEPEST = 20
 _INVALID = "java.io.InvalidClassException"
 _NULL, _REFERENCE, _CLASS, _OBJECT, _STRING, _BLOCK = 0x70, 0x71, 0x72, 0x73, 0x74, 0x77
 _END_BLOCK, _LONG_STRING, _ENUM = 0x78, 0x7C, 0x7E
@@ -49,20 +49,24 @@ class JavaStream:
         if header != b"\xac\xed\x00\x05":
             cursor.at -= 4
             message = f"invalid stream header: {header.hex().upper()}"
-            cursor.fail("the checkpoint's properties are not a Java serialization stream", CORRUPTED, message)
+            cursor.fail("the checkpoint's properties are not a Java serialization stream", _CORRUPTED, message)
 
     def value(self, depth: int = 0) -> Any:
         """The next value: a string, None, or a :class:`JavaValue`."""
         cursor = self._cursor
-        if depth > DEEPEST:
-            cursor.fail(f"objects are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
+        if depth > _DEEPEST:
+            cursor.fail(f"objects are nested more than {_DEEPEST} deep", "java.lang.StackOverflowError")
         code = cursor.byte("a value of the properties")
         if code == _NULL:
             return None
         if code == _REFERENCE:
             return self._reference(object)
-        if code in (_STRING, _LONG_STRING):
-            return self._text(code)
+        if code == _STRING:
+            text = cursor.utf("a text of the properties")
+            self._handles.append(text)
+            return text
+        if code == _LONG_STRING:
+            return self._unknown(code, "is a text of more than 65,535 bytes")
         if code == _ENUM:
             return self._enum(depth)
         if code == _OBJECT:
@@ -72,31 +76,24 @@ class JavaStream:
     def _unknown(self, code: int, problem: str) -> Any:
         self._cursor.at -= 1
         message = f"invalid type code: {code & 0xFF:02X}"
-        self._cursor.fail(f"the kind of value {code & 0xFF:#04x} {problem}", CORRUPTED, message)
+        self._cursor.fail(f"the kind of value {code & 0xFF:#04x} {problem}", _CORRUPTED, message)
 
     def _reference(self, wanted: type[Any]) -> Any:
         handle = self._cursor.int("a reference of the properties") - _FIRST_HANDLE
         if not 0 <= handle < len(self._handles):
             message = f"invalid handle value: {(handle + _FIRST_HANDLE) & 0xFFFFFFFF:08X}"
-            self._cursor.fail("a reference of the properties leads nowhere", CORRUPTED, message)
+            self._cursor.fail("a reference of the properties leads nowhere", _CORRUPTED, message)
         target = self._handles[handle]
         if not isinstance(target, wanted):
             self._cursor.fail("a reference of the properties leads to something else", "java.lang.ClassCastException")
         return target
-
-    def _text(self, code: int) -> str:
-        if code == _LONG_STRING:
-            return self._unknown(code, "is a text of more than 65,535 bytes")
-        text = self._cursor.utf("a text of the properties")
-        self._handles.append(text)
-        return text
 
     def _class(self, depth: int) -> JavaClass | None:
         """A class and its superclasses, which a stream describes one after the other."""
         cursor = self._cursor
         first: JavaClass | None = None
         last: JavaClass | None = None
-        for _ in range(depth, DEEPEST + 1):
+        for _ in range(depth, _DEEPEST + 1):
             code = cursor.byte("a class of the properties")
             if code == _CLASS:
                 current: JavaClass | None = self._described()
@@ -111,7 +108,7 @@ class JavaStream:
             if code != _CLASS:
                 return first
             last = current
-        return cursor.fail(f"classes are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
+        return cursor.fail(f"classes are nested more than {_DEEPEST} deep", "java.lang.StackOverflowError")
 
     def _described(self) -> JavaClass:
         cursor = self._cursor
@@ -124,27 +121,28 @@ class JavaStream:
             name = cursor.utf(f"the name of a field of class {java_class.name}")
             if kind not in "BCDFIJSZL":
                 cursor.fail(f"field {name} of class {java_class.name} has the kind {kind!r}", _INVALID)
-            if kind == "L" and not isinstance(self.value(DEEPEST), str):
+            if kind == "L" and not isinstance(self.value(_DEEPEST), str):
                 cursor.fail(f"field {name} of class {java_class.name} has no class", "java.lang.ClassCastException")
             java_class.fields.append((kind, name))
-        self._annotations(java_class.name)
+        code = cursor.byte(f"the end of class {java_class.name}")  # Flink's classes write nothing beside their fields
+        if code != _END_BLOCK:
+            self._unknown(code, f"stands where class {java_class.name} should end")
         return java_class
 
-    def _annotations(self, name: str) -> None:
-        """The data that a class writes beside its fields; Flink's classes write none."""
-        code = self._cursor.byte(f"the end of class {name}")
-        if code != _END_BLOCK:
-            self._unknown(code, f"stands where class {name} should end")
-
-    def _object(self, depth: int) -> JavaValue:
+    def _begun(self, what: str, depth: int) -> tuple[JavaClass, JavaValue]:
+        """The class of an object or enum, and its value, which references inside it may name."""
         described = self._class(depth)
         if described is None:
-            self._cursor.fail("an object of the properties has no class", _INVALID)
+            self._cursor.fail(f"an {what} of the properties has no class", _INVALID)
         value = JavaValue(described.name)
         self._handles.append(value)
+        return described, value
+
+    def _object(self, depth: int) -> JavaValue:
+        described, value = self._begun("object", depth)
         lineage: list[JavaClass] = []
         at: JavaClass | None = described
-        while at is not None and len(lineage) <= DEEPEST:
+        while at is not None and len(lineage) <= _DEEPEST:
             lineage.append(at)
             at = at.parent
         for java_class in reversed(lineage):
@@ -158,20 +156,13 @@ class JavaStream:
         cursor = self._cursor
         if kind == "L":
             return self.value(depth + 1)
-        if kind == "Z":
-            return cursor.bool(f"field {name}")
-        if kind == "I":
-            return cursor.int(f"field {name}")
-        if kind == "J":
-            return cursor.long(f"field {name}")
+        number = {"Z": cursor.bool, "I": cursor.int, "J": cursor.long}.get(kind)
+        if number is not None:
+            return number(f"field {name}")
         return cursor.take({"B": 1, "C": 2, "S": 2, "F": 4, "D": 8}[kind], f"field {name}")
 
     def _enum(self, depth: int) -> JavaValue:
-        described = self._class(depth)
-        if described is None:
-            self._cursor.fail("an enum of the properties has no class", _INVALID)
-        value = JavaValue(described.name)
-        self._handles.append(value)
+        _, value = self._begun("enum", depth)
         constant = self.value(depth + 1)
         if not isinstance(constant, str):
             self._cursor.fail(f"a constant of {value.java_class} has no name", "java.lang.ClassCastException")

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from penstock.errors import FlinkSavepointError
 from penstock.flink.cursor import ILLEGAL_ARGUMENT, ILLEGAL_STATE, IO, Cursor
-from penstock.flink.handle_reader import HandleReader
-from penstock.flink.handles import KeyedHandle, OperatorHandle, StreamHandle
-from penstock.flink.properties import Properties, read_properties
+from penstock.flink.handles import HandleReader, KeyedHandle, OperatorHandle, StreamHandle
+from penstock.flink.java_stream import JavaStream, JavaValue
 
 MAGIC = struct.pack(">I", 0x4960672D)
 _MASTER_MAGIC = struct.pack(">I", 0xC96B1696)
@@ -26,42 +25,44 @@ _WRONG_MAGIC = (
     "is not supported by this version of Flink. (2) The file you were pointing to is not a savepoint at all. (3) The "
     "savepoint file has been corrupted."
 )
+_PROPERTIES_CLASS = "org.apache.flink.runtime.checkpoint.CheckpointProperties"
+_SAVEPOINT_CLASS = "org.apache.flink.runtime.checkpoint.SavepointType"
+_CHECKPOINT_CLASS = "org.apache.flink.runtime.checkpoint.CheckpointType"
+_UNREAD = "Couldn't deserialize checkpoint properties"
 _OLD_STATE = "Legacy state (from Flink <= 1.1, created through the 'Checkpointed' interface) is no longer supported."
 
 
 @dataclass(frozen=True)
-class MasterState:
-    """The state of a hook of the coordinator.
+class Properties:
+    """The kind of a snapshot."""
 
-    Attributes:
-        name: the name of the hook.
-        version: the version of its serializer.
-        data: its bytes.
-    """
+    savepoint: bool
+    type: str
+    unclaimed: bool
+    sharing: str
+    format: str | None
+
+
+@dataclass(frozen=True)
+class MasterState:
+    """The state of a hook of the coordinator."""
 
     name: str
-    version: int
+    version: int  # of its serializer
     data: bytes
 
 
 @dataclass(frozen=True)
 class Subtask:
-    """The state of a subtask of an operator.
-
-    Attributes:
-        index: the index of the subtask.
-        finished: whether it had finished; then there is no state.
-        managed_operator, raw_operator, managed_keyed, raw_keyed: handles, at most one each.
-        input_channels, result_subpartitions: records in flight, of unaligned checkpoints.
-    """
+    """The state of a subtask of an operator: at most one handle of each kind."""
 
     index: int
-    finished: bool = False
+    finished: bool = False  # then there is no state
     managed_operator: tuple[OperatorHandle, ...] = ()
     raw_operator: tuple[OperatorHandle, ...] = ()
     managed_keyed: tuple[KeyedHandle, ...] = ()
     raw_keyed: tuple[KeyedHandle, ...] = ()
-    input_channels: tuple[StreamHandle, ...] = ()
+    input_channels: tuple[StreamHandle, ...] = ()  # records in flight of unaligned checkpoints
     result_subpartitions: tuple[StreamHandle, ...] = ()
 
     @property
@@ -73,31 +74,21 @@ class Subtask:
     @property
     def size(self) -> int:
         """In bytes."""
-        operators, keyed = (*self.managed_operator, *self.raw_operator), (*self.managed_keyed, *self.raw_keyed)
-        channels = (*self.input_channels, *self.result_subpartitions)
-        return sum(operator.size for operator in operators) + sum(handle.size for handle in (*keyed, *channels))
+        keyed = (*self.managed_keyed, *self.raw_keyed, *self.input_channels, *self.result_subpartitions)
+        return sum(handle.size for handle in (*self.managed_operator, *self.raw_operator, *keyed))
 
 
 @dataclass(frozen=True)
 class OperatorState:
-    """The state of an operator.
+    """The state of an operator."""
 
-    Attributes:
-        operator_id: the generated ID, 32 hex digits.
-        name, uid: as in the program; None before version 5, or if not set.
-        parallelism, max_parallelism: the effective ones.
-        coordinator: the state of its coordinator.
-        subtasks: the subtasks in the file, in order of their indices.
-        fully_finished: whether all subtasks had finished.
-    """
-
-    operator_id: str
-    name: str | None
+    operator_id: str  # generated, 32 hex digits
+    name: str | None  # None, as the uid, before version 5, or if not set
     uid: str | None
     parallelism: int
     max_parallelism: int
     coordinator: StreamHandle | None
-    subtasks: tuple[Subtask, ...]
+    subtasks: tuple[Subtask, ...]  # in order of their indices
     fully_finished: bool
 
     @property
@@ -114,25 +105,15 @@ class OperatorState:
 
 @dataclass(frozen=True)
 class Metadata:
-    """The content of ``_metadata``.
+    """The content of ``_metadata``."""
 
-    Attributes:
-        version: the version of its format.
-        checkpoint_id: a number that grows with each checkpoint.
-        properties: the kind of snapshot; None before version 4.
-        master_states: the states of hooks.
-        operators: the operators, in the order of the file.
-        size: the size of the file in bytes.
-        later: whether it has kinds of handles that 1.11 does not know.
-    """
-
-    version: int
+    version: int  # of its format
     checkpoint_id: int
-    properties: Properties | None
+    properties: Properties | None  # None before version 4
     master_states: tuple[MasterState, ...]
-    operators: tuple[OperatorState, ...]
-    size: int
-    later: bool
+    operators: tuple[OperatorState, ...]  # in the order of the file
+    size: int  # of the file in bytes
+    later: bool  # whether it has kinds of handles that 1.11 does not know
 
     @property
     def total_state_size(self) -> int:
@@ -151,24 +132,42 @@ def read_metadata(data: bytes, file: str = "_metadata", flink: str = "2.3") -> M
         message = "This savepoint / checkpoint version (Flink 1.1 / 1.2) is no longer supported."
         cursor.fail("the version is that of Flink 1.1", IO, message)
     if version not in KNOWN[flink]:
-        raise _unread(file, version, flink)
+        known, later = " and ".join(map(str, KNOWN[flink])), [release for release in KNOWN if version in KNOWN[release]]
+        advice = f"Restore it by Flink {later[0]} (--flink {later[0]})" if later else "It is damaged, or newer"
+        raise FlinkSavepointError(
+            f"{file} is of version {version} of the format, and Flink {flink} reads {known}. {advice}.",
+            flink_class=ILLEGAL_ARGUMENT,
+            flink_message=f"Unrecognized checkpoint version number: {version}",
+            file=file,
+            position=4,
+        )
     return _Reader(cursor, version, flink).read()
 
 
-def _unread(file: str, version: int, flink: str) -> FlinkSavepointError:
-    known, later = " and ".join(map(str, KNOWN[flink])), [release for release in KNOWN if version in KNOWN[release]]
-    advice = (
-        f"Restore it by Flink {later[0]} (--flink {later[0]})"
-        if later
-        else "It is damaged, or was written by a later Flink"
-    )
-    return FlinkSavepointError(
-        f"{file} is of version {version} of the format, and Flink {flink} reads {known}. {advice}.",
-        flink_class=ILLEGAL_ARGUMENT,
-        flink_message=f"Unrecognized checkpoint version number: {version}",
-        file=file,
-        position=4,
-    )
+def _read_properties(cursor: Cursor) -> Properties:
+    value = JavaStream(cursor).value()
+    if not isinstance(value, JavaValue) or value.java_class != _PROPERTIES_CLASS:
+        cursor.fail(f"the object is a {_named(value)}, not a CheckpointProperties", IO, _UNREAD)
+    kind = value.fields.get("checkpointType")
+    if not isinstance(kind, JavaValue) or kind.java_class not in (_SAVEPOINT_CLASS, _CHECKPOINT_CLASS):
+        cursor.fail(f"the kind of the checkpoint is a {_named(kind)}", IO, _UNREAD)
+    name, savepoint = kind.fields.get("name"), kind.java_class == _SAVEPOINT_CLASS
+    if not isinstance(name, str):
+        cursor.fail("the kind of the checkpoint has no name", IO, _UNREAD)
+    sharing = "NO_SHARING" if savepoint else _constant(kind, "sharingFilesStrategy")
+    if sharing is None:
+        cursor.fail("the files that the checkpoint shares are not recorded", IO, _UNREAD)
+    unclaimed = value.fields.get("unclaimed") is True
+    return Properties(savepoint, name, unclaimed, sharing, _constant(kind, "formatType"))
+
+
+def _constant(value: JavaValue, name: str) -> str | None:
+    field = value.fields.get(name)
+    return field.constant if isinstance(field, JavaValue) else None
+
+
+def _named(value: object) -> str:
+    return value.java_class if isinstance(value, JavaValue) else type(value).__name__
 
 
 class _Reader:
@@ -183,21 +182,18 @@ class _Reader:
         checkpoint = cursor.long("the checkpoint id")
         if checkpoint < 0:
             cursor.fail(f"the checkpoint id is {checkpoint}", IO, f"invalid checkpoint ID: {checkpoint}")
-        masters = self._masters()
+        number = cursor.int("the number of master states")
+        if number < 0:
+            message = f"invalid number of master states: {number}"
+            cursor.fail(f"the number of master states is {number}", IO, message)
+        masters = tuple(self._master() for _ in range(number))
         number = cursor.int("the number of operators")
         if number < 0:
             cursor.fail(f"the number of operators is {number}", ILLEGAL_ARGUMENT, f"Illegal Capacity: {number}")
         operators = tuple(self._operator() for _ in range(number))
-        properties = read_properties(cursor) if self._version >= _PROPERTIES else None
+        properties = _read_properties(cursor) if self._version >= _PROPERTIES else None
         later = self._handles.later
         return Metadata(self._version, checkpoint, properties, masters, operators, len(cursor.data), later)
-
-    def _masters(self) -> tuple[MasterState, ...]:
-        number = self._cursor.int("the number of master states")
-        if number < 0:
-            message = f"invalid number of master states: {number}"
-            self._cursor.fail(f"the number of master states is {number}", IO, message)
-        return tuple(self._master() for _ in range(number))
 
     def _master(self) -> MasterState:
         cursor = self._cursor
@@ -229,7 +225,9 @@ class _Reader:
         if self._version < _CHANNELS:
             cursor.int(f"the length of the chain of {who}")
         else:
-            coordinator = self._coordinator(who)
+            coordinator = self._handles.stream(f"the coordinator's state of {who}")
+            if coordinator is not None and coordinator.data is None:
+                cursor.fail(f"the coordinator's state of {who} is a {coordinator.type}, not bytes", ILLEGAL_STATE)
         number = cursor.int(f"the number of subtasks of {who}")
         self._check_parallelism(who, parallelism, most)
         by_index: dict[int, Subtask] = {}
@@ -245,31 +243,25 @@ class _Reader:
             message = f"Parallelism {parallelism} is not smaller or equal to max parallelism {most}."
             self._cursor.fail(f"the parallelism of {who} is {parallelism}, above its {most}", ILLEGAL_ARGUMENT, message)
 
-    def _coordinator(self, who: str) -> StreamHandle | None:
-        handle = self._handles.stream(f"the coordinator's state of {who}")
-        if handle is not None and handle.data is None:
-            self._cursor.fail(f"the coordinator's state of {who} is a {handle.type}, not bytes", ILLEGAL_STATE)
-        return handle
-
     def _subtask(self, who: str, parallelism: int) -> Subtask:
-        cursor, handles = self._cursor, self._handles
+        cursor = self._cursor
         written = cursor.int(f"the index of a subtask of {who}")
         finished = written < 0 and not self._old
         index = -written - 1 if finished else written
-        subtask = Subtask(index, True) if finished else self._state(index, f"subtask {index} of {who}", handles)
+        subtask = Subtask(index, True) if finished else self._state(index, f"subtask {index} of {who}")
         if not 0 <= index < parallelism:
             message = f"The given sub task index {index} exceeds the maximum number of sub tasks {parallelism}"
             cursor.fail(f"a subtask of {who} has the index {index}", "java.lang.IndexOutOfBoundsException", message)
         return subtask
 
-    def _state(self, index: int, who: str, handles: HandleReader) -> Subtask:
+    def _state(self, index: int, who: str) -> Subtask:
         cursor = self._cursor
         if self._version < _CHANNELS:
             cursor.long(f"a number of {who} without meaning")
             if cursor.int(f"the old state of {who}"):
                 cursor.fail(f"{who} has state of Flink 1.1 or before", IO, _OLD_STATE)
         operator = [self._lists(f"the {kind} operator state of {who}") for kind in ("managed", "raw")]
-        keyed = [handles.keyed(f"the {kind} keyed state of {who}") for kind in ("managed", "raw")]
+        keyed = [self._handles.keyed(f"the {kind} keyed state of {who}") for kind in ("managed", "raw")]
         managed, raw = (() if handle is None else (handle,) for handle in keyed)
         channels: list[tuple[StreamHandle, ...]] = [(), ()]
         if self._version >= _CHANNELS:

@@ -1,8 +1,7 @@
 """The place of a Flink savepoint: its ``_metadata``, and the files beside it. Paths, ``file:`` URIs, URLs of stores.
 
 A savepoint may come from a stranger, and name any file. Files are looked up inside its own folders first, by the end of
-their paths, so that a checkpoint that was moved is found. Elsewhere only regular files are read, and only their
-beginning.
+their paths, as it may have been moved. Elsewhere only the beginning of regular files is read.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from penstock.storage.stores import storage_of
 
 NAME = "_metadata"
 _MISSING = "java.io.FileNotFoundException"
-HEADER_BYTES = 1 << 20
+_HEADER_BYTES = 1 << 20
 """Bytes to read of a state file; headers are shorter."""
 
 
@@ -63,7 +62,7 @@ class Place:
     def _paths(self, handle: StreamHandle) -> Iterator[str]:
         """The possible paths of a file."""
         if handle.file is not None:
-            if _inside(handle.file):
+            if not handle.file.startswith("/") and ".." not in handle.file.split("/"):
                 yield join(self.path, handle.file)
             return
         path = handle.path or ""
@@ -81,39 +80,48 @@ class Place:
 def find(place: str) -> Place:
     """Find a savepoint as Flink does: a folder with a file ``_metadata``, or that file itself, under any name."""
     path = located(place)
-    shown = f"file:{path}" if is_local(path) else path
+    metadata = join(path, NAME)
     if is_local(path):
-        if os.path.isdir(path):
-            metadata = join(path, NAME)
-            if not os.path.isfile(metadata):
-                raise _no_metadata(shown)
-            return Place(shown, metadata)
-        if not os.path.exists(path):
-            raise _nothing(shown)
-        return Place(shown.rpartition("/")[0] or "file:/", path)
-    if path.rpartition("/")[2].startswith(NAME):
-        return Place(path.rpartition("/")[0], path)
-    names = [entry.path for entry in storage_of(path).list(path)]
-    if not names:
-        raise _nothing(shown)
-    if join(path, NAME) not in names:
-        raise _no_metadata(shown)
-    return Place(path, join(path, NAME))
+        shown = f"file:{path}"
+        if os.path.exists(path) and not os.path.isdir(path):
+            return Place(shown.rpartition("/")[0] or "file:/", path)
+        exists, complete = os.path.exists(path), os.path.isfile(metadata)
+    else:
+        shown = path
+        if path.rpartition("/")[2].startswith(NAME):
+            return Place(path.rpartition("/")[0], path)
+        names = [entry.path for entry in storage_of(path).list(path)]
+        exists, complete = bool(names), metadata in names
+    if not exists:
+        raise FlinkSavepointError(
+            f"There is no savepoint at {shown}: neither a file nor a folder is there. Give the folder that has "
+            "_metadata.",
+            flink_class=_MISSING,
+            flink_message=f"Cannot find checkpoint or savepoint file/directory '{shown}' on file system "
+            f"'{shown.partition(':')[0]}'.",
+        )
+    if not complete:
+        raise FlinkSavepointError(
+            f"There is no savepoint at {shown}: the folder has no file _metadata. Give the folder that has it; of a "
+            "checkpoint that is the one named chk- and a number.",
+            flink_class=_MISSING,
+            flink_message=f"Cannot find meta data file '_metadata' in directory '{shown}'. Please try to load the "
+            "checkpoint/savepoint directly from the metadata file instead of the directory.",
+        )
+    return Place(shown, metadata)
 
 
 def newest(place: str) -> str:
     """The newest checkpoint in a job's folder of checkpoints; the place itself if it is something else."""
     if not is_local(place) or (local_path(place) / NAME).exists():
         return place
-    numbers = [
-        int(path.parent.name[4:]) for path in local_path(place).glob(f"chk-*/{NAME}") if path.parent.name[4:].isdigit()
-    ]
-    return join(located(place), f"chk-{max(numbers)}") if numbers else place
+    names = (path.parent.name.removeprefix("chk-") for path in local_path(place).glob(f"chk-*/{NAME}"))
+    newest_number = max((int(name) for name in names if name.isdigit()), default=None)
+    return place if newest_number is None else join(located(place), f"chk-{newest_number}")
 
 
 def is_flinks(place: str) -> bool:
-    """Whether a place has a Flink savepoint: a folder with ``_metadata``, or such a file. False if nothing exists
-    there."""
+    """Whether a place has a Flink savepoint: a folder with ``_metadata``, or such a file."""
     if is_local(place):
         path = local_path(place)
         return path.is_file() or (local_path(newest(place)) / NAME).is_file()
@@ -125,32 +133,9 @@ def is_flinks(place: str) -> bool:
     return any(entry.path == join(path, NAME) for entry in storage_of(path).list(path))
 
 
-def _nothing(shown: str) -> FlinkSavepointError:
-    scheme = shown.partition(":")[0]
-    return FlinkSavepointError(
-        f"There is no savepoint at {shown}: neither a file nor a folder is there. Give the folder that has _metadata.",
-        flink_class=_MISSING,
-        flink_message=f"Cannot find checkpoint or savepoint file/directory '{shown}' on file system '{scheme}'.",
-    )
-
-
-def _no_metadata(shown: str) -> FlinkSavepointError:
-    return FlinkSavepointError(
-        f"There is no savepoint at {shown}: the folder has no file _metadata. Give the folder that has it; of a "
-        "checkpoint that is the one named chk- and a number.",
-        flink_class=_MISSING,
-        flink_message=f"Cannot find meta data file '_metadata' in directory '{shown}'. Please try to load the "
-        "checkpoint/savepoint directly from the metadata file instead of the directory.",
-    )
-
-
-def _inside(path: str) -> bool:
-    return not path.startswith("/") and ".." not in path.split("/")
-
-
 def _beginning(path: str, start: int, size: int) -> bytes | None:
     """The first bytes of a part of a file; None if it is not a regular file."""
-    wanted = min(max(size, 0), HEADER_BYTES)
+    wanted = min(max(size, 0), _HEADER_BYTES)
     try:
         place = located(path)
         if is_local(place) and not stat.S_ISREG(os.stat(place).st_mode):

@@ -49,11 +49,8 @@ class RestorePlan:
 
 
 def plan_of(program: Mapping[str, object] | str | StreamGraph | JobGraph | Pipeline, flink: str) -> RestorePlan:
-    """Plan a program as Flink does.
-
-    Args:
-        program: a described graph (a SPEC as data or JSON), a graph, or a captured pipeline.
-        flink: ``"1.11"`` or ``"2.3"``; a job graph is used unchanged.
+    """Plan a described graph (as data or JSON), a graph, or a captured pipeline as Flink ``"1.11"`` or ``"2.3"`` does.
+    A job graph is used unchanged.
 
     Raises:
         SpecError: the description is invalid.

@@ -27,23 +27,17 @@ from penstock.storage.storage import is_local
 class Problem:
     """The reason why the header of a state file cannot be read."""
 
-    said: str
+    text: str
     missing: bool = False
 
 
 @dataclass(frozen=True)
 class FlinkSavepoint:
-    """A savepoint or checkpoint of Flink.
-
-    Attributes:
-        place: where it is stored.
-        metadata: the content of ``_metadata``.
-        flink: the version of Flink whose rules it was read by.
-    """
+    """A savepoint or checkpoint of Flink."""
 
     place: Place
     metadata: Metadata
-    flink: str
+    flink: str  # the version by whose rules it was read
 
     @property
     def operators(self) -> tuple[OperatorState, ...]:
@@ -56,16 +50,15 @@ class FlinkSavepoint:
         return {operator.operator_id: operator for operator in self.operators}
 
     def header(self, handle: KeyedHandle | OperatorHandle) -> KeyedHeader | OperatorHeader | Problem | None:
-        """The header of the state file of a handle of managed state. Reads the file's beginning.
-
-        Args:
-            handle: a handle of this savepoint.
-
-        Returns:
-            The header; the reason why it cannot be read; or None if such state has no header.
-        """
-        target = _described_in(handle)
-        if target is None or not target.size:
+        """The header of the state file of a handle of managed state: it, the reason why it cannot be read, or None if
+        such state has none. Reads the file's beginning."""
+        if isinstance(handle, (KeyGroupsHandle, OperatorHandle)):
+            target = handle.delegate
+        elif isinstance(handle, IncrementalHandle):
+            target = handle.meta
+        else:
+            return None
+        if not target.size:
             return None
         data = self.place.first_bytes(target)
         if data is None:
@@ -77,11 +70,7 @@ class FlinkSavepoint:
             return Problem(str(error))
 
     def headers(self, operator: OperatorState) -> Iterator[KeyedHeader | OperatorHeader | Problem]:
-        """The headers of an operator's managed state, by subtask.
-
-        Args:
-            operator: an operator of this savepoint.
-        """
+        """The headers of an operator's managed state, by subtask."""
         for subtask in operator.subtasks:
             for handle in (*subtask.managed_keyed, *subtask.managed_operator):
                 header = self.header(handle)
@@ -89,29 +78,18 @@ class FlinkSavepoint:
                     yield header
 
     def states(self, operator: OperatorState) -> dict[str, StateInfo]:
-        """The states of an operator by name, from the headers of all its subtasks.
-
-        Args:
-            operator: an operator of this savepoint.
-        """
+        """The states of an operator by name, from the headers of all its subtasks."""
         states: dict[str, StateInfo] = {}
         for header in self.headers(operator):
-            if isinstance(header, KeyedHeader):
-                infos: tuple[StateInfo, ...] = header.states
-            elif isinstance(header, OperatorHeader):
-                infos = (*header.operator_states, *header.broadcast_states)
-            else:
-                infos = ()
-            for info in infos:
-                states.setdefault(info.name, info)
+            if not isinstance(header, Problem):
+                infos = header.states if isinstance(header, KeyedHeader) else header.operator_states
+                more = () if isinstance(header, KeyedHeader) else header.broadcast_states
+                for info in (*infos, *more):
+                    states.setdefault(info.name, info)
         return states
 
     def missing_files(self, operator: OperatorState) -> Iterator[str]:
-        """Paths of an operator's files that should be beside the metadata and are missing. Local savepoints only.
-
-        Args:
-            operator: an operator of this savepoint.
-        """
+        """Paths of an operator's files that should be beside the metadata and are missing. Local savepoints only."""
         if not is_local(self.place.metadata):
             return
         for subtask in operator.subtasks:
@@ -136,13 +114,6 @@ def files_of(subtask: Subtask) -> Iterator[StreamHandle]:
         elif isinstance(handle, ChangelogHandle):
             waiting += [*handle.materialized, *handle.changes]
     yield from (*subtask.input_channels, *subtask.result_subpartitions)
-
-
-def _described_in(handle: KeyedHandle | OperatorHandle) -> StreamHandle | None:
-    """The file whose header describes the states."""
-    if isinstance(handle, (KeyGroupsHandle, OperatorHandle)):
-        return handle.delegate
-    return handle.meta if isinstance(handle, IncrementalHandle) else None
 
 
 def read_savepoint(place: str, flink: str = "2.3") -> FlinkSavepoint:

@@ -1,16 +1,11 @@
-"""Finds the origin of OperatorIDs: a uid or an operator of a program, a savepoint, a word list.
-
-An ID cannot be inverted. But its uid is usually known somewhere: in the earlier program, in a savepoint (from version 5
-on), or in the words of a source tree.
-"""
+"""Finds the origin of OperatorIDs, which cannot be inverted: in a program, a savepoint, a list of words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from penstock.flink.plans import RestorePlan
-from penstock.flink.savepoint import FlinkSavepoint
 from penstock.plan import operator_id
 
 
@@ -39,11 +34,11 @@ class Search:
         """Search the operators of a program. O(operators)."""
         for vertex in plan.vertices:
             for operator in vertex.operators:
-                origin = "position" if operator.uid is None else "uid"
-                origin_text = "its position" if operator.uid is None else f"uid {operator.uid!r}"
-                self._note(operator.generated, origin, f"{origin_text} of operator", operator.uid, operator.name, where)
+                uid, whose = operator.uid, f"of operator {operator.name!r}"
+                by, text = ("position", "its position") if uid is None else ("uid", f"uid {uid!r}")
+                self._note(operator.generated, Origin(by, f"{text} {whose}", uid, operator.name, where))
                 if operator.pinned is not None:
-                    self._note(operator.pinned, "uid hash", "uid hash of operator", operator.uid, operator.name, where)
+                    self._note(operator.pinned, Origin("uid hash", f"uid hash {whose}", uid, operator.name, where))
 
     def in_words(self, words: Iterable[str], where: str) -> None:
         """Search words that may have been uids. One hash each."""
@@ -51,31 +46,18 @@ class Search:
             word = line.rstrip("\r\n")
             for text in dict.fromkeys((word, word.strip())):
                 if text:
-                    self._note(operator_id(text), "word", f"uid {text!r}", text, None, where)
+                    self._note(operator_id(text), Origin("word", f"uid {text!r}", text, None, where))
 
-    def in_savepoint(self, savepoint: FlinkSavepoint, where: str) -> None:
-        """Search the operators of a Flink savepoint. O(operators)."""
-        for state in savepoint.operators:
-            text = "in the savepoint, without a uid" if state.uid is None else f"uid {state.uid!r} in the savepoint"
-            self._note(state.operator_id, "savepoint", text, state.uid, state.name, where)
-
-    def in_operators(self, operators: Mapping[str, tuple[str, str | None]], where: str) -> None:
-        """Search operators with known ID, name and uid, such as those of a Penstock savepoint."""
-        for known_id, (name, uid) in operators.items():
+    def in_operators(self, operators: Iterable[tuple[str, str | None, str | None]], where: str) -> None:
+        """Search operators of a savepoint, by ID, name and uid. O(operators)."""
+        for known_id, name, uid in operators:
             text = "in the savepoint, without a uid" if uid is None else f"uid {uid!r} in the savepoint"
-            self._note(known_id, "savepoint", text, uid, name, where)
+            whose = "" if name is None else f", operator {name!r}"
+            self._note(known_id, Origin("savepoint", f"{text}{whose}", uid, name, where))
 
-    def _note(self, known_id: str, by: str, text: str, uid: str | None, operator: str | None, where: str) -> None:
-        origins = self.found.get(known_id)
-        if origins is not None:
-            whose = (
-                ""
-                if operator is None
-                else f" {operator!r}"
-                if text.endswith("operator")
-                else f", operator {operator!r}"
-            )
-            origins.append(Origin(by, f"{text}{whose}", uid, operator, where))
+    def _note(self, known_id: str, origin: Origin) -> None:
+        if known_id in self.found:
+            self.found[known_id].append(origin)
 
     def lines(self) -> Iterator[str]:
         """A line for each origin, and for each ID that was not found."""

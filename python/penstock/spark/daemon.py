@@ -1,9 +1,7 @@
 """Spark's Python daemon with everything loaded that our workers need: they are forked, and begin at once.
 
-Spark starts it where ``spark.python.daemon.module`` names it, in the place of its own, which loads nothing, so that
-each worker imports pyarrow and PySpark by itself. PySpark moreover comes out of ``pyspark.zip`` there: Python compiles
-it again in every worker, and before every task reads the directories of all archives on its path again. Here both are
-taken from where they are installed.
+Spark's own daemon loads nothing: each worker imports pyarrow, compiles PySpark out of ``pyspark.zip``, and before every
+task reads the directories of all archives on its path. Here both come from where they are installed.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ MODULES = ("pyarrow", WORKER, "penstock.runtime.task.task", "penstock.spark.lowe
 
 
 def main() -> None:
-    """Load, then do what Spark's own daemon does: fork workers until Spark is gone."""
+    """Load, then do what Spark's own daemon does."""
     forget_archives()
     for module in MODULES:
         importlib.import_module(module)

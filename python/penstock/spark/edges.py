@@ -1,7 +1,6 @@
 """The connections between subtasks as a Spark DataFrame, for plans whose connections outgrow one machine.
 
-The driver sends groups, which are O(P + Q) for P producers and Q consumers; the executors expand them with Spark's own
-``sequence`` and ``explode``. Nothing of Penstock or Arrow runs there, so nothing has to be installed there.
+The driver sends groups; the executors expand them with Spark's ``sequence`` and ``explode``, without Penstock.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ PIECES_PER_TASK = 4
 def execution_edges(
     execution_graph: ExecutionGraph, spark: SparkSession, *, edges_per_task: int = EDGES_PER_TASK
 ) -> DataFrame:
-    """All ExecutionEdges as a DataFrame that the executors expand. Returns the columns and rows of
-    ``execution_graph.execution_edges()``, in no order. O(P + Q) on the driver."""
+    """The columns and rows of ``execution_graph.execution_edges()``, in no order, as a DataFrame that the executors
+    expand. O(P + Q) on the driver for P producers and Q consumers."""
     import pyarrow
     from pyspark.sql import functions as F
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,7 @@ from penstock.job.deployment import Deployment, runs_in_steps
 from penstock.job.run import JobRun, deploy_restored
 from penstock.job.steps.loop import StepLoop
 from penstock.runtime.config.tasks import TaskReport
-from penstock.spark.frames import is_connect, only, write_step
-from penstock.spark.one_step import SparkOneStep
+from penstock.spark.frames import is_connect, write_step
 from penstock.spark.session import (
     DEFAULT_MASTER,
     check_python,
@@ -25,8 +24,9 @@ from penstock.spark.session import (
     open_session,
     session_of,
 )
-from penstock.spark.shipped_code import check_places, context_of, ending, equip, ship
-from penstock.spark.steps import SparkSteps
+from penstock.spark.shipped_code import check_places, ending, equip, ship
+from penstock.spark.spark_job import context_of
+from penstock.spark.steps import SparkOneStep, SparkSteps
 from penstock.spark.streams import FramePlans
 
 if TYPE_CHECKING:
@@ -36,15 +36,8 @@ if TYPE_CHECKING:
 
 
 def offered(session: Any) -> int:
-    """Tasks that can run at the same time now: the cores of all executors that have come, by those of a task; or what
-    ``spark.default.parallelism`` says. One call of Spark, about a millisecond.
-
-    Args:
-        session: the job's.
-
-    Raises:
-        UnsupportedError: the session is one of Spark Connect.
-    """
+    """Tasks that can run at the same time now, by the cores of all executors, or as ``spark.default.parallelism`` says.
+    A call of Spark, about a millisecond. Refused over Spark Connect."""
     spark = context_of(session)
     if spark is None:
         raise UnsupportedError(
@@ -58,17 +51,14 @@ class SparkExecutor:
     """Executes pipelines on Spark.
 
     Args:
-        spark: a SparkSession to run in; it is not changed. None uses the process's own, started if need be.
+        spark: a SparkSession to run in, which is not changed. None uses the process's own, started if need be.
         master: Spark master URL for a session of our own (default: ``local[*,4]``).
-        config: settings of the jobs, of which those count that begin with ``spark.``. In a session that
-            runs already they must be settings that one job can have.
+        config: settings of the jobs, of which those that begin with ``spark.`` count. In a session that already runs
+            they must be settings that one job can have.
         progress: show a progress line on standard error; None: when that is a terminal.
 
     Raises:
         ConfigurationError: both a session and a master.
-
-    Attributes:
-        reports: of the subtasks of the last job.
     """
 
     def __init__(
@@ -88,6 +78,7 @@ class SparkExecutor:
         self._config = sparks(config or {})
         self._progress = progress
         self.reports: tuple[TaskReport, ...] = ()
+        """Of the subtasks of the last job."""
 
     def __repr__(self) -> str:
         where = repr(self._master or DEFAULT_MASTER) if self._spark is None else "in a session that was given"
@@ -95,9 +86,6 @@ class SparkExecutor:
 
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a program to its end.
-
-        Args:
-            pipeline: the program.
 
         Raises:
             JobExecutionError: user code failed; its exception is the cause. Nothing was printed or published.
@@ -107,11 +95,8 @@ class SparkExecutor:
         return self.prepare(pipeline, JobControl(pipeline.name))()
 
     def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
-        """Look at a program, before Spark starts, and return what runs it to its end, in any thread.
-
-        Args:
-            pipeline: the program.
-            control: by which the run can be cancelled.
+        """Look at a program, before Spark starts, and return what runs it to its end, in any thread. ``control`` can
+        cancel the run.
 
         Raises:
             PenstockError: the program cannot run.
@@ -140,19 +125,12 @@ class SparkExecutor:
             once = partial(SparkOneStep, session, own, control=control, seen=seen, line=self._progress)
             return StepLoop(job.deployment, control, once, seen)
         frames = FramePlans(job.deployment, session)
-
-        def made(deployment: Deployment) -> SparkSteps:
-            return SparkSteps(session, deployment, job.control, job.progress, line=self._progress, frames=frames)
-
-        options = job.deployment.job.settings.storage_options
-        write = partial(write_step, own, options)
-        return StepLoop(job.deployment, job.control, made, job.progress, write, frames.plan)
+        steps = partial(SparkSteps, session, control=job.control, seen=job.progress, line=self._progress, frames=frames)
+        write = partial(write_step, own, job.deployment.job.settings.storage_options)
+        return StepLoop(job.deployment, job.control, steps, job.progress, write, frames.plan)
 
     def to_frame(self, pipeline: Pipeline) -> Any:
-        """The records of a program's only sink as a DataFrame, which runs the program whenever it is computed.
-
-        Args:
-            pipeline: the program; its one sink makes a table.
+        """The records of a program's only sink, a table, as a DataFrame, which runs the program when it is computed.
 
         Raises:
             PenstockError: the program cannot run.
@@ -164,20 +142,16 @@ class SparkExecutor:
         own, session = self._sessions_of(deployment)
         with ending(session):  # it was there to look at the settings
             _equipped(own, own, deployment, JobControl(pipeline.name))
-            return lower(own, deployment, only(deployment))
+            (table,) = deployment.tables
+            return lower(own, deployment, table)
 
-    def _sessions_of(self, deployment: Deployment) -> Any:
-        settings = deployment.job.settings
-        frames = list(deployment.frames.values())
-        return self._sessions(settings.spark, settings.python_executable, frames, writes=bool(deployment.tables))
-
-    def _sessions(
-        self, config: Mapping[str, str], python: str | None = None, frames: Sequence[Any] = (), writes: bool = False
-    ) -> Any:
+    def _sessions_of(self, deployment: Deployment) -> tuple[Any, Any]:
         """The user's session, which is the one that was given, that of the DataFrames which the program reads, or ours;
         and the job's, a child of it with the settings of the first DataFrame's. Over Connect tables are written in the
         job's, so it is a clone of the user's then."""
-        settings = {**config, **self._config}
+        frames = list(deployment.frames.values())
+        settings = {**deployment.job.settings.spark, **self._config}
+        python = deployment.job.settings.python_executable
         own = session_of(frames, self._spark)
         if own is not None:
             check_runs(own)
@@ -187,7 +161,7 @@ class SparkExecutor:
         else:
             check_settings(own, settings)
             check_python(own, python)
-        like = own if writes and is_connect(own) else None
+        like = own if deployment.tables and is_connect(own) else None
         return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), like))
 
 

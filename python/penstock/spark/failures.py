@@ -1,21 +1,45 @@
 """Failures on their way from an executor to the driver.
 
-Spark hands over the text of an exception and nothing else, and that text quotes what a stranger may have written: a
-line of a file, a message. So the executor puts the error into its own text as JSON, behind a mark that the driver has
-chosen at random for the job and that no input can know. The driver makes it again from these plain data
-(:mod:`.plain_errors`), with its causes; nothing is unpickled.
+Spark hands over only the text of an exception, which may quote what a stranger wrote. So the executor puts the error
+into its text as JSON, behind a mark that the driver has chosen at random for the job. The driver makes it again, with
+its causes: nothing is unpickled or imported, and classes are looked up in two tables only, Python's built-in exceptions
+and :mod:`penstock.errors`. Others become a ``StandInError``.
 """
 
 from __future__ import annotations
 
+import base64
+import builtins
 import json
 import sys
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from penstock.errors import JobExecutionError, PenstockError
-from penstock.spark.plain_errors import as_data, from_data
+from penstock import errors
+from penstock.errors import JobExecutionError, PenstockError, StandInError
+from penstock.runtime.usercode.failure import text_of, user_traceback
 
 _MAX_CAUSES = 20
 _MAX_CHARACTERS = 256 << 10
+_LONGEST = 20_000
+"""Characters of a text, or bytes; the middle of a longer one is left out."""
+_DEEPEST = 5
+"""Levels of tuples and lists."""
+
+_ATTRIBUTES = (
+    *("flink_class", "flink_message", "operators", "file", "position", "name"),
+    *("operator", "uid", "operator_id", "task", "subtask", "attempt", "function"),
+)
+"""What errors of Penstock have beside their message."""
+
+
+def _classes(module: Any, base: type[Exception]) -> dict[str, type[Exception]]:
+    classes = (item for item in vars(module).values() if isinstance(item, type) and issubclass(item, base))
+    return {cls.__name__: cls for cls in classes}
+
+
+_BUILT_IN = _classes(builtins, Exception)
+_OURS = _classes(errors, PenstockError)
 
 
 class RemoteFailure(Exception):
@@ -23,13 +47,15 @@ class RemoteFailure(Exception):
 
 
 def remote_failure(error: PenstockError, mark: str | None) -> RemoteFailure | JobExecutionError:
-    """The exception to raise on an executor, from nothing: its text is all that Spark takes along, and Spark would add
-    those of its causes, whole records among them. ``mark`` is that of the job; None where only a person reads the text.
-    """
+    """The exception to raise on an executor, from nothing, as Spark would add the texts of its causes, whole records
+    among them. ``mark`` is that of the job; None where only a person reads the text."""
     text = str(error).encode("utf-8", "backslashreplace").decode("utf-8")  # PySpark loses what it cannot encode
     if mark is None:
         return JobExecutionError(text)
-    failure, *causes = map(as_data, [error, *_causes(error)[:_MAX_CAUSES]])
+    raised: list[BaseException] = [error]
+    while (cause := raised[-1].__cause__) is not None and all(cause is not known for known in raised):
+        raised.append(cause)
+    failure, *causes = map(_as_data, raised[: _MAX_CAUSES + 1])
     details = json.dumps({"failure": failure, "causes": causes})
     while causes and len(details) > _MAX_CHARACTERS:  # the innermost cause must not keep the others back
         causes.pop()
@@ -37,52 +63,34 @@ def remote_failure(error: PenstockError, mark: str | None) -> RemoteFailure | Jo
     return RemoteFailure(f"{text}\nDetails for the driver: {mark} {details}")
 
 
-def _causes(error: BaseException) -> list[BaseException]:
-    """The explicit causes of an exception, outermost first; each one once."""
-    found: list[BaseException] = []
-    cause = error.__cause__
-    while cause is not None and not any(cause is each for each in found):
-        found.append(cause)
-        cause = cause.__cause__
-    return found
-
-
 def local_failure(error: BaseException, mark: str) -> PenstockError:
     """The error to raise on the driver for what Spark raised there, with its cause."""
     text = str(error)
-    _, found, details = text.partition(f"{mark} ")
-    try:
-        return _read(details) if found else _by_spark(error, text)
-    except Exception:  # cut off on its way, say
-        return _from(error, JobExecutionError(text.partition("\nDetails for the driver: ")[0].strip()))
-
-
-def _read(details: str) -> PenstockError:
-    data, _ = json.JSONDecoder().raw_decode(details)
-    errors = [from_data(each) for each in (data["failure"], *data["causes"])]
-    for effect, cause in zip(errors, [*errors[1:], None], strict=True):
-        effect.__cause__ = cause
-    failure = errors[0]
-    assert isinstance(failure, PenstockError)
-    return failure
-
-
-def _by_spark(error: BaseException, text: str) -> JobExecutionError:
-    """The error for what no task of ours has raised."""
-    if "spark.driver.maxResultSize" in text:
-        message = (
+    _, marked, details = text.partition(f"{mark} ")
+    if marked:
+        try:
+            return _read_failure(details)
+        except Exception:  # cut off on its way, say
+            failure = JobExecutionError(text.partition("\nDetails for the driver: ")[0].strip())
+    elif "spark.driver.maxResultSize" in text:
+        failure = JobExecutionError(
             "The job prints or collects more than Spark's driver has memory for. Write to files instead, or set "
             "spark.driver.memory to six times as much as the job prints and collects (spark.driver.maxResultSize is a "
             "fifth of it, unless you set that too)."
         )
     else:
         what = " ".join(filter(None, [advice(text), f"{type(error).__name__}: {text.strip()}"]))
-        message = f"Spark could not run the job: {what}"
-    return _from(error, JobExecutionError(message))
-
-
-def _from(error: BaseException, failure: JobExecutionError) -> JobExecutionError:
+        failure = JobExecutionError(f"Spark could not run the job: {what}")
     failure.__cause__ = error
+    return failure
+
+
+def _read_failure(details: str) -> PenstockError:
+    data, _ = json.JSONDecoder().raw_decode(details)
+    failure, *causes = (_from_data(described) for described in (data["failure"], *data["causes"]))
+    for effect, cause in zip([failure, *causes], [*causes, None], strict=True):
+        effect.__cause__ = cause
+    assert isinstance(failure, PenstockError)
     return failure
 
 
@@ -117,6 +125,88 @@ _NEEDS: dict[tuple[str, ...], str] = {
 
 
 def advice(text: str) -> str:
-    """What to do about a Python that Spark's workers cannot run tasks with; nothing where the text is of something
-    else."""
+    """What to do about a Python that Spark's workers cannot run tasks with; "" if the text is of something else."""
     return next((needs for signs, needs in _NEEDS.items() if any(sign in text for sign in signs)), "")
+
+
+def _as_data(error: BaseException) -> dict[str, Any]:
+    """An exception as data for JSON; its causes are not in it."""
+    notes = [_bounded(note) for note in getattr(error, "__notes__", ()) if isinstance(note, str)]
+    data: dict[str, Any] = {"kind": f"{type(error).__module__}.{type(error).__qualname__}", "notes": notes}
+    if isinstance(error, StandInError):
+        return {**data, "kind": error.kind, "text": error.text, "traceback": error.traceback}
+    if isinstance(error, PenstockError) and type(error).__module__.split(".")[0] == "penstock":
+        name = next(cls.__name__ for cls in type(error).__mro__ if _OURS.get(cls.__name__) is cls)
+        attributes = {key: _plain(value) for key, value in vars(error).items() if key in _ATTRIBUTES}
+        return {**data, "penstock": name, "text": _bounded(str(error)), "attributes": attributes}
+    arguments = _arguments(error)
+    if arguments is not None:
+        return {**data, "arguments": arguments}
+    return {**data, "text": text_of(error), "traceback": user_traceback(error)}
+
+
+def _from_data(data: Mapping[str, Any]) -> Exception:
+    """The exception that data of :func:`_as_data` describe; a stand-in if they are of a class that is in no table."""
+    error: Exception
+    if "penstock" in data:
+        cls, message = _OURS[data["penstock"]], str(data["text"])
+        error = cls.__new__(cls, message)
+        Exception.__init__(error, message)  # whatever else its constructor asks for
+        vars(error)["flink_class"] = None
+        for key in set(_ATTRIBUTES).intersection(data["attributes"]):
+            setattr(error, key, _read(data["attributes"][key]))
+    elif "arguments" in data and data["kind"].startswith("builtins."):
+        error = _BUILT_IN[data["kind"].removeprefix("builtins.")](*_read(data["arguments"]))
+    else:
+        error = StandInError(str(data["kind"]), str(data["text"]), str(data["traceback"]))
+    add: Callable[[str], None] | None = getattr(error, "add_note", None)  # from Python 3.11 on
+    for note in data["notes"] if add is not None else ():
+        add(str(note))  # type: ignore[misc]
+    return error
+
+
+def _arguments(error: BaseException) -> Any:
+    """The arguments that make a built-in exception again; None for any other, or if they are not plain."""
+    cls = type(error)
+    if _BUILT_IN.get(cls.__name__) is not cls:
+        return None
+    try:
+        given = error.__reduce__()[1]  # of an OSError these are more than its args
+        assert isinstance(given, tuple)
+        data = _plain(given)
+        again = cls(*_read(data))
+    except Exception:
+        return None
+    text = text_of(error)
+    same = type(again) is cls and (text_of(again) == text or len(text) >= _LONGEST)
+    return data if same else None
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A value as JSON has it; tuples and bytes are marked, as JSON has neither."""
+    if value is None or type(value) in (bool, int, float):
+        return value
+    if type(value) is str:
+        return _bounded(value)
+    if type(value) is bytes and len(value) <= _LONGEST:
+        return {"bytes": base64.b64encode(value).decode("ascii")}
+    if type(value) in (tuple, list) and depth < _DEEPEST and len(value) <= _LONGEST:
+        return {type(value).__name__: [_plain(item, depth + 1) for item in value]}
+    raise TypeError(f"a {type(value).__name__} is no plain value")
+
+
+def _read(data: Any) -> Any:
+    """The value of what :func:`_plain` gives."""
+    if not isinstance(data, dict):
+        return data
+    ((kind, value),) = data.items()
+    if kind == "bytes":
+        return base64.b64decode(value, validate=True)
+    return {"tuple": tuple, "list": list}[kind](map(_read, value))
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= 3 * _LONGEST:
+        return text
+    half = _LONGEST // 2
+    return f"{text[:half]} [… {len(text) - 2 * half} characters …] {text[-half:]}"

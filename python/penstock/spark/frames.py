@@ -1,10 +1,7 @@
 """DataFrames of the user's as sources, and tables of records as DataFrames, without a row on the driver.
 
-**Reading.** Partitions of a DataFrame become subtasks of its source, in the stage that level 0 is anyway: more
-partitions than subtasks are put together, and subtasks beyond the partitions read nothing.
-
-**Writing.** The rows of tables wait on the executors, in memory and on disk, until all tasks have succeeded; then each
-table is written, and then the job's files become visible.
+Partitions of a DataFrame become subtasks of its source. The rows of tables wait on the executors until all tasks have
+succeeded; then each table is written, and then the job's files become visible.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ def is_connect(session: Any) -> bool:
 def read(session: Any, deployment: Deployment, run: Run, schema: str, frames: Mapping[int, Any]) -> Any:
     """The first level of a job: a partition for each slot, in order."""
     pieces: list[tuple[Any, Run]] = []
-    empty, numbers = 0, _without_rows(run)
+    empty = 0
     for vertex in deployment.levels[0]:
         empty += vertex.parallelism
         if vertex.index in frames:
@@ -55,21 +52,27 @@ def read(session: Any, deployment: Deployment, run: Run, schema: str, frames: Ma
                 raise JobExecutionError(
                     f"The DataFrame of the operator {vertex.operators[0].name!r} cannot be read: {told(error)}."
                 ) from error
-            pieces += [(each, numbers) for each in _numbers(session, empty - vertex.parallelism)]
+            pieces += _without_rows(session, empty - vertex.parallelism, run)
             pieces += [(frame, run)] if partitions else []
             empty = vertex.parallelism - partitions
-    pieces += [(each, numbers) for each in _numbers(session, empty)]
+    pieces += _without_rows(session, empty, run)
     return reduce(lambda left, right: left.union(right), [frame.mapInArrow(task, schema) for frame, task in pieces])
 
 
 def _in_order(frame: Any, session: Any, parallelism: int, source: Any) -> tuple[Any, int]:
-    """A DataFrame as of :func:`_partitioned`, each partition in the order that its source asks for."""
+    """A DataFrame as of :func:`_partitioned`, each partition in the order that its source asks for. Of rows of files
+    that have been shuffled Spark does not know the file: they stay as they come."""
+    from pyspark.sql import functions as F
+
     if source.order is not None:
         frame, partitions = _partitioned(frame, session, parallelism)
-        return frame.sortWithinPartitions(_quoted(source.order)), partitions
+        column = source.order.replace("`", "``")
+        return frame.sortWithinPartitions(f"`{column}`"), partitions
     if not source.by_file or is_connect(session) or not scans_files(frame):
         return _partitioned(frame, session, parallelism)
-    frame, partitions = _partitioned(_with_places(frame), session, parallelism)
+    file, row = _PLACE
+    frame = frame.select("*", F.input_file_name().alias(file), F.monotonically_increasing_id().alias(row))
+    frame, partitions = _partitioned(frame, session, parallelism)
     return frame.sortWithinPartitions(*_PLACE).drop(*_PLACE), partitions
 
 
@@ -77,27 +80,8 @@ _PLACE = ("__penstock_file", "__penstock_row")
 """Columns that rows of files have on the way: the file, and a number that grows within it."""
 
 
-def _with_places(frame: Any) -> Any:
-    """A DataFrame of several files with the place of each row. Of one that has been shuffled Spark does not know the
-    file, and rows stay as they come."""
-    from pyspark.sql import functions as F
-
-    file, row = _PLACE
-    return frame.select("*", F.input_file_name().alias(file), F.monotonically_increasing_id().alias(row))
-
-
-def _quoted(column: str) -> str:
-    """The name of a column as Spark's expressions have it, whatever is in it."""
-    return f"`{column.replace('`', '``')}`"
-
-
-def _numbers(session: Any, slots: int) -> list[Any]:
-    """Partitions for tasks that read no DataFrame."""
-    return [session.range(0, slots, 1, slots)] if slots else []
-
-
-def _without_rows(run: Run) -> Run:
-    """What a task runs whose partition is there for its number only."""
+def _without_rows(session: Any, slots: int, run: Run) -> list[tuple[Any, Run]]:
+    """Partitions for tasks that read no DataFrame, and what they run."""
 
     def task(batches: Iterable[Any]) -> Iterator[Any]:
         for _ in batches:
@@ -105,14 +89,12 @@ def _without_rows(run: Run) -> Run:
         yield from run(())
 
     task.__name__ = run.__name__
-    return task
+    return [(session.range(0, slots, 1, slots), task)] if slots else []
 
 
 def _partitioned(frame: Any, session: Any, parallelism: int) -> tuple[Any, int]:
-    """A DataFrame of the job's session with at most so many partitions, and how many there are.
-
-    Over Spark Connect nobody can say how many a DataFrame has, so there is a shuffle, which keeps partitions whole.
-    """
+    """A DataFrame of the job's session with at most so many partitions, and how many there are. Over Spark Connect the
+    number is unknown, so there is a shuffle, which keeps partitions whole."""
     from pyspark.sql import functions as F
 
     frame = moved(frame, session)
@@ -121,9 +103,6 @@ def _partitioned(frame: Any, session: Any, parallelism: int) -> tuple[Any, int]:
         return frame.repartitionById(parallelism, number), parallelism
     partitions = frame.rdd.getNumPartitions()
     return (frame, partitions) if partitions <= parallelism else (frame.coalesce(parallelism), parallelism)
-
-
-# --- tables -------------------------------------------------------------------------------------------------------
 
 
 def spark_schema(table: Table) -> Any:
@@ -135,28 +114,24 @@ def spark_schema(table: Table) -> Any:
 
 
 def unpacking(table: Table, rows: Run | None = None) -> Run:
-    """The function by which ``mapInArrow`` gives the rows of a table; Spark shows its name. ``rows`` makes the batches,
-    of rows of the exchange; None: they are what it is given."""
+    """The function by which ``mapInArrow`` gives the Arrow batches of a table that rows of the exchange carry; Spark
+    shows its name. ``rows`` makes the batches of the exchange; None: they are what it is given."""
     number, schema = TABLE - table.sink.number, table.sink.schema
+    assert schema is not None, "the deployment knows it"
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        return unpacked(batches if rows is None else rows(batches), number, schema)
+        import pyarrow as pa
+
+        from penstock.connectors.spark.arrow_rows import arrow_schema
+
+        table_schema = arrow_schema(schema)
+        for batch in batches if rows is None else rows(batches):
+            for edge, data in zip(batch.column("edge").to_pylist(), batch.column("data"), strict=True):
+                if edge == number:
+                    yield pa.ipc.read_record_batch(data.as_buffer(), table_schema)
 
     run.__name__ = f"table_{table.sink.number}" if rows is None else rows.__name__
     return run
-
-
-def unpacked(batches: Iterable[Any], number: int, schema: Any) -> Iterator[Any]:
-    """The Arrow batches that rows of the exchange carry."""
-    import pyarrow as pa
-
-    from penstock.connectors.spark.arrow_rows import arrow_schema
-
-    own = arrow_schema(schema)
-    for batch in batches:
-        for edge, data in zip(batch.column("edge").to_pylist(), batch.column("data"), strict=True):
-            if edge == number:
-                yield pa.ipc.read_record_batch(data.as_buffer(), own)
 
 
 @contextlib.contextmanager
@@ -172,9 +147,8 @@ def waiting(frame: Any) -> Iterator[None]:
 
 
 def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
-    """Write all tables of a job, one after the other, each as its sink says. ``session`` is the user's, in which tables
-    are written. Not so over Connect: there neither this package nor the rows that wait are of another session than the
-    job's."""
+    """Write all tables of a job, one after the other, in ``session``, the user's. Not so over Connect, where the rows
+    that wait and this package are in the job's only."""
     written: list[str] = []
     for table in deployment.tables:
         rows = frame.where(f"edge = {TABLE - table.sink.number}").select("edge", "data")
@@ -183,7 +157,11 @@ def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
         try:
             _write(table, rows if is_connect(session) else moved(rows, session))
         except Exception as error:
-            raise _failure(table, error, written) from error
+            before = f"These sinks had been written before it and stay so: {', '.join(written)}. " if written else ""
+            raise JobExecutionError(
+                f"The sink {table.name!r} could not write to {table.sink.what}: {told(error)}. All tasks of the job "
+                f"had succeeded. {before}No file of the job's other sinks has become visible."
+            ) from error
         written.append(f"{table.name!r} ({table.sink.what})")
 
 
@@ -224,21 +202,13 @@ def _write(table: Table, rows: Any, *step: Any) -> None:
 def parameters(write: Callable[..., Any]) -> int:
     """How many positional arguments a function takes: the DataFrame, and perhaps version and owner."""
     try:
-        found = inspect.signature(write).parameters.values()
+        declared = inspect.signature(write).parameters.values()
     except (TypeError, ValueError):
         return 1
-    if any(each.kind is each.VAR_POSITIONAL for each in found):
+    if any(item.kind is item.VAR_POSITIONAL for item in declared):
         return 3
-    needed = (each for each in found if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD))
-    return max(1, sum(each.default is each.empty or each.name in ("batch_id", "version", "owner") for each in needed))
-
-
-def _failure(table: Table, error: Exception, written: list[str]) -> JobExecutionError:
-    before = f"These sinks had been written before it and stay so: {', '.join(written)}. " if written else ""
-    return JobExecutionError(
-        f"The sink {table.name!r} could not write to {table.sink.what}: {told(error)}. All tasks of "
-        f"the job had succeeded. {before}No file of the job's other sinks has become visible."
-    )
+    needed = (item for item in declared if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD))
+    return max(1, sum(item.default is item.empty or item.name in ("batch_id", "version", "owner") for item in needed))
 
 
 def told(error: Exception) -> str:
@@ -246,9 +216,3 @@ def told(error: Exception) -> str:
     lines = [line.removeprefix(": ") for line in str(error).strip().split("\n")]
     text = lines[min(len(lines) - 1, lines[0].startswith("An error occurred while calling"))].rstrip(".")
     return f"{type(error).__name__}: {text}"
-
-
-def only(deployment: Deployment) -> Table:
-    """The one table of a job that is nothing but a DataFrame."""
-    (table,) = deployment.tables
-    return table

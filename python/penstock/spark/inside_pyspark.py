@@ -1,7 +1,6 @@
-"""All that Penstock takes from inside pyspark and Spark: what they do not promise to keep.
+"""All that Penstock takes from inside pyspark and Spark: what they do not promise to keep, checked against 4.3.0.
 
-Each was checked against pyspark 4.3.0, and says what happens where a version does not have it. The public API is used
-where it is needed; nothing here imports pyspark before it is asked to.
+Each says what happens where a version does not have it. Nothing here imports pyspark before it is called.
 """
 
 from __future__ import annotations
@@ -19,22 +18,21 @@ CHECKED = "4.3.0"
 """The pyspark whose insides these are. ``tests/spark/test_inside_pyspark.py`` looks each up in the installed one."""
 
 DAEMON_SETTING = "spark.python.daemon.module"
-"""The module that Spark starts in the place of its own Python daemon. Documented nowhere; elsewhere it has no effect,
-and workers start as Spark's own daemon starts them. Checked against 4.3.0."""
+"""The module that Spark starts in the place of its own Python daemon. Elsewhere it has no effect."""
 
 SOCKET_SETTING = "spark.python.unix.domain.socket.enabled"
-"""Workers talk to the JVM over a Unix domain socket. Elsewhere it has no effect. Checked against 4.3.0."""
+"""Workers talk to the JVM over a Unix domain socket. Elsewhere it has no effect."""
 
 CHECKPOINT_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-"""A class of Spark's own by its name: the manager of checkpoints that any file system is good for. Where the class is
-not there, only a streaming query would notice, and Penstock starts none. Checked against 4.3.0."""
+"""The manager of checkpoints for which any file system is good. Without the class only a streaming query would notice,
+and Penstock starts none."""
 
 WORKER = "pyspark.worker"
-"""The module that runs in a worker, loaded once by our daemon for all of them. Checked against 4.3.0."""
+"""The module that runs in a worker, loaded once by our daemon for all of them."""
 
 ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
 """How the names of the archives begin that Spark puts on the path of its workers; the last has no Python in it.
-Elsewhere they stay on the path, which costs time only. Checked against 4.3.0."""
+Elsewhere they stay on the path, which costs time only."""
 
 LOOKS_FOR_PANDAS = "pyspark.testing.utils"
 """The module that pyspark's converters for the JVM import at its first call, and that looks for pandas."""
@@ -45,11 +43,8 @@ _PANDAS = threading.Lock()
 
 @contextlib.contextmanager
 def without_pandas() -> Iterator[None]:
-    """Build a plan without the check for pandas: it is replaced within the block.
-
-    ``mapInArrow`` hands over Arrow batches and needs no pandas, but shares a check with the functions that do. Where a
-    Spark version has the check elsewhere, it runs, and says what to install. Checked against 4.3.0.
-    """
+    """Within the block plans are built without the check for pandas, which ``mapInArrow`` shares with functions that
+    need pandas. Where a version has the check elsewhere, it runs, and says what to install."""
     from pyspark.sql.pandas import functions
 
     with _PANDAS:
@@ -65,9 +60,8 @@ def without_pandas() -> Iterator[None]:
 
 
 def import_quietly(*modules: str) -> None:
-    """Import modules of pyspark, which say that pandas is too new when they are imported; nobody has asked for pandas.
-    Who does, as by ``toPandas()``, is told then. A module that is not there, or cannot be imported, is left out: who
-    needs it says why. Checked against 4.3.0."""
+    """Import modules of pyspark without their warning that pandas is too new: who asks for pandas is told then. A
+    module that cannot be imported is left out: who needs it says why."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         for module in modules:
@@ -76,15 +70,13 @@ def import_quietly(*modules: str) -> None:
 
 
 def rebound(frame: Any, session: Any) -> Any:
-    """A DataFrame of Spark Connect, which is a plan without results, in another session of the same server.
-
-    Checked against 4.3.0. ``session`` is a clone of its own, where its views and functions are too."""
+    """A DataFrame of Spark Connect, which is a plan without results, in a clone of its session."""
     return type(frame)(frame._plan, session)
 
 
 def empty_frame(session: Any, schema: Any) -> Any:
-    """A DataFrame without rows. The public ``createDataFrame`` also makes the session the active one, and it is the
-    user who decides which that is. Checked against 4.3.0."""
+    """A DataFrame without rows. The public ``createDataFrame`` also makes the session the active one, which is for the
+    user to decide."""
     from pyspark.sql import DataFrame
 
     classic = session._jsparkSession
@@ -94,64 +86,61 @@ def empty_frame(session: Any, schema: Any) -> Any:
 
 
 def scans_files(frame: Any) -> bool:
-    """Whether a DataFrame is made of several files of one folder, or list of paths, and of nothing else: only then
-    Spark can say from which one a row is. The public ``inputFiles`` fetches each path by a call of its own, and nothing
-    public says whether there is a join. Checked against 4.3.0."""
+    """Whether a DataFrame is made of several files of one folder or list and of nothing else: only then Spark can say
+    from which one a row is. The public ``inputFiles`` makes a call per path, and nothing public tells of a join."""
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves().size()
     return leaves == 1 and len(frame._jdf.inputFiles()) > 1
 
 
 def runs_here() -> bool:
-    """Whether a Spark, or what is left of a stopped one, is in this process: the public ``getActiveSession`` knows that
-    of one thread only, and ``getOrCreate`` would start one. Checked against 4.3.0."""
+    """Whether a Spark, or what is left of a stopped one, is in this process: the public ``getActiveSession`` knows one
+    thread only, and ``getOrCreate`` would start one."""
     from pyspark import SparkContext
 
     return SparkContext._active_spark_context is not None
 
 
 def submitted() -> bool:
-    """Whether spark-submit has started this program: the JVM runs, and has the master and all settings. Where Spark
-    names the variable otherwise, a Spark of our own is started. Checked against 4.3.0."""
+    """Whether spark-submit has started this program: the JVM runs, and has the master and all settings. Where the
+    variable has another name, a Spark of our own is started."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def core_settings(session: Any) -> Any:
-    """Spark's own settings as the JVM holds them: the public ones are a copy, and reading ``spark.conf`` mixes in
-    defaults. Checked against 4.3.0."""
-    return session.sparkContext._jsc.sc().conf()
-
-
-def driver_memory(session: Any) -> int:
-    """Bytes of memory that the JVM of the driver may have, whatever has set them. Checked against 4.3.0."""
-    return session._jvm.java.lang.Runtime.getRuntime().maxMemory()
+def limit_results(session: Any, share: int) -> None:
+    """Let a job send a fraction of the memory that the driver's JVM may have, unless a limit is set, also by settings
+    files of Spark: the public settings are a copy, and ``spark.conf`` mixes in defaults."""
+    conf = session.sparkContext._jsc.sc().conf()
+    if not conf.contains("spark.driver.maxResultSize"):
+        memory = session._jvm.java.lang.Runtime.getRuntime().maxMemory()
+        conf.set("spark.driver.maxResultSize", f"{memory // share}b")
 
 
 def one_machine(master: str) -> bool:
-    """Whether a master runs its tasks beside the driver: ``local``, ``local[2,4]``, ``local-cluster[2,1,1024]``. The
-    names are documented, all but that of local-cluster. Checked against 4.3.0."""
+    """Whether a master runs its tasks beside the driver: ``local``, ``local[2,4]``, or ``local-cluster[2,1,1024]``,
+    which is not documented."""
     return master.partition("[")[0] in ("local", "local-cluster")
 
 
 def executor_hosts(session: Any) -> frozenset[str]:
-    """The hosts of Spark's executors and driver, which PySpark's status tracker does not say. Checked against 4.3.0."""
+    """The hosts of Spark's executors and driver, which PySpark's status tracker does not say."""
     tracker = session.sparkContext._jsc.sc().statusTracker()
     return frozenset(info.host() for info in tracker.getExecutorInfos())
 
 
 def jobs_of(context: Any, tag: str) -> list[int]:
-    """The jobs of Spark with a tag, by PySpark's status tracker unknown. Checked against 4.3.0."""
+    """The jobs of Spark with a tag, which PySpark's status tracker does not know."""
     return list(context._jsc.sc().statusTracker().getJobIdsForTag(tag))
 
 
 def stages_of(context: Any, job: int) -> list[int]:
-    """The stages of a job in the order in which they run, those that are skipped too. Checked against 4.3.0."""
-    found = context._jsc.sc().statusStore().job(job).stageIds()
-    return sorted(found.apply(index) for index in range(found.size()))
+    """The stages of a job in the order in which they run, skipped ones too."""
+    ids = context._jsc.sc().statusStore().job(job).stageIds()
+    return sorted(ids.apply(index) for index in range(ids.size()))
 
 
 def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
-    """The status of a stage, how often it was tried before, and its tasks as Spark's own REST interface gives them, in
-    one call; the store is there with Spark's pages switched off too. Checked against 4.3.0."""
+    """The status of a stage, how often it was tried before, and its tasks as Spark's REST interface gives them, in one
+    call. The store is there with Spark's pages switched off too."""
     store = context._jsc.sc().statusStore()
     last = store.lastStageAttempt(stage)
     status, tries = last.status().toString(), last.attemptId()
@@ -162,8 +151,7 @@ def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
 
 
 def ran_again(context: Any, tag: str) -> bool:
-    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost.
-    Checked against 4.3.0."""
+    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost."""
     tracker = context._jsc.sc().statusTracker()
     stages = (stage for job in tracker.getJobIdsForTag(tag) for stage in tracker.getJobInfo(job).get().stageIds())
     infos = map(tracker.getStageInfo, stages)
@@ -171,17 +159,16 @@ def ran_again(context: Any, tag: str) -> bool:
 
 
 def release(session: Any) -> None:
-    """End a session of Spark Connect that is not the user's, with all that was sent to it. Its public ``stop`` would
-    also end a server that this process has started. Where a version has it elsewhere, the session ends when the
-    server thinks it is idle. Checked against 4.3.0."""
+    """End a session of Spark Connect that is not the user's, with all that was sent to it. The public ``stop`` would
+    also end a server that this process started. Where a version has it elsewhere, the server ends idle sessions."""
     with contextlib.suppress(Exception):
         session.client.release_session()
         session.client.close()
 
 
 def end_jvm(seconds: float) -> None:
-    """End the JVM of this process, and wait until it has: it takes the end of its standard input for its own. Only
-    stopping Spark would let it live as long as Python. Checked against 4.3.0."""
+    """End the JVM of this process, by ending its standard input, and wait. After stopping Spark alone it would live as
+    long as Python."""
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway
@@ -191,7 +178,7 @@ def end_jvm(seconds: float) -> None:
 
 
 def fork_workers() -> None:
-    """What Spark's own daemon does, in this process: fork workers until Spark is gone. Checked against 4.3.0."""
+    """What Spark's own daemon does, in this process: fork workers until Spark is gone."""
     from pyspark.daemon import manager
 
     manager()
@@ -207,19 +194,18 @@ _LOST = (
 
 _NO_WORKER = "PythonWorkerFactory.create("
 """The call in Spark's stack that gets a worker from the Python daemon. It fails where the daemon, or the worker that it
-has forked, dies before the two know each other: by an EOFException without a word, or by one that was reading the port
-number. Where there is no such Python at all it fails, too, for good."""
+has forked, dies before they know each other, and where there is no such Python at all."""
 
 
 def lost_tasks(text: str) -> bool:
-    """Whether a job of Spark has failed by what was lost, and not by what its tasks did. Checked against 4.3.0."""
+    """Whether a job of Spark has failed by what was lost, and not by what its tasks did."""
     return any(sign in text for sign in (*_LOST, _NO_WORKER))
 
 
 def lost(text: str) -> str:
-    """A line for such a failure, without Java's stack, which the cause of the error has. Checked against 4.3.0."""
+    """A line for such a failure, without Java's stack, which the cause of the error has."""
     lines = (line.strip() for line in text.splitlines())
-    found = next((line for line in lines if any(sign in line for sign in _LOST)), "")
-    where = min((at for at in map(found.find, _LOST) if at >= 0), default=0)
-    why = found[where : where + 200].rstrip(" .:") or "Python's daemon, or a worker of it, ended while it started"
+    line = next((line for line in lines if any(sign in line for sign in _LOST)), "")
+    where = min((at for at in map(line.find, _LOST) if at >= 0), default=0)
+    why = line[where : where + 200].rstrip(" .:") or "Python's daemon, or a worker of it, ended while it started"
     return f"Spark has lost a process that ran tasks, or what they had sent ({why})."

@@ -1,8 +1,7 @@
 """From a deployment to DataFrames: one ``mapInArrow`` per level, one exact shuffle between two levels.
 
-Level 0 is one partition per source subtask. Level k runs slot i in partition i. A row of the exchange carries the slot
-that consumes it; ``repartitionById`` brings it there. A row for a later level, or for the driver, passes through the
-levels between as bytes: only its ``hop`` is rewritten, by Arrow.
+Level k runs slot i in partition i. A row of the exchange carries the slot that consumes it; ``repartitionById`` brings
+it there. A row for a later level, or for the driver, passes the levels between as bytes: only its ``hop`` is rewritten.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import os
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,6 @@ from penstock.runtime.usercode.shipped import shipped
 from penstock.spark.failures import remote_failure
 from penstock.spark.frames import read, spark_schema, unpacking
 from penstock.spark.inside_pyspark import without_pandas
-from penstock.spark.names import shortened
 from penstock.spark.step_level import keep, step_task
 
 if TYPE_CHECKING:
@@ -40,6 +38,8 @@ ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data b
 
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 512
+_LONGEST = 100
+"""Characters of a name that fit on Spark's pages."""
 
 
 def lower(
@@ -49,13 +49,16 @@ def lower(
     counts: Any = None,
     frames: Mapping[int, Any] | None = None,
 ) -> Any:
-    """The DataFrame whose rows are those for the driver, and of tables. ``table`` makes it a DataFrame of the rows of
-    this table alone, typed. ``frames`` are the DataFrames that sources read, by index of their vertex; None for the
-    deployment's."""
+    """The DataFrame whose rows are those for the driver and of tables, or of ``table`` alone, typed. ``frames`` are the
+    DataFrames that sources read, by index of their vertex; None for the deployment's."""
     frames = deployment.frames if frames is None else frames
     frame: Any = None
+    path = tuple(os.path.abspath(entry) for entry in sys.path)
+    mark = deployment.mark if table is None else None
     for index, vertices in enumerate(deployment.levels):
-        run, schema = level_function(_level(deployment, index, counts, marked=table is None)), ROW
+        following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
+        level = Level(index, vertices, following, deployment.job, path, deployment.steps, counts, mark)
+        run, schema = level_function(level), ROW
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
         if index > 0:
@@ -69,29 +72,27 @@ def lower(
 
 @dataclass(frozen=True)
 class Level:
-    """One level, as it travels to the executors. ``mark`` is what a failure is written behind for the driver; None
-    where the user of the DataFrame reads it."""
+    """One level, as it travels to the executors."""
 
-    index: int  # of the level
+    index: int
     vertices: tuple[VertexConfig, ...]  # that run in it, in order of their slots
     following: int  # slots of the next level, 1 after the last
     job: JobConfig  # what all tasks share
     path: tuple[str, ...]  # the driver's module path, for functions in modules beside the program
     steps: bool = False  # whether the job runs in steps
-    counts: Any = None  # the accumulator that its tasks add to what they have counted, if there is one
-    mark: str | None = None
+    counts: Any = None  # the accumulator to which its tasks add what they have counted
+    mark: str | None = None  # written before a failure for the driver; None where the user of the DataFrame reads it
 
 
-def _level(deployment: Deployment, index: int, counts: Any = None, *, marked: bool = True) -> Level:
-    following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
-    path = tuple(os.path.abspath(entry) for entry in sys.path)
-    job, steps, mark = deployment.job, deployment.steps, deployment.mark if marked else None
-    return Level(index, deployment.levels[index], following, job, path, steps, counts, mark)
+def shortened(names: Sequence[str]) -> str:
+    """The names of the chains of a level for Spark's pages."""
+    text = " | ".join(names)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """The function that ``mapInArrow`` runs in each partition; Spark shows its name. In a DataFrame, whose jobs
-    have the names that its user gives them, the name of the program is in it."""
+    """The function that ``mapInArrow`` runs in each partition; Spark shows its name, in a DataFrame of the user's with
+    that of the program."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         return run_level(level, batches)
@@ -103,7 +104,7 @@ def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
 def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     """Run the slot of this partition over its Arrow batches."""
-    from pyspark import TaskContext
+    from pyspark import SparkFiles, TaskContext
 
     known = set(sys.path)
     sys.path.extend(entry for entry in level.path if entry not in known and os.path.exists(entry))
@@ -112,14 +113,16 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     slot = context.partitionId()
     vertex, subtask = in_slot(level.vertices, slot)
     try:
-        with shipped(_archive(level.job.shipped)), fewer_collections():
+        archive = level.job.shipped
+        with shipped(None if archive is None else SparkFiles.get(archive)), fewer_collections():
             task: Any
             if level.steps:
                 task = step_task(vertex, subtask, context, level.job)
             else:
                 task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
                 task.begin(ONLY_STEP)
-            with _listening(task, level):
+            spoken = getattr(task, "spoken", None) if level.job.settings.pyflink else None
+            with nullcontext() if spoken is None else spoken.listening():  # what user code prints goes to the driver
                 yield from _run_task(task, level, slot, batches)
             if level.counts is not None and not level.steps:
                 level.counts.add([(level.job.job_id, vertex.index, subtask, task.counters())])
@@ -127,19 +130,6 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
                 keep(task, vertex, subtask, level.job)
     except (JobExecutionError, InvalidProgramError, StateError) as error:
         raise remote_failure(error, level.mark) from None
-
-
-def _listening(task: Any, level: Level) -> AbstractContextManager[None]:
-    """Within the block what user code prints goes to the driver, if the program wants that."""
-    spoken = getattr(task, "spoken", None)
-    return spoken.listening() if spoken is not None and level.job.settings.pyflink else nullcontext()
-
-
-def _archive(name: str | None) -> str | None:
-    """The archive with the program's files, as Spark has brought it here."""
-    from pyspark import SparkFiles
-
-    return None if name is None else SparkFiles.get(name)
 
 
 def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Iterator[Any]:
@@ -157,30 +147,19 @@ def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Ite
 
 
 def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
-    """The rows that this level consumes, and a batch of those that pass through, with their next hop.
-
-    Not by ``pyarrow.compute``, which would import pandas, if it is there, into every worker.
-    """
+    """The rows that this level consumes, and a batch of those that pass through, with their next hop. Without
+    ``pyarrow.compute``, which would import pandas, if it is there, into every worker."""
     levels = batch.column("level").to_pylist()
-    passing = [index for index, each in enumerate(levels) if each != level.index]
-    if not passing:  # the usual case, without a copy
-        return _rows(batch), None
-    own = [index for index, each in enumerate(levels) if each == level.index]
-    return _rows(_taken(batch, own)), _next_hop(_taken(batch, passing), level)
-
-
-def _taken(batch: Any, indices: list[int]) -> Any:
-    return batch.take(_integers(indices, pa.int32(), "i"))
-
-
-def _rows(batch: Any) -> list[Row]:
-    return list(map(Row, *(batch.column(name).to_pylist() for name in Row._fields)))
-
-
-def _next_hop(batch: Any, level: Level) -> Any:
-    """Rows for the next level go to their slot, which it has; others anywhere that is fixed."""
-    hops = (slot % level.following for slot in batch.column("slot").to_pylist())
-    return batch.set_column(0, batch.schema.field(0), _integers(hops, pa.int32(), "i"))
+    others = [index for index, number in enumerate(levels) if number != level.index]
+    passing = None
+    if others:  # rarely; otherwise there is no copy
+        passing = batch.take(_integers(others, pa.int32(), "i"))
+        # rows for the next level go to their slot, which it has; others anywhere that is fixed
+        hops = (slot % level.following for slot in passing.column("slot").to_pylist())
+        passing = passing.set_column(0, batch.schema.field(0), _integers(hops, pa.int32(), "i"))
+        consumed = (index for index, number in enumerate(levels) if number == level.index)
+        batch = batch.take(_integers(consumed, pa.int32(), "i"))
+    return list(map(Row, *(batch.column(name).to_pylist() for name in Row._fields))), passing
 
 
 def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
@@ -202,7 +181,7 @@ def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
 
 def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
     *numbers, sequence, data = zip(*rows, strict=True)
-    hop = [(slot if row.level == DRIVER else row.slot) % level.following for row in rows]  # as in _next_hop
+    hop = [(slot if row.level == DRIVER else row.slot) % level.following for row in rows]  # as in _split
     arrays = [_integers(values, pa.int32(), "i") for values in (hop, *numbers)]
     arrays += [_integers(sequence, pa.int64(), "q"), _bytes(data)]
     return pa.RecordBatch.from_arrays(arrays, names=["hop", *Row._fields])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import os
 import re
@@ -12,30 +13,28 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigurationError
 from penstock.job.shipped_files import same_python
 from penstock.spark import inside_pyspark
-from penstock.spark.class_archive import java_options
 
 _NOTICES = (b"WARNING: Using incubator modules",)
 
 
-def quiet_py4j() -> None:
-    """Keep py4j's notices out of a program's log, which it may have on its standard output; its warnings stay, and so
-    does the level that a program has given it."""
-    logger = logging.getLogger("py4j")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.WARNING)
-
-
 @contextlib.contextmanager
 def quiet_start() -> Iterator[None]:
-    """Within the block, new processes get a standard error whose lines are forwarded to ours, but for the notices.
+    """Within the block, new processes get a standard error whose lines are forwarded to ours, until the last of them
+    ends, but for notices that Java prints before any of its options can say otherwise."""
 
-    Java prints them before any of its options can say otherwise. The forwarding ends when the last such process does.
-    """
+    def forward() -> None:
+        with contextlib.suppress(OSError), os.fdopen(reader, "rb", buffering=0) as lines, os.fdopen(ours, "wb") as out:
+            for line in lines:
+                if not line.startswith(_NOTICES):
+                    out.write(line)
+                    out.flush()
+
     try:
         ours = os.dup(2)
     except OSError:  # no standard error at all
@@ -45,7 +44,7 @@ def quiet_start() -> Iterator[None]:
     sys.stderr.flush()
     os.dup2(writer, 2)
     os.close(writer)
-    threading.Thread(target=_forward, args=(reader, ours), daemon=True, name="penstock-stderr").start()
+    threading.Thread(target=forward, daemon=True, name="penstock-stderr").start()
     try:
         yield
     finally:
@@ -53,23 +52,13 @@ def quiet_start() -> Iterator[None]:
         os.dup2(ours, 2)
 
 
-def _forward(reader: int, target: int) -> None:
-    with contextlib.suppress(OSError), os.fdopen(reader, "rb", buffering=0) as lines, os.fdopen(target, "wb") as out:
-        for line in lines:
-            if not line.startswith(_NOTICES):
-                out.write(line)
-                out.flush()
-
-
 _LOG = logging.getLogger("penstock")
 
 DEFAULT_MASTER = "local[*,4]"
-"""All cores, and up to three failures per task: without the 4 a task that lost its Python worker would not be
-retried."""
+"""All cores, and up to three failures per task, so that a task that lost its Python worker is retried."""
 
 OLDEST, NEWEST = (4, 1), (4, 3)
-"""Versions of Spark that Penstock runs on: 4.1 is the first with ``repartitionById``; all that is newer than the newest
-that was tried may run, up to 5."""
+"""The first Spark with ``repartitionById``, and the newest that was tried; later ones may run, up to 5."""
 
 STATIC = {
     "spark.app.name": "penstock",
@@ -84,18 +73,16 @@ STATIC = {
 """Settings of a session of our own, unless the user sets them."""
 
 RESULT_SHARE = 5
-"""A job may send this fraction of the driver's memory to the driver, unless ``spark.driver.maxResultSize`` is set. A
-result takes about four times its size there, and one that does not fit makes the job hang for ever; Spark's own limit
-is 1 GiB, which is all the memory that its driver has by default."""
+"""A job may send this fraction of the driver's memory to the driver, unless ``spark.driver.maxResultSize`` is set: a
+result takes four times its size there, and a job whose result does not fit hangs. Spark's own limit is 1 GiB."""
 
 LOCAL = {inside_pyspark.DAEMON_SETTING: "penstock.spark.daemon"}
-"""Settings of a session of our own where its workers have this Python and this package. With the daemon a worker
-takes a tenth of the CPU time to start, and a task 45 ms less."""
+"""Settings of a session of our own whose workers have this Python and package: a worker starts in a tenth of the CPU
+time, and a task takes 45 ms less."""
 
 JVM_OPTIONS = "-XX:+UseSerialGC"
 LOCAL_JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""The quick compiler only, where the JVM lives as long as the program: start-up takes 30 % less CPU, and a job's work
-is in Python. ``spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=4`` undoes it."""
+"""The quick compiler only, where the JVM lives as long as the program: start-up takes 30 % less CPU."""
 
 PER_JOB = {
     "spark.sql.adaptive.enabled": "false",
@@ -114,49 +101,57 @@ WITH_FRAMES = {
 
 
 def open_session(master: str | None, config: Mapping[str, str], python: str | None = None) -> Any:
-    """The SparkSession of this process, started if there is none. ``master`` is the Spark master URL; None takes
-    ``spark.master`` of the configuration, then that of ``spark-submit`` if it has started this program, then
-    :data:`DEFAULT_MASTER`. ``config`` are Spark settings; they win over ours. In a session that runs already they
-    are checked here and applied by :func:`job_session`. ``python`` is the Python of the workers, a path or a command;
-    None for the environment's PYSPARK_PYTHON, and else the one of this process."""
-    check_pyspark()
+    """The SparkSession of this process, started if there is none. ``config`` wins over our settings, and is checked
+    only if the session runs. ``master`` is by default that of the configuration or ``spark-submit``, ``python``, of the
+    workers, PYSPARK_PYTHON or the one of this process."""
+    import pyspark
+
+    check_version(pyspark.__version__)
     settings = {key: value for key, value in config.items() if key != "spark.master"}
     with _STARTING:
         return _opened(master or config.get("spark.master"), settings, python or settings.get("spark.pyspark.python"))
 
 
 _STARTING = threading.Lock()
-"""One thread at a time looks whether there is a session, and starts it."""
-
-
-def check_pyspark() -> None:
-    """See :func:`check_version`, of the PySpark that is installed."""
-    import pyspark
-
-    check_version(pyspark.__version__)
+_started: dict[str, str] = {}
+"""The settings that the session of our own was started with."""
 
 
 def _opened(wanted: str | None, settings: dict[str, str], python: str | None) -> Any:
     remote = os.environ.get("SPARK_REMOTE") if wanted is None else wanted if wanted.startswith("sc://") else None
     if remote:
         return _connected(remote, settings, python)
-    running = _running()
-    if running is not None:
-        _check_master(running, wanted)
-        check_settings(running, settings, _started)
-        check_python(running, python)
-        return running
-    if inside_pyspark.submitted():
-        return _as_submitted(wanted, settings, python)
-    check_java()
-    _check_jars(settings.get("spark.jars", ""))
+    from pyspark.sql import SparkSession
+
+    if inside_pyspark.runs_here():
+        session = SparkSession.builder.getOrCreate()  # without options it changes nothing
+        running = session.sparkContext.master
+        if wanted not in (None, running):
+            raise ConfigurationError(
+                f"The master {wanted!r} was asked for, but a Spark with the master {running!r} runs in this process "
+                "already, and there can be one only. Stop it first, or leave the master out."
+            )
+        check_settings(session, settings, _started)
+        check_python(session, python)
+        return session
+    submitted = inside_pyspark.submitted()
+    if not submitted:
+        check_java()
+        _check_jars(settings.get("spark.jars", ""))
+        logger = logging.getLogger("py4j")
+        if logger.level == logging.NOTSET:  # its notices do not belong into a program's log
+            logger.setLevel(logging.WARNING)
     if python is not None:
         os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run whatever python3 the path finds
-    quiet_py4j()
-    session = _start(wanted or DEFAULT_MASTER, settings)
+    if submitted:  # the master, the settings and the log are there; what the program says comes first
+        builder = SparkSession.builder if wanted is None else SparkSession.builder.master(wanted)
+        session = builder.config(map=dict(settings)).getOrCreate()
+    else:
+        session = _start(wanted or DEFAULT_MASTER, settings)
     _started.clear()
     _started.update(settings)
+    inside_pyspark.limit_results(session, RESULT_SHARE)
     return session
 
 
@@ -181,28 +176,6 @@ def _connected(server: str, settings: dict[str, str], python: str | None) -> Any
     check_settings(session, settings)
     check_python(session, python)
     return session
-
-
-_started: dict[str, str] = {}
-"""The settings that the session of our own was started with."""
-
-
-def _running() -> Any:
-    """The session of the Spark that runs in this process, if one does. Without options getOrCreate changes nothing."""
-    if not inside_pyspark.runs_here():
-        return None
-    from pyspark.sql import SparkSession
-
-    return SparkSession.builder.getOrCreate()
-
-
-def _check_master(session: Any, wanted: str | None) -> None:
-    running = session.sparkContext.master
-    if wanted is not None and wanted != running:
-        raise ConfigurationError(
-            f"The master {wanted!r} was asked for, but a Spark with the master {running!r} runs in this process "
-            "already, and there can be one only. Stop it first, or leave the master out."
-        )
 
 
 def check_settings(session: Any, config: Mapping[str, str], started_with: Mapping[str, str] | None = None) -> None:
@@ -232,22 +205,6 @@ def check_python(session: Any, python: str | None) -> None:
         )
 
 
-def _as_submitted(wanted: str | None, settings: Mapping[str, str], python: str | None) -> Any:
-    """A session on the Spark that ``spark-submit`` has configured: its master, its settings, its log. What the program
-    says itself comes first, as for any program of Spark's."""
-    from pyspark.sql import SparkSession
-
-    if python is not None:
-        os.environ["PYSPARK_PYTHON"] = python
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # as in a Spark of our own
-    builder = SparkSession.builder if wanted is None else SparkSession.builder.master(wanted)
-    session = builder.config(map=dict(settings)).getOrCreate()
-    _started.clear()
-    _started.update(settings)
-    _limit_results(session)
-    return session
-
-
 def _start(master: str, settings: Mapping[str, str]) -> Any:
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
@@ -269,16 +226,32 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
                 f"Spark did not start with the master {master!r}: {error}. Its own message stands above; usual "
                 "causes are a Java older than 17, too little memory, or a wrong setting."
             ) from error
-    _limit_results(session)
     return session
 
 
-def _limit_results(session: Any) -> None:
-    """See :data:`RESULT_SHARE`. The settings files of a Spark installation, too, can set limit and memory, so both are
-    asked for once Spark has started."""
-    conf = inside_pyspark.core_settings(session)
-    if not conf.contains("spark.driver.maxResultSize"):
-        conf.set("spark.driver.maxResultSize", f"{inside_pyspark.driver_memory(session) // RESULT_SHARE}b")
+def archive_path() -> Path | None:
+    """The file of Spark's classes as the JVM keeps them in memory, for this process's Java and Spark: with it a JVM
+    starts in half the CPU time, and without it nothing changes. ``penstock prepare`` makes it. None without a Java that
+    says which it is."""
+    import pyspark
+
+    java = shutil.which("java")
+    home = os.environ.get("JAVA_HOME") or (java and os.path.dirname(os.path.dirname(os.path.realpath(java))))
+    release = Path(os.path.realpath(home), "release") if home else None
+    if release is None or not release.is_file():
+        return None
+    spark = [pyspark.__version__, os.path.dirname(pyspark.__file__ or "")]
+    identity = "\0".join([str(release.parent), release.read_text(), *spark])
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "penstock")
+    return cache / f"spark-{pyspark.__version__}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsa"
+
+
+def java_options() -> str:
+    """What makes a JVM use the archive; "" without one, or with a blank in its path, at which Spark would cut."""
+    path = archive_path()
+    if path is None or not path.is_file() or " " in str(path):
+        return ""
+    return f" -XX:SharedArchiveFile={path} -Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
 def _check_jars(jars: str) -> None:
@@ -308,10 +281,14 @@ def check_java() -> None:
 
 
 def session_of(frames: Iterable[Any], given: Any = None) -> Any:
-    """The session of the user's in which a job runs: the one that was given, or that of the DataFrames it reads.
-    Returns None if there is neither."""
+    """The session of the user's in which a job runs: the one that was given, or that of the DataFrames it reads; None
+    if there is neither."""
     sessions = [*([] if given is None else [given]), *(frame.sparkSession for frame in frames)]
-    sparks = {_spark_of(session) for session in sessions}
+    sparks: set[str] = set()
+    for session in sessions:
+        connect = type(session).__module__.startswith("pyspark.sql.connect")
+        name = getattr(session, "session_id", None) if connect else None  # a Spark of its own
+        sparks.add(f"Spark Connect, session {name}" if name else "the Spark of this process")
     if len(sparks) > 1:
         raise ConfigurationError(
             f"The program reads DataFrames of several Sparks, or its own is another one ({', '.join(sorted(sparks))}). "
@@ -320,33 +297,24 @@ def session_of(frames: Iterable[Any], given: Any = None) -> Any:
     return sessions[0] if sessions else None
 
 
-def _spark_of(session: Any) -> str:
-    """What tells a Spark from others: over Spark Connect, each session is one of its own."""
-    name = getattr(session, "session_id", None) if type(session).__module__.startswith("pyspark.sql.connect") else None
-    return f"Spark Connect, session {name}" if name else "the Spark of this process"
-
-
 @cache
 def check_version(version: str, what: str = "The PySpark that is installed") -> None:
-    """Refuse a Spark that cannot run jobs, before it would lack a method; of one that was not tried the log says so."""
-    found = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-    if not OLDEST <= found < (NEWEST[0] + 1,):
+    """Refuse a Spark that cannot run jobs, before it would lack a method; warn of one that was not tried."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    oldest, newest = (".".join(map(str, bound)) for bound in (OLDEST, NEWEST))
+    if not OLDEST <= numbers < (NEWEST[0] + 1,):
         raise ConfigurationError(
-            f"{what} is {version}, and Penstock runs on Spark {_dotted(OLDEST)} to {_dotted(NEWEST)}. Install one of "
-            f"these, pip install 'pyspark>={_dotted(OLDEST)},<{NEWEST[0] + 1}', the version that the cluster has, or "
-            "run the program without Spark: --local, or PENSTOCK_EXECUTOR=local."
+            f"{what} is {version}, and Penstock runs on Spark {oldest} to {newest}. Install one of these, pip install "
+            f"'pyspark>={oldest},<{NEWEST[0] + 1}', the version that the cluster has, or run the program without "
+            "Spark: --local, or PENSTOCK_EXECUTOR=local."
         )
-    if found < NEWEST:
+    if numbers < NEWEST:
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         newer = "; no newer one is for Python 3.10" if sys.version_info < (3, 11) else ""
         _LOG.warning(
             "%s is %s. Penstock is tested with %s%s (this Python is %s). What Spark Connect needs is in %s only.",
-            *(what, version, _dotted(NEWEST), newer, python, _dotted(NEWEST)),
+            *(what, version, newest, newer, python, newest),
         )
-
-
-def _dotted(version: tuple[int, ...]) -> str:
-    return ".".join(map(str, version))
 
 
 def check_runs(session: Any) -> None:
@@ -355,9 +323,8 @@ def check_runs(session: Any) -> None:
 
 
 def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: Any = None) -> Any:
-    """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not change.
-    ``config`` are Spark settings for the child, where they can be set for one job. ``like`` is a session whose
-    settings at run time are the child's too, as its DataFrames need; None for none."""
+    """A child of the session for one job: adaptive execution off, tracebacks whole, ``config`` where it can be set for
+    one job, and the settings of ``like``, as its DataFrames need."""
     child = _child(session, like=like)
     wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
     for key, value in {**wanted, **PER_JOB, **(WITH_FRAMES if like is not None else {})}.items():

@@ -1,9 +1,7 @@
-"""What a job of Spark does, for :class:`~penstock.job.steps.progress.Progress`: a thread looks at the tasks of
-its stages now and then. Also the line on standard error.
+"""Runs a job of Spark for its rows; a thread tells :class:`~penstock.job.steps.progress.Progress` what its tasks do.
 
-A level is a stage, a task is a slot of it: so the last stages of the job are the levels, in order, and the number of a
-partition is that of a slot. Spark's status store knows all tasks, with its pages switched off too, and gives them as
-JSON by one call; over Connect there is none, and nothing is seen before the end.
+The last stages of the job are the levels, in order, and the number of a partition is that of a slot. Over Connect there
+is no status store, and nothing is seen before the end.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.jobs.job_control import JobControl
@@ -22,17 +19,17 @@ from penstock.job.steps.progress import Progress
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
-from penstock.spark.job_tags import cancellable, tag_of
-from penstock.spark.names import described, description
 
 if TYPE_CHECKING:
     from penstock.plan.types import ExecutionState
 
+_AGAIN = 0.1
+"""Seconds between two interruptions: a stage that was just about to start has not seen the first."""
 _INTERVAL = 0.25
 _SHARE = 20
 """A look may take a twentieth of the time: with very many tasks there are fewer looks."""
 _LONG = 1
-"""Seconds from which on it is said what a stage waits for."""
+"""Seconds after which progress names the stage that is waited for; most steps are over by then."""
 _WIDTH = 78
 _STATES: Mapping[str, ExecutionState] = {
     "PENDING": "SCHEDULED",
@@ -43,24 +40,57 @@ _STATES: Mapping[str, ExecutionState] = {
 }
 
 
+def tag_of(control: JobControl) -> str:
+    """The tag of every job of Spark that belongs to this run."""
+    return f"penstock-{control.job_id}"
+
+
+def context_of(session: Any) -> Any:
+    """The session's SparkContext; None over Spark Connect, which has none."""
+    try:
+        return session.sparkContext
+    except Exception:
+        return None
+
+
 @contextlib.contextmanager
-def followed(
-    session: Any,
-    deployment: Deployment,
-    control: JobControl,
-    progress: Progress,
-    *,
-    tag: str | None = None,
-    line: bool | None = None,
+def cancellable(session: Any, control: JobControl) -> Iterator[None]:
+    """Within the block, what this thread starts in a session is interrupted when the job should be cancelled. A tag,
+    unlike Spark's job group, leaves alone what the user has set."""
+    tag, ended = tag_of(control), threading.Event()
+    spark = context_of(session)
+    if spark is None:
+        add, remove, cancel = session.addTag, session.removeTag, session.interruptTag
+    else:  # a classic session's own tags are each thread's, so that no other could interrupt by them
+        add, remove, cancel = spark.addJobTag, spark.removeJobTag, spark.cancelJobsWithTag
+
+    def interrupt() -> None:
+        while not ended.is_set():
+            with contextlib.suppress(Exception):  # it has ended, or Spark has: both show where the job waits
+                cancel(tag)
+            ended.wait(_AGAIN)
+
+    def act() -> None:
+        threading.Thread(target=interrupt, daemon=True, name="penstock-cancel").start()
+
+    with control.on_cancel(act):
+        add(tag)
+        try:
+            yield
+        finally:
+            ended.set()
+            remove(tag)
+
+
+@contextlib.contextmanager
+def _followed(
+    spark: Any, deployment: Deployment, control: JobControl, progress: Progress, tag: str | None, line: bool | None
 ) -> Iterator[None]:
-    """Within the block, one job of Spark runs a step; what its tasks do is told to ``progress``. ``tag`` is one that
-    no other job of Spark has; None: one that has run before may have the tag of the run. ``line`` is whether to show
-    a line on standard error, which disappears at the end; None: if that is a terminal. Where the job is shown already
-    there is none."""
-    stages = _stages(session, deployment, control, progress, tag)
-    if stages is None:
-        yield
-        return
+    """Within the block a job of Spark runs, whose tasks ``progress`` follows. The line disappears at the end; there is
+    none where the job is shown already."""
+    # other jobs of Spark may have the tag of the run
+    old = set(jobs_of(spark, tag_of(control))) if tag is None else set[int]()
+    stages = _Stages(spark, deployment, tag or tag_of(control), progress, old)
     shown = not control.shown and (sys.stderr.isatty() if line is None else line)
     ended = threading.Event()
     thread = threading.Thread(target=_watch, args=(stages, ended, shown), daemon=True, name="penstock-progress")
@@ -71,19 +101,6 @@ def followed(
         ended.set()
         thread.join()
         progress.waiting("")
-
-
-def _stages(
-    session: Any, deployment: Deployment, control: JobControl, progress: Progress, tag: str | None
-) -> _Stages | None:
-    try:
-        spark = session.sparkContext
-    except Exception:  # Spark Connect has no SparkContext
-        return None
-    if tag is not None:
-        return _Stages(spark, deployment, tag, progress, set())
-    tag = tag_of(control)
-    return _Stages(spark, deployment, tag, progress, set(jobs_of(spark, tag)))
 
 
 class _Stages:
@@ -118,8 +135,11 @@ class _Stages:
 
     def _told(self, level: int, tries: int, tasks: list[dict[str, Any]]) -> None:
         done = sum(task["status"] == "SUCCESS" for task in tasks)
-        self.line = _line(level, done, self._deployment)
-        if time.monotonic() - self._began >= _LONG:  # most steps are over by then
+        levels, slots = self._deployment.levels, self._deployment.slots(level)
+        names = ", ".join(vertex.name for vertex in levels[level])
+        text = f"stage {level + 1}/{len(levels)}, {done}/{slots} tasks: {names}"
+        self.line = text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+        if time.monotonic() - self._began >= _LONG:
             self._progress.waiting(f"tasks, which Spark counts as they end: {self.line}")
         worked: dict[tuple[int, int], float] = {}
         for task in sorted(tasks, key=lambda task: task["attempt"]):
@@ -149,19 +169,8 @@ def _watch(stages: _Stages, ended: threading.Event, shown: bool) -> None:
             looked = True
         pause = max(_INTERVAL, _SHARE * (time.perf_counter() - began))
         if shown and stages.line:
-            _write("" if over else stages.line)
-
-
-def _line(level: int, done: int, deployment: Deployment) -> str:
-    names = [vertex.name for vertex in deployment.levels[level]]
-    tasks = f"{done}/{deployment.slots(level)} tasks"
-    text = f"stage {level + 1}/{len(deployment.levels)}, {tasks}: {', '.join(names)}"
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(f"\r\x1b[K{text}")
-    sys.stderr.flush()
+            sys.stderr.write(f"\r\x1b[K{'' if over else stages.line}")
+            sys.stderr.flush()
 
 
 def driver_rows(
@@ -175,38 +184,41 @@ def driver_rows(
     tag: str | None = None,
     line: bool | None = None,
 ) -> Rows:
-    """Run the job; the rows that arrive at the driver. ``tag`` is the one that the caller has given to this run alone,
-    in a job of several."""
-    frame = frame.select(*Row._fields)
-    with (
-        _failures_told(control, deployment.mark),
-        cancellable(session, control),
-        described(session, description(deployment, step)),
-        followed(session, deployment, control, seen, tag=tag, line=line),
-    ):
-        batches = frame.toArrow().to_batches()
-    return _rows_of(batches)
-
-
-@contextmanager
-def _failures_told(control: JobControl, mark: str) -> Iterator[None]:
-    """Make of what Spark raises the error of the user's."""
+    """Run the job; the rows that arrive at the driver. ``tag`` is one that no other job of Spark has; None: that of the
+    run. ``line`` is whether to show a line on standard error; None: if that is a terminal."""
     from penstock.spark.failures import is_sparks, local_failure
 
+    frame, spark = frame.select(*Row._fields), context_of(session)
     try:
-        yield
+        with contextlib.ExitStack() as around:
+            around.enter_context(cancellable(session, control))
+            if spark is not None:
+                around.enter_context(_described(spark, deployment, step))
+                around.enter_context(_followed(spark, deployment, control, seen, tag, line))
+            batches = frame.toArrow().to_batches()
     except Exception as error:
-        control.check()  # what a cancelled job ends with is nobody's business
+        control.check()  # nobody asks how a cancelled job has ended
         if not is_sparks(error):
             raise
-        failure = local_failure(error, mark)
+        failure = local_failure(error, deployment.mark)
         raise failure from failure.__cause__
-
-
-def _rows_of(batches: list[Any]) -> Rows:
-    """The rows of Arrow batches, which go as they are read."""
     rows = Rows(Store())
-    while batches:  # rows are sorted by whoever reads them
+    while batches:  # these go as they are read; whoever reads the rows sorts them
         for row in map(Row, *(column.to_pylist() for column in batches.pop().columns)):
             rows.append(row)
     return rows
+
+
+@contextlib.contextmanager
+def _described(spark: Any, deployment: Deployment, step: int | None) -> Iterator[None]:
+    """Within the block Spark's pages show the name of the job, the step and the levels."""
+    from penstock.spark.lowering import shortened
+
+    levels = " ⇒ ".join(shortened([vertex.name for vertex in level]) for level in deployment.levels)
+    number = "" if step is None else f", step {step:,}"
+    before = spark.getLocalProperty("spark.job.description")
+    spark.setJobDescription(f"{deployment.job.name}{number}: {levels}")
+    try:
+        yield
+    finally:
+        spark.setLocalProperty("spark.job.description", before)

@@ -1,7 +1,7 @@
-"""A level of a job that runs in steps, as it runs on executors: the tasks of a partition, kept from step to step.
+"""A level of a job that runs in steps, on executors: the tasks of a partition, kept from step to step.
 
-Which step it is, and what each task is to do, comes with the job of Spark as a local property: the plan, and with it
-the functions of the levels, is the same for all steps.
+What each task is to do comes with the job of Spark as a local property: the plan, and with it the functions of the
+levels, is the same for all steps.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gc
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
@@ -47,22 +48,20 @@ def assignment_of(text: str, place: Place, job: JobConfig) -> Assignment | None:
     else:
         with configured(job.settings.storage_options):
             data = storage_of(text).get(text)
-    found = decode_value(data).get(place)
-    return None if found is None else decode_value(found)
+    assignment = decode_value(data).get(place)
+    return None if assignment is None else decode_value(assignment)
 
 
 class EndedTask:
     """A task that has ended in an earlier step: nothing comes, and nothing leaves."""
 
     def read(self, batches: Iterable[Any]) -> None:
-        """It reads nothing."""
+        pass
 
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Nothing is for it."""
         return iter(())
 
     def finish(self) -> Iterator[Row]:
-        """Nothing is left."""
         return iter(())
 
 
@@ -71,9 +70,8 @@ def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) 
     assignment = assignment_of(context.getLocalProperty(PROPERTY) or "=", (vertex.index, subtask), job)
     if assignment is None:
         return EndedTask()
-    task = TASKS.take(
-        _name(job, vertex, subtask), assignment, lambda: Task(vertex, subtask, context.attemptNumber(), job)
-    )
+    make = partial(Task, vertex, subtask, context.attemptNumber(), job)
+    task = TASKS.take(_name(job, vertex, subtask), assignment, make)
     task.begin(assignment)
     return task
 
@@ -86,9 +84,8 @@ def keep(task: Task | EndedTask, vertex: VertexConfig, subtask: int, job: JobCon
 
 
 def _look_for_cycles(large: bool) -> None:
-    """After some tasks, and at once where one that was made again leaves much behind. Otherwise all state that is kept
-    would be looked through after each task, and there are no cycles in it. What is there is not looked at until the
-    next time."""
+    """After some tasks, and at once where one that was made again leaves much behind: kept state, which has no cycles,
+    is not looked through after each task."""
     made, since = TASKS.made + TASKS.mended, _looked[1] + 1
     if since >= _BETWEEN or (large and made != _looked[0]):
         gc.unfreeze()
@@ -100,6 +97,5 @@ def _look_for_cycles(large: bool) -> None:
 
 
 def _name(job: JobConfig, vertex: VertexConfig, subtask: int) -> tuple[str, int, int]:
-    """By which a worker finds the task again; in another run with the same checkpoint directory functions may be
-    others, and in another plan of the same run chains."""
+    """By which a worker finds the task again: another run may have other functions, another plan other chains."""
     return f"{job.job_id}-{job.times}", vertex.index, subtask

@@ -1,12 +1,18 @@
-"""The tasks of a job that runs in steps, on Spark: a job of Spark for each step, over one and the same plan."""
+"""Runs the tasks of a job on Spark: of a bounded one as one step, of others by a job of Spark for each step.
+
+Of one step an accumulator brings the counters of finished tasks to whoever watches the job. The final counts come from
+the reports among the rows, of exactly the attempts whose rows were used. Workers load this too.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import threading
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from penstock.common.jobs.job_control import JobControl
 from penstock.errors import JobCancelledError, JobExecutionError, StepLostError, UnsupportedError
@@ -15,20 +21,109 @@ from penstock.job.steps.progress import Progress
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
+from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.failures import advice, is_sparks
+from penstock.spark.frames import waiting, write_tables
 from penstock.spark.inside_pyspark import lost, lost_tasks, ran_again
-from penstock.spark.shipped_code import check_places, context_of
-from penstock.spark.spark_job import driver_rows
+from penstock.spark.shipped_code import check_places
+from penstock.spark.spark_job import context_of, driver_rows
 from penstock.spark.step_level import PROPERTY, Place, encoded
 from penstock.spark.streams import FramePlans
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 
+if TYPE_CHECKING:
+    from pyspark.accumulators import Accumulator
+
+Counted = tuple[str, int, int, tuple[Any, ...]]
+"""Job, vertex, subtask, counters by operator."""
+
+_lock = threading.Lock()
+_accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by SparkContext: it never forgets one
+_jobs: dict[str, Progress] = {}
+
+
+@contextlib.contextmanager
+def counting(session: Any, progress: Progress) -> Iterator[Accumulator[list[Counted]] | None]:
+    """Within the block ``progress`` gets what tasks add to the accumulator; None over Spark Connect, which has none."""
+    spark = context_of(session)
+    if spark is None:
+        yield None
+        return
+    _jobs[progress.job_id] = progress
+    try:
+        with _lock:
+            if spark not in _accumulators:
+                _accumulators[spark] = spark.accumulator([], Tellers())
+        yield _accumulators[spark]
+    finally:
+        del _jobs[progress.job_id]
+
+
+class Tellers:
+    """Joins lists in tasks, and tells of them on the driver. The names are those of pyspark's ``AccumulatorParam``."""
+
+    def zero(self, value: list[Counted]) -> list[Counted]:
+        return []
+
+    def addInPlace(self, value1: list[Counted], value2: list[Counted]) -> list[Counted]:
+        for counted in value2:
+            job, vertex, subtask, counters = counted
+            if job not in _jobs:  # in a task, or too late
+                value1.append(counted)
+            else:
+                with contextlib.suppress(Exception):  # an error would end what serves all accumulators
+                    _jobs[job].sample(vertex, subtask, counters)
+        return value1
+
+
+class SparkOneStep:
+    """A ``Runner`` of a job that commits once."""
+
+    keeps_tasks = False
+
+    def __init__(
+        self, session: Any, own: Any, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
+    ) -> None:
+        self._session, self._own, self._deployment = session, own, deployment
+        self._control, self._seen, self._line = control, seen, line
+        self._frame: Any = None
+        self._kept = contextlib.ExitStack()  # the rows of tables, until they are written
+
+    def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
+        """The tasks read all that there is, whatever the assignments."""
+        from penstock.spark.lowering import lower
+
+        session, deployment = self._session, self._deployment
+        with counting(session, self._seen) as counts:
+            self._frame = frame = lower(session, deployment, counts=counts)
+            if deployment.tables:
+                self._kept.enter_context(waiting(frame))
+                frame = frame.where(f"edge > {TABLE}")
+            rows = driver_rows(session, frame, deployment, self._control, self._seen, line=self._line)
+        if context_of(session) is not None:  # while it ran, executors may have come on other hosts
+            with contextlib.ExitStack() as refused:
+                refused.callback(rows.close)
+                check_places(session, deployment)
+                refused.pop_all()
+        return rows
+
+    def write_tables(self) -> None:
+        if self._deployment.tables:
+            write_tables(self._frame, self._deployment, self._own)
+
+    def cancel(self) -> None:
+        """Spark's own tasks are interrupted by their tag."""
+
+    def forget(self, attempt: int) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._kept.close()
+
 
 class SparkSteps:
-    """Runs steps as jobs of Spark. ``line`` is whether to show a line on standard error; None: if that is a terminal.
-    Tasks are not
-    kept: which worker runs a subtask is Spark's choice, so each step leaves files for the next one."""
+    """A ``Runner`` of steps. Spark chooses which worker runs a subtask, so each step leaves files for the next."""
 
     keeps_tasks = False
 
@@ -56,14 +151,13 @@ class SparkSteps:
         self._frame = self._lower(frames={})  # of steps that read none
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.loop.Runner`."""
         try:
             check_places(self._session, self._deployment)
             return self._step(version, assignments)
         except ConnectionError as error:
             raise JobExecutionError(
-                "The JVM of Spark's driver does not answer any more: it was killed, or has had no memory left. What is "
-                "committed stands; run the program again, and it resumes from the same checkpoint directory."
+                "The JVM of Spark's driver no longer answers: it was killed, or ran out of memory. What is committed "
+                "stands. Run the program again to resume from the same checkpoint directory."
             ) from error
 
     def _step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
@@ -91,7 +185,6 @@ class SparkSteps:
 
     @contextlib.contextmanager
     def _told(self, version: int, assignments: Mapping[Place, Assignment], tag: str) -> Generator[None, None, None]:
-        """Within the block what this thread starts runs these assignments."""
         folder = next(iter(assignments.values())).folder
         assert folder is not None, "a job on Spark keeps its state in a folder"
         text, data = encoded(assignments, join(folder, f"step-{version}-{uuid.uuid4().hex[:8]}"))
@@ -109,14 +202,13 @@ class SparkSteps:
                     storage_of(text).delete([text])
 
     def write_tables(self) -> None:
-        """See :class:`penstock.job.steps.loop.Runner`. There are none here."""
+        """There are none here."""
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.loop.Runner`; Spark's own tasks are interrupted by their tag."""
+        """Spark's own tasks are interrupted by their tag."""
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.loop.Runner`. What workers keep is known by what the manifest says."""
+        """What workers keep is known by what the manifest says."""
 
     def close(self) -> None:
-        """See :class:`penstock.job.steps.loop.Runner`."""
         self._frames.close()

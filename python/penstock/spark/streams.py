@@ -1,30 +1,31 @@
 """Streaming DataFrames as sources of a job that runs in steps.
 
-Each is read by a streaming query of its own, whose ``foreachBatch`` only hands over: it gives the micro-batch to the
-loop of steps, and waits. A step takes what has been handed over, of one or several queries, and reads it beside
-the job's other sources; when the step counts, they continue. The next manifest has their offsets in it.
+Each is read by a streaming query, whose ``foreachBatch`` gives the micro-batch to the loop of steps, and waits. A step
+reads what has been handed over beside the job's other sources; when the step counts, the queries continue, and the next
+manifest has their offsets. A query's checkpoint is a temporary folder, laid out from the manifest at each start.
 
-So the loop has the reins, and nothing that a query writes down counts: its checkpoint is a temporary folder, laid out
-again from the manifest at every start (:mod:`.stream_checkpoint`).
+Source of the semantics: ``OffsetSeqLog``, ``CommitLog``, ``CompactibleFileStreamLog`` (Spark 4.3).
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 import time
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from penstock.errors import JobExecutionError, PenstockError
+from penstock.errors import JobExecutionError, PenstockError, UnsupportedError
 from penstock.job.deployment import Deployment
 from penstock.job.steps.source_plans import Plan, SourcePlan
 from penstock.job.temporary import TemporaryFolder
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import VertexConfig
 from penstock.spark.frames import moved, told
-from penstock.spark.stream_checkpoint import Checkpoint
 
 STREAM = "stream"
 """The one split of a streaming DataFrame; its position is that of its query."""
@@ -33,6 +34,97 @@ WHOLE = "whole"
 
 PATIENCE = 1.0
 """Seconds for a query to take note that it is to end."""
+
+LAID_OUT = 1
+"""The last batch that counts as done: an empty one behind all that was read, as sources repeat their last batch."""
+_COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
+_HEAD = 2
+"""Lines of offsets before those of sources: a version, and Spark's own data of the batch."""
+
+
+class Checkpoint:
+    """The folder of a query's checkpoint. ``seen`` are entries of logs of sources of files, as of :meth:`position`: a
+    log grows without an end, so its entries are kept as splits that have ended."""
+
+    def __init__(self, folder: Path, at: Mapping[str, Any] | None, seen: Iterable[str]) -> None:
+        self._folder = folder
+        self._logs: dict[int, int] = {}  # how far entries are known, by source
+        if at is not None:
+            self._lay_out(at, seen)
+
+    def _lay_out(self, at: Mapping[str, Any], seen: Iterable[str]) -> None:
+        lines = str(at["offsets"]).split("\n")
+        logs = {index for index, line in enumerate(lines[_HEAD:]) if _log_offset(line) is not None}
+        self._logs = dict.fromkeys(logs, LAID_OUT)
+        self._write("metadata", json.dumps({"id": str(uuid.uuid4())}))
+        for batch in range(LAID_OUT + 1):
+            log = json.dumps({"logOffset": batch}, separators=(",", ":"))
+            offsets = (log if index in logs else line for index, line in enumerate(lines[_HEAD:]))
+            self._write(f"offsets/{batch}", "\n".join((*lines[:_HEAD], *offsets)))
+            self._write(f"commits/{batch}", _COMMIT)
+        for name, text in at["sources"].items():
+            self._write(f"sources/{name}", text)
+        entries: dict[int, list[str]] = {index: ["v1"] for index in logs}
+        for line in seen:
+            index, _, entry = line.partition(" ")
+            entries[int(index)].append(json.dumps({**json.loads(entry), "batchId": 0}, separators=(",", ":")))
+        for index, own in entries.items():
+            self._write(f"sources/{index}/0", "\n".join(own))
+            self._write(f"sources/{index}/{LAID_OUT}", "v1")
+
+    def _write(self, name: str, text: str) -> None:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def position(self, batch: int) -> tuple[dict[str, Any], list[str]]:
+        """The position behind a batch that is running, and the entries that logs have got with it."""
+        if (self._folder / "state").exists():
+            raise UnsupportedError(
+                "The streaming DataFrame that from_spark() was given keeps state of Spark's own (an aggregation, "
+                "dropDuplicates, a join of streams, limit()), and a job that resumes from its manifest would have lost "
+                "it. Do that in the program instead: key_by() and what follows it."
+            )
+        text = (self._folder / "offsets" / str(batch)).read_text(encoding="utf-8")
+        lines = text.split("\n")
+        if lines[0] != "v1":
+            raise UnsupportedError(
+                f"The streaming query writes its offsets in the form {lines[0]!r}, and Penstock reads 'v1'. Leave the "
+                "setting spark.sql.streaming.queryEvolution.enableSourceEvolution out; operators are known by uid()."
+            )
+        seen: list[str] = []
+        for index, line in enumerate(lines[_HEAD:]):
+            newest = _log_offset(line)
+            if newest is not None:
+                seen += self._entries(index, newest)
+        return {"offsets": text, "sources": dict(self._others())}, seen
+
+    def _entries(self, index: int, newest: int) -> Iterator[str]:
+        """The entries that the log of a source has got since it was last asked."""
+        for number in range(self._logs.get(index, -1) + 1, newest + 1):
+            plain = self._folder / "sources" / str(index) / str(number)
+            path = plain if plain.exists() else plain.with_name(f"{number}.compact")  # with all that came before, too
+            for line in path.read_text(encoding="utf-8").split("\n")[1:]:
+                if line and json.loads(line)["batchId"] == number:
+                    yield f"{index} {line}"
+        self._logs[index] = newest
+
+    def _others(self) -> Iterator[tuple[str, str]]:
+        """What sources without such a log have written, by its place."""
+        root, logs = self._folder / "sources", set(map(str, self._logs))
+        for source in sorted(root.glob("*")):
+            files = (path for path in source.rglob("*") if path.is_file() and path.name[0] != ".")
+            for path in sorted(files) if source.name not in logs else ():
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+
+
+def _log_offset(line: str) -> int | None:
+    """How far a source of files has written its log; None for another source."""
+    try:
+        offset = json.loads(line)
+    except ValueError:  # "-": it has not begun
+        return None
+    return offset["logOffset"] if isinstance(offset, dict) and offset.keys() == {"logOffset"} else None
 
 
 class QueryLeft(Exception):
@@ -93,16 +185,13 @@ class Query:
         return self._handed
 
     def failed(self, what: str) -> JobExecutionError:
-        """The error for what Spark says."""
-        hint = (
-            " If it reads other sources than when the checkpoint directory was written, or in another order, begin "
-            "with another checkpoint directory."
-            if self._goes_on
-            else ""
-        )
-        return JobExecutionError(
-            f"The streaming DataFrame of the operator {self._name!r} cannot be read: {what}.{hint}"
-        )
+        text = f"The streaming DataFrame of the operator {self._name!r} cannot be read: {what}."
+        if self._goes_on:
+            text += (
+                " If it reads other sources than when the checkpoint directory was written, or in another order, begin "
+                "with another checkpoint directory."
+            )
+        return JobExecutionError(text)
 
     @property
     def over(self) -> bool:
@@ -110,7 +199,6 @@ class Query:
         return self._handed is None and not self._query.isActive and self._query.exception() is None
 
     def go_on(self) -> None:
-        """What was handed over has been read."""
         handed = self._handed
         if handed is not None:
             self._handed = None
@@ -123,7 +211,13 @@ class Query:
             if self._left:
                 return
             self._left = True
-        ending = threading.Thread(target=self._stop, name="penstock-query", daemon=True)
+
+        def end() -> None:
+            with contextlib.suppress(Exception):  # Spark may have been stopped, or be gone
+                if self._query.isActive:
+                    self._query.stop()
+
+        ending = threading.Thread(target=end, name="penstock-query", daemon=True)
         ending.start()
         with contextlib.suppress(Exception):
             until = time.monotonic() + PATIENCE
@@ -133,11 +227,6 @@ class Query:
             self._handed.done.set()
         ending.join()
         self._folder.remove()
-
-    def _stop(self) -> None:
-        with contextlib.suppress(Exception):  # Spark may have been stopped, or be gone
-            if self._query.isActive:
-                self._query.stop()
 
 
 class StreamPlan(SourcePlan):
@@ -162,7 +251,7 @@ class StreamPlan(SourcePlan):
         self._query = Query(frame, self.operator.name, at, self.over, once=once)
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`. How much a micro-batch holds is said by the options of Spark's source."""
+        """How much a micro-batch holds is for the options of Spark's source."""
         if self._taken is None and not self.over_for_good and (handed := self._query.handed()) is not None:
             self._take(handed)
         busy = self._taken is not None
@@ -185,8 +274,7 @@ class StreamPlan(SourcePlan):
             self.just_over += self._taken.seen
 
     def stepped(self) -> None:
-        """What has been handed over is read: the query continues. After a failure another one takes its place, which
-        begins where the last checkpoint is."""
+        """The query continues. After a failure another takes its place, which begins at the last checkpoint."""
         if self._taken is not None:
             self._taken = self.frame = None
             self._query.go_on()
@@ -195,7 +283,6 @@ class StreamPlan(SourcePlan):
         return self._once and self._query.over
 
     def give_up(self) -> None:
-        """End the query."""
         self._query.stop()
 
     def close(self) -> None:
@@ -215,12 +302,10 @@ class WholePlan(SourcePlan):
         return None if WHOLE in self.positions else self._frame
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """See :class:`SourcePlan`."""
         reading = Reading((), records, millis, last=True)
         return Plan((reading,) * self.vertex.parallelism, busy=not self.over_for_good)
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Iterable[str]) -> None:
-        """All of it."""
         self.positions[WHOLE] = 0, True
 
 
@@ -236,7 +321,6 @@ class FramePlans:
     ) -> SourcePlan:
         """See :class:`penstock.job.steps.source_plans.PlanFrame`."""
         frame = self._frames[vertex.index]
-        plan: StreamPlan | WholePlan
         if frame.isStreaming:
             plan = StreamPlan(vertex, positions, over, frame, self._session, once)
         else:
@@ -251,5 +335,4 @@ class FramePlans:
 
     def taken(self) -> dict[int, Any]:
         """The DataFrames that the next step reads, by index of their vertex."""
-        found = ((index, plan.frame) for index, plan in self._plans.items())
-        return {index: frame for index, frame in found if frame is not None}
+        return {index: plan.frame for index, plan in self._plans.items() if plan.frame is not None}
