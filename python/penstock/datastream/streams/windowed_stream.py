@@ -38,7 +38,7 @@ from penstock.runtime.usercode.functions import java_object, simple_name
 from penstock.runtime.windows import functions
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import CountEvictor, Evictor
-from penstock.runtime.windows.trigger import Trigger
+from penstock.runtime.windows.triggers import Trigger
 from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger
 
 if TYPE_CHECKING:

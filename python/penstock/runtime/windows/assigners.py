@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from penstock.common import checks
 from penstock.common.contexts import RuntimeContext
 from penstock.common.functions.state_descriptor import ValueStateDescriptor
-from penstock.common.serializer import TypeSerializer
+from penstock.common.serialization import TypeSerializer
 from penstock.common.time import Span, milliseconds_of
 from penstock.common.typeinfo import Types
 from penstock.errors import InvalidProgramError
