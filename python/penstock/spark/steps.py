@@ -61,7 +61,7 @@ def counting(session: Any, progress: Progress) -> Iterator[Accumulator[list[Coun
 
 
 class Tellers:
-    """Joins lists in tasks, and tells of them on the driver. The names are those of pyspark's ``AccumulatorParam``."""
+    """Joins lists in tasks, and reports them on the driver. The names are those of pyspark's ``AccumulatorParam``."""
 
     def zero(self, value: list[Counted]) -> list[Counted]:
         return []

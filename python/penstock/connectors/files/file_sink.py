@@ -1,9 +1,9 @@
 """Writes files into buckets: part files under pending names, rolled when they are large.
 
 Each subtask buffers the data of a part and appends it to the part's file now and then. So a sink can have any number of
-buckets with only one file open. Records of bulk formats are gathered per bucket, and handed to its writer in batches. All
-writers flush when together they buffer many bytes, or all buckets many records. So memory is bounded for any number of
-buckets, except for what a format must keep until the file ends.
+buckets with only one file open. Records of bulk formats are gathered per bucket, and handed to its writer in batches.
+All writers flush when together they buffer many bytes, or all buckets many records. So memory is bounded for any number
+of buckets, except for what a format must keep until the file ends.
 
 Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``BulkPartWriter``, ``DefaultRollingPolicy`` (Flink 1.20).
 """

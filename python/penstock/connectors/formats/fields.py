@@ -20,9 +20,9 @@ from penstock.common.time import Instant
 from penstock.common.typeinfo import BasicTypeInfo
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors import java_texts
+from penstock.connectors.formats.timestamps import instant_of, microseconds_of
 from penstock.errors import FileFormatError
 from penstock.runtime.io.text import java_double, java_float
-from penstock.connectors.formats.timestamps import instant_of, microseconds_of
 
 BITS: Mapping[type[DataType], int] = {TinyIntType: 8, SmallIntType: 16, IntType: 32, BigIntType: 64}
 """Width of the integers."""

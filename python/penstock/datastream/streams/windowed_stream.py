@@ -38,8 +38,7 @@ from penstock.runtime.usercode.functions import java_object, simple_name
 from penstock.runtime.windows import functions
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import CountEvictor, Evictor
-from penstock.runtime.windows.triggers import Trigger
-from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger
+from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger, Trigger
 
 if TYPE_CHECKING:
     from typing_extensions import Self
