@@ -33,5 +33,15 @@ def test_the_architecture_shows_it() -> None:
     assert "](house.svg)" in (PICTURE.parent / "architecture.md").read_text()
 
 
+def test_what_the_architecture_says_where_to_look_for_is_there() -> None:
+    part = (PICTURE.parent / "architecture.md").read_text().partition("### Where to look\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| [^|]+ \| `([^`]+)`[^|]* \| `(\w+)` \|$", part, re.MULTILINE)
+    assert len(rows) == part.count("\n| ") - 2
+    root = PICTURE.parents[1]
+    for path, name in rows:
+        file = root / path if path.startswith("rust/") else root / "python" / "penstock" / path
+        assert re.search(rf"\b(?:def|fn) {name}\b", file.read_text()), f"{path} has no {name}"
+
+
 def test_what_follows_from_others_is_left_out() -> None:
     assert reduced({("a", "b"), ("b", "c"), ("a", "c"), ("a", "d")}) == {("a", "b"), ("b", "c"), ("a", "d")}
