@@ -49,7 +49,6 @@ class LiveTwoInputs(Yielding):
         self._watermarks = [MIN_WATERMARK, MIN_WATERMARK]
 
     def watermark(self, number: int) -> Advance:
-        """The smaller watermark of the two inputs is the operator's."""
         watermarks = self._watermarks
 
         def advance(watermark: int) -> None:
