@@ -40,6 +40,9 @@ PICKLED = {
     "penstock.runtime.kafka.ranges": "penstock.connectors.kafka.split_source",
     "penstock.runtime.kafka.records": "penstock.connectors.kafka.records",
     "penstock.runtime.kafka.sink": "penstock.connectors.kafka.sink",
+    "penstock.runtime.windows.assigner": "penstock.runtime.windows.assigners",
+    "penstock.runtime.windows.count_windows": "penstock.runtime.windows.assigners",
+    "penstock.runtime.windows.trigger": "penstock.runtime.windows.triggers",
 }
 """The same for modules that no program imports: pickles in checkpoints of earlier versions name their classes."""
 

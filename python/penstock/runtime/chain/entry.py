@@ -93,7 +93,6 @@ class Native(Fused):
             raise self._fail(failure) from failure
 
     def results(self, results: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        """Take results of the head into the rest of the chain."""
         if times is None:
             self._rest(results, None)
         else:
@@ -123,7 +122,6 @@ class Valve:
         self.active = True
 
     def volatile(self) -> tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]:
-        """What it knows at the end of a step, as plain data."""
         channels = [(name, at.watermark, at.active, at.aligned) for name, at in self._channels.items()]
         return self._last, self.active, channels
 
@@ -150,7 +148,6 @@ class Valve:
         self._pass_minimum()
 
     def status(self, name: Hashable, active: bool) -> None:
-        """A channel has fallen idle, or has come back."""
         channel = self._channels[name]
         if channel.active is active:
             return
@@ -242,7 +239,6 @@ class Entry:
             yield
 
     def _mixed(self, channel: Channel, buffer: Buffer, times: Times) -> Iterator[None]:
-        """The records of a buffer, and the signals among them."""
         values, position = buffer.values, 0
         for index, kind, payload in buffer.signals:
             if position < index:

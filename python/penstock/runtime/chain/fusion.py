@@ -68,7 +68,6 @@ class Fusion:
         self._size[position] = operators, loops
 
     def entry(self, position: int, number: int) -> Fragment | Leaf | Collector:
-        """How records get into an operator."""
         called = self._called.get((position, number))
         if called is not None:
             return called
@@ -150,7 +149,6 @@ class _Text:
         self._gathering = self._many = False
 
     def collector(self) -> Collector:
-        """A function of (record, timestamp)."""
         if not self.targets:
             return _discard
         if len(self.targets) == 1 and self.targets[0].writer is not None:
@@ -161,12 +159,10 @@ class _Text:
         return self._made()
 
     def feed(self) -> Feed:
-        """A function of (records, their timestamp)."""
         self._gathering = self._fusion.gathers
         return self._loop("values, t", "for v0 in values:")
 
     def timed_feed(self) -> TimedFeed:
-        """A function of (records, timestamps)."""
         return self._loop("values, times", "for v0, t in zip(values, times):")
 
     def _loop(self, parameters: str, head: str) -> Any:
@@ -189,7 +185,6 @@ class _Text:
         return self._made()
 
     def _end(self) -> None:
-        """The end of a function: what has happened, and to whom."""
         self._bind("Failure", OperatorFailure)
         self._add("  except Failure:", "   raise", "  except Exception as error:")
         for name in self._gathered:
@@ -302,7 +297,6 @@ def _discard(values: Any, timestamps: Any) -> None: ...
 
 @lru_cache(maxsize=512)
 def _compiled(text: str) -> CodeType:
-    """Chains of one shape have one text."""
     return compile(text, _FILE, "exec")
 
 

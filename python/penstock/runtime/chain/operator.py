@@ -60,7 +60,6 @@ class Fragment:
     of_key: Explain | None = None  # `explain` for these
 
     def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain) -> Fragment:
-        """This fragment behind statements that find the key."""
         both = {**bindings, **self.bindings}
         return replace(self, lines=(*lines, *self.lines), bindings=both, before=len(lines), of_key=of_key)
 
@@ -107,7 +106,7 @@ class StreamOperator:
         return replace(self, keyed=partition)
 
     def key_of_input(self, number: int) -> KeyPartition | None:
-        """How an input is keyed: 0, or 1 and 2."""
+        """How an input (0, or 1 and 2) is keyed."""
         return self.keyed
 
     @property
@@ -197,7 +196,6 @@ class LiveOperator:
         )
 
     def open(self) -> None:
-        """Open the user function, after the selectors of its keys."""
         self.beside.open()
         opener = lifecycle(self.function, "open")
         self._opened = True
@@ -240,7 +238,6 @@ class LiveOperator:
         self.context.time.watermark, self.output.current_watermark = volatile
 
     def close(self) -> None:
-        """Close the user function, and then the selectors of its keys."""
         if self._opened and self._close is not None:
             self._opened = False
             self.context.call(self._close)
@@ -260,7 +257,6 @@ class LiveOperator:
         return self.keyed_input(process, self.keyed)
 
     def with_key_line(self, fragment: Fragment, *, always: bool = False) -> Fragment:
-        """What :meth:`with_key` does, for a fragment."""
         keyed = self.keyed
         if keyed is None or not (always or lifecycle(self.function, "open")):
             return fragment

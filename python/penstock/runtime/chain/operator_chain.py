@@ -146,13 +146,11 @@ class OperatorChain:
             writer.send()
 
     def begin_round(self, number: int) -> None:
-        """What leaves the task from here on is of another round."""
         self.round = number
         for writer in self._all_writers():
             writer.begin_round(number)
 
     def begin_step(self, version: int) -> None:
-        """What follows belongs to the step from this version."""
         self.round = 0
         for writer in self._all_writers():
             writer.begin_step(version)
@@ -170,12 +168,10 @@ class OperatorChain:
             writer.end_channels()
 
     def volatile(self) -> tuple[Any, ...]:
-        """What it knows at the end of a step besides state, as plain data."""
         operators = {position: operator.volatile() for position, operator in self.operators.items()}
         return operators, [writer.volatile() for writer in self._all_writers()], self._status.active
 
     def resume(self, volatile: tuple[Any, ...]) -> None:
-        """Know what another one knew, before :meth:`open`."""
         operators, writers, self._status.active = volatile
         for position, operator in self.operators.items():
             operator.resume(operators[position])
@@ -193,13 +189,11 @@ class OperatorChain:
             writer.finish()
 
     def dispose(self) -> None:
-        """Release everything, after success or failure, in the order of opening."""
         for position, operator in self.operators.items():
             operator.dispose()
             self._beside[position].dispose()
 
     def counters(self, records_read: int, bytes_read: int) -> tuple[SubtaskMetrics, ...]:
-        """What each operator has counted, after the last record."""
         records_in = {0: records_read}
         result = []
         for position, config in enumerate(self._vertex.operators):

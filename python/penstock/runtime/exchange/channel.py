@@ -67,7 +67,6 @@ class OutChannel(Filling):
         self._markers.append((len(self.values), LATENCY, marker))
 
     def drop_last_watermark(self) -> None:
-        """Leave out MAX_WATERMARK behind the last record."""
         end = len(self.values), WATERMARK, MAX_WATERMARK
         while self.signals and self.signals[-1] == end:
             self.signals.pop()
@@ -93,7 +92,6 @@ class OutChannel(Filling):
         return pack(times + [last] * (len(self.values) - len(times)))
 
     def sequence(self, number: int) -> int:
-        """The sequence number of the next row, in this round."""
         self.round = number
         self._number += 1
         return number << ROUND_BITS | self._number - 1

@@ -110,7 +110,6 @@ class _Merged:
         heappush(self._heap, (part.place(), part))
 
     def until(self, limit: Place | None) -> Iterator[Run]:
-        """The records before a place; None: all."""
         heap = self._heap
         while heap and (limit is None or heap[0][0] < limit):
             _, part = heappop(heap)

@@ -62,7 +62,6 @@ class SortedWriter(Writer):
         self.write = self._writing()
 
     def _by_key(self, partition: KeyPartition) -> None:
-        """How records have keys, and how keys are told apart, ordered and sent."""
         self._failure = partition.failure
         self._key_of = partition.selector()
         self._quick_key_of = quick(self._key_of)

@@ -186,7 +186,6 @@ class RecordWriter(Writer):
                     self._look(channel)
 
     def _look(self, channel: OutChannel) -> None:
-        """Send a buffer that has its number of records, or its bytes."""
         full = channel.full()
         self.room = room(channel.mean, self.room)
         if full:

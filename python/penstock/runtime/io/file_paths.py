@@ -49,7 +49,6 @@ def _hidden(name: str) -> bool:
 
 
 def _local(path: str, deep: bool, skip: Skip | None) -> list[Dated] | None:
-    """None if there is no such path, or nothing fits."""
     root = local_path(path)
     roots = [root]
     if not root.exists() and _GLOB.intersection(path):
@@ -91,7 +90,6 @@ def _on_store(path: str, deep: bool) -> list[Dated] | None:
 
 
 def _of_root(store: Store, root: str, deep: bool) -> list[Dated] | None:
-    """A file, or those of a folder; None if it is neither."""
     file = store.file(root)
     if file is not None:
         return [file]

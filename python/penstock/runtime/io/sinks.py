@@ -169,8 +169,8 @@ class Buffered(SinkWriter):
 
 @dataclass(frozen=True)
 class PrintSink(BuiltinSink):
-    """Prints every record on the driver, after ``n> `` (the subtask, from 1) when there are several, with an
-    identifier after ``id> `` or ``id:n> `` (Flink: PrintSinkFunction)."""
+    """Prints every record on the driver (Flink: PrintSinkFunction), after ``n> `` (the subtask, from 1) when there
+    are several subtasks; after ``id> `` or ``id:n> `` with an identifier."""
 
     identifier: str | None = None
     std_err: bool = False
@@ -237,7 +237,6 @@ class TextSink(PublishedSink):
         return real_place(self.path)
 
     def prepare(self, parallelism: int) -> TextSink:
-        """With an absolute path, should the current folder be another one on the executors."""
         place = self.place()
         if not is_local(place) and len(list(parents(place))) < 1:
             raise ConfigurationError(

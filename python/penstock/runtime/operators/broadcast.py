@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from penstock.common import contexts
 from penstock.common.functions import state as api
 from penstock.common.functions.state_descriptor import MapStateDescriptor
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
@@ -24,26 +23,6 @@ from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.state.store import handle_of
 from penstock.runtime.usercode.functions import bind
-
-
-@dataclass(frozen=True, eq=False)
-class BroadcastProcess(TwoInputOperator):
-    """A process function with broadcast state; input 2 is the broadcast one. ``f`` is an object with
-    ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``; ``states`` are the names of the
-    broadcast states."""
-
-    keeps_output: ClassVar[bool] = True
-
-    f: Any
-    states: tuple[str, ...]
-    descriptors: tuple[MapStateDescriptor[Any, Any], ...] = ()
-
-    @property
-    def keeps_state(self) -> bool:
-        return True
-
-    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _BroadcastProcess(context, output, self)
 
 
 class ReadOnlyBroadcastState(MapView, api.ReadOnlyBroadcastState[Any, Any]):
@@ -112,7 +91,7 @@ class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.K
 
 class _BroadcastProcess(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: BroadcastProcess) -> None:
-        super().__init__(context, output, spec.f, spec)
+        super().__init__(context, output, spec)
         self._descriptors = spec.descriptors
         maps = {name: context.operator_state.broadcast(name) for name in spec.states}
         self._element = _Context(context, {name: ReadOnlyBroadcastState(entries) for name, entries in maps.items()})
@@ -149,3 +128,20 @@ class _BroadcastProcess(LiveTwoInputs):
             state.resume(key, slot)
             function(key, handle)
         state.resume(None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class BroadcastProcess(TwoInputOperator):
+    """A process function with broadcast state; input 2 is the broadcast one. ``f`` is an object with
+    ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``; ``states`` are the names of the
+    broadcast states."""
+
+    keeps_output = True
+    live = _BroadcastProcess
+
+    states: tuple[str, ...]
+    descriptors: tuple[MapStateDescriptor[Any, Any], ...] = ()
+
+    @property
+    def keeps_state(self) -> bool:
+        return True

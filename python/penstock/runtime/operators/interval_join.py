@@ -6,13 +6,12 @@ O(buffered times of the key) per record."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.keyed import KeyedState
@@ -22,20 +21,6 @@ from penstock.runtime.usercode.functions import bind
 
 LEFT, RIGHT = "left-buffer", "right-buffer"
 """Flink's names of the states; namespaces of their cleanup timers here."""
-
-
-@dataclass(frozen=True, eq=False)
-class IntervalJoin(TwoInputOperator):
-    """Joins by intervals."""
-
-    keeps_output: ClassVar[bool] = True
-
-    f: Any  # an object with process_element(left, right, ctx), or a callable of that form
-    lower: int  # how far a right record's time may be from a left one's, both included, in milliseconds
-    upper: int
-
-    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _IntervalJoin(context, output, self)
 
 
 class JoinContext(contexts.JoinContext):
@@ -83,7 +68,7 @@ class _Buffer:
 
 class _IntervalJoin(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: IntervalJoin) -> None:
-        super().__init__(context, output, spec.f, spec)
+        super().__init__(context, output, spec)
         assert context.state is not None
         self._state: KeyedState = context.state
         self._lower, self._upper = spec.lower, spec.upper
@@ -139,3 +124,14 @@ class _IntervalJoin(LiveTwoInputs):
                 table[timer.slot] = buffer  # which tells that it has changed
             else:
                 del table[timer.slot]
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalJoin(TwoInputOperator):
+    """Joins by intervals. ``f`` is an object with ``process_element(left, right, ctx)``, or a callable of that form."""
+
+    keeps_output = True
+    live = _IntervalJoin
+
+    lower: int  # how far a right record's time may be from a left one's, both included, in milliseconds
+    upper: int

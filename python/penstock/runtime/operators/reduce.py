@@ -207,7 +207,6 @@ class _GroupedReduce(LiveOperator):
 
 
 def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -> tuple[Any, Callable[[], None]]:
-    """A native fold in front of a table, and what brings the table up to date."""
     arguments = table, kind, reducer.position, reducer.reduce
     if not isinstance(table, TrackedTable):
         fold = functions.KeyedFold(*arguments)

@@ -150,7 +150,6 @@ class BatchReader(Reader):
         self.exhausted = not any(map(self._more, parts.values()))
 
     def _part(self, split: Split, parts: int) -> _Part:
-        """What of a part comes from a position on."""
         start, known = split.start or 0, self._parts.get(split.id)
         if known is not None and known.position == start:
             return known
@@ -262,7 +261,7 @@ def everything(function: Any, subtask: int, *, stamps: bool = False) -> Reading:
 
 
 def reader_of(operator: Emitting) -> Reader:
-    """What reads the source of an operator in steps."""
+    """The reader of an operator's source."""
     function = operator.function
     if isinstance(function, SplitSource):
         return SplitReader(operator, function.source)

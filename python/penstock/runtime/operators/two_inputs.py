@@ -21,8 +21,12 @@ S = TypeVar("S", bound="TwoInputOperator")
 
 @dataclass(frozen=True, eq=False)
 class TwoInputOperator(StreamOperator):
-    """Base of the operators of two inputs; ``keyed`` is of the first."""
+    """Base of the operators of two inputs; ``keyed`` is of the first. In a subtask it is a ``live`` operator, which
+    calls the user's function ``f``."""
 
+    live: ClassVar[type[LiveTwoInputs]]
+
+    f: Any
     second_keyed: KeyPartition | None = field(default=None, kw_only=True)
 
     def keyed_by_both(self: S, first: KeyPartition | None, second: KeyPartition | None) -> S:
@@ -31,18 +35,20 @@ class TwoInputOperator(StreamOperator):
     def key_of_input(self, number: int) -> KeyPartition | None:
         return self.second_keyed if number == 2 else self.keyed
 
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
+        return self.live(context, output, self)
+
 
 class LiveTwoInputs(Yielding):
     """An operator of two inputs in one subtask."""
 
-    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
-        super().__init__(context, output, function, spec.keyed)
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: TwoInputOperator) -> None:
+        super().__init__(context, output, spec.f, spec.keyed)
         self._keys = spec.keyed, spec.second_keyed
         self.beside.add(spec.second_keyed, "before")
         self._watermarks = [MIN_WATERMARK, MIN_WATERMARK]
 
     def watermark(self, number: int) -> Advance:
-        """The smaller watermark of the two inputs is the operator's."""
         watermarks = self._watermarks
 
         def advance(watermark: int) -> None:
@@ -65,31 +71,16 @@ class LiveTwoInputs(Yielding):
         return process if keyed is None else self.keyed_input(process, keyed)
 
 
-@dataclass(frozen=True, eq=False)
-class CoMap(TwoInputOperator):
-    """One record out for each record of either input. ``f`` is an object with ``map1`` and ``map2``."""
-
-    f: Any
-
-    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _CoMap(context, output, self.f, self)
-
-
 class _CoMap(LiveTwoInputs):
     def input(self, number: int) -> Collector:
         f = bind(self.function, f"map{number}")
         return self.with_key_of(number, self.processing(lambda value, ctx: (f(value),), ProcessContext(self.context)))
 
 
-@dataclass(frozen=True, eq=False)
-class CoFlatMap(TwoInputOperator):
-    """Any number of records out for each record of either input. ``f`` is an object with ``flat_map1`` and
-    ``flat_map2``."""
+class CoMap(TwoInputOperator):
+    """One record out for each record of either input. ``f`` is an object with ``map1`` and ``map2``."""
 
-    f: Any
-
-    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _CoFlatMap(context, output, self.f, self)
+    live = _CoMap
 
 
 class _CoFlatMap(LiveTwoInputs):
@@ -98,25 +89,27 @@ class _CoFlatMap(LiveTwoInputs):
         return self.with_key_of(number, self.processing(lambda value, ctx: f(value), ProcessContext(self.context)))
 
 
-@dataclass(frozen=True, eq=False)
-class CoProcess(TwoInputOperator):
-    """A process function of two inputs, with keys also state and timers. ``f`` is an object with
-    ``process_element1`` and ``process_element2``, and perhaps ``on_timer``."""
+class CoFlatMap(TwoInputOperator):
+    """Any number of records out for each record of either input. ``f`` is an object with ``flat_map1`` and
+    ``flat_map2``."""
 
-    keeps_output: ClassVar[bool] = True
-
-    f: Any
-
-    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _CoProcess(context, output, self.f, self)
+    live = _CoFlatMap
 
 
 class _CoProcess(LiveTwoInputs):
-    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
-        super().__init__(context, output, function, spec)
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: TwoInputOperator) -> None:
+        super().__init__(context, output, spec)
         self._ctx = ProcessContext(context)
         self.use_timers(self._ctx)
 
     def input(self, number: int) -> Collector:
         f: Callable[..., Any] = bind(self.function, f"process_element{number}")
         return self.with_key_of(number, self.processing(f, self._ctx))
+
+
+class CoProcess(TwoInputOperator):
+    """A process function of two inputs, with keys also state and timers. ``f`` is an object with
+    ``process_element1`` and ``process_element2``, and perhaps ``on_timer``."""
+
+    keeps_output = True
+    live = _CoProcess

@@ -182,7 +182,6 @@ class _TimestampsAndWatermarks(LiveOperator):
         self._watermarks.end(part)
 
     def add_part(self) -> int:
-        """One more input; its number."""
         part = len(self._generators)
         self._generators.append(self._asked(self._made))
         self._emitters.append(_Part(self._watermarks, part))

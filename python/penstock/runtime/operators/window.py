@@ -220,7 +220,6 @@ class _Window(Yielding):
         self._contents.fire(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
 
     def _skip(self, value: Any, timestamp: int | None) -> None:
-        """All windows of an element are over, or it has none."""
         if not self._event_time or timestamp is None:
             return
         if timestamp + self._spec.lateness <= self.context.time.watermark:
@@ -239,7 +238,6 @@ class _Window(Yielding):
         return not self._event_time or self._cleanup_time(window) == MAX_WATERMARK
 
     def _timer(self, ask: Callable[[int, Any, TriggerContext], TriggerResult], event: bool) -> Callable[[Timer], None]:
-        """What takes the timers of event time, or those of the clock."""
         cleans, fail = event is self._event_time, self.context.fail
 
         def fire(timer: Timer) -> None:

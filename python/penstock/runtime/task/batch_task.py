@@ -91,7 +91,6 @@ class BatchTask(Task):
         return self._merge.add(row)
 
     def _by_key(self, runs: Iterator[Run]) -> Iterator[Row]:
-        """Sorted records into the chain, and its rows out."""
         head = self._open().head
         for edge, values, times, last in runs:
             if values:

@@ -121,7 +121,6 @@ class Task:
         return () if self._chain is None else self._chain.operators.values()
 
     def bytes(self) -> int:
-        """About how much memory its state takes."""
         states = {operator.context.config.operator_id: operator.context.state for operator in self._operators()}
         total = 0
         for operator_id, chain in self._chains.items():
@@ -211,7 +210,6 @@ class Task:
         return chain
 
     def _restore_all(self, chain: OperatorChain) -> None:
-        """Take over what earlier steps have left."""
         assignment = self._assignment
         chain.begin_step(assignment.version)
         for operator in chain.operators.values():
@@ -347,7 +345,6 @@ class Task:
             self.close()
 
     def _work(self, chain: OperatorChain) -> Iterator[Row]:
-        """Process what the step brings."""
         if isinstance(chain.head, SourceOperator):
             yield from self._read(chain.head)
         else:
@@ -449,7 +446,6 @@ class Task:
 
 
 def _notes(operator: LiveOperator) -> tuple[str, dict[str, int]]:
-    """What has become of an operator's state."""
     context = operator.context
     keyed = {} if context.state is None else {**context.state.notes, **unread(context.state)}
     return context.config.operator_id, {**context.operator_state.notes, **keyed}

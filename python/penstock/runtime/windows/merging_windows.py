@@ -37,8 +37,7 @@ def _hash(window: TimeWindow) -> int:
 
 
 def java_order(windows: list[TimeWindow], size: int) -> list[TimeWindow]:
-    """Windows in the order in which a Java HashSet gives them that they entered by start, and that has held
-    ``size``."""
+    """Windows in the order of a Java HashSet that they entered by start, and that has held up to ``size`` windows."""
     buckets = 16
     while size > buckets * 3 // 4:
         buckets *= 2
