@@ -217,7 +217,6 @@ ROOMS = {
     ],
     "common": [
         "callables",
-        "watermark_generator",
         "extras",
         "findings",
         "java",

@@ -111,9 +111,8 @@ class JobControl:
 
     def _no_savepoint(self) -> JobExecutionError:
         return JobExecutionError(
-            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. A job that runs in "
-            "steps can be asked while it runs, and every version in its checkpoint directory can be used as a "
-            "savepoint; a job that is one step, without an unbounded source or execution.checkpointing.dir, has none."
+            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. Ask while a job runs "
+            "in steps by execution.checkpointing.dir; every version in that directory can be used as a savepoint."
         )
 
     def cancel(self) -> None:

@@ -96,7 +96,7 @@ def _factory(basic_type: BasicType) -> staticmethod[[], Any]:
     def make() -> BasicTypeInfo[Any]:
         return (InstantTypeInfo if basic_type is BasicType.INSTANT else BasicTypeInfo)(basic_type)
 
-    make.__name__ = make.__qualname__ = basic_type.name
+    make.__name__, make.__qualname__ = basic_type.name, f"BasicTypeInfo.{basic_type.name}_TYPE_INFO"
     return staticmethod(make)
 
 
@@ -447,7 +447,9 @@ class RowTypeInfo(TypeInformation[Row]):
             or not isinstance(names, Iterable)
             or not all(isinstance(each, str) for each in names)
         ):
-            raise TypeInfoError(f"RowTypeInfo was given the names {shown(field_names)}. Give texts such as ['a', 'b'].")
+            raise TypeInfoError(
+                f"RowTypeInfo was given the names {shown(field_names)}. Give a list of texts such as ['a', 'b']."
+            )
         object.__setattr__(self, "field_types", types)
         object.__setattr__(self, "field_names", tuple(names))
         self._check()
@@ -456,8 +458,7 @@ class RowTypeInfo(TypeInformation[Row]):
         if len(self.field_names) != len(self.field_types):
             raise TypeInfoError(
                 f"A row type was given {len(self.field_names)} names {list(self.field_names)} for "
-                f"{len(self.field_types)} field types. Give one name per type, as in Types.ROW_NAMED(['a', 'b'], "
-                "[Types.INT(), Types.STRING()]).",
+                f"{len(self.field_types)} field types. Give one name per type.",
                 flink_class="java.lang.IllegalArgumentException",
             )
         if len(set(self.field_names)) != len(self.field_names):
