@@ -111,8 +111,9 @@ class JobControl:
 
     def _no_savepoint(self) -> JobExecutionError:
         return JobExecutionError(
-            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. Ask while a job runs "
-            "in steps by execution.checkpointing.dir; every version in that directory can be used as a savepoint."
+            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. Ask while it runs in "
+            "steps, or use a version in its checkpoint directory; a job that is one step, without "
+            "execution.checkpointing.dir, has none."
         )
 
     def cancel(self) -> None:
