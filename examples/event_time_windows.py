@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.common import OutputTag, Time, Types, WatermarkGenerator, WatermarkStrategy
-from penstock.common.watermark_generator import WatermarkOutput
+from penstock.common.watermark_strategy import WatermarkOutput
 from penstock.datastream import AggregateFunction, ProcessWindowFunction, StreamExecutionEnvironment
 from penstock.datastream.window import TimeWindow, TumblingEventTimeWindows
 

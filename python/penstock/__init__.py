@@ -14,10 +14,8 @@ from penstock.errors import PenstockError
 if not os.path.isdir(os.path.dirname(__file__)):
     raise ImportError(
         f"Penstock is imported from {os.path.dirname(os.path.dirname(__file__))!r}, and that is a file: Python cannot "
-        "load its native code out of a wheel or zip, as spark-submit --py-files puts one on the path. Leave it out of "
-        "--py-files. Where the program itself runs, pip install it; Spark's workers are sent it then. Where the "
-        "program runs on the cluster (--deploy-mode cluster), pack an environment and give it by --archives: "
-        "docs/clusters.md has both as recipes.",
+        "load its native code out of a wheel or zip. Leave it out of --py-files; pip install it where the program runs "
+        "(Spark's workers are sent it then), or pack an environment for --archives: docs/clusters.md has recipes.",
         name="penstock",
         path=__file__,
     )

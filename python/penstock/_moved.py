@@ -25,6 +25,7 @@ MOVED = {f"{package}.{name}": package for package, names in _INTO_PACKAGES.items
 """Where the names of a module are now."""
 
 PICKLED = {
+    "penstock.common.watermark_generator": "penstock.common.watermark_strategy",
     "penstock.common.typesystem.collections": "penstock.common.typesystem.types",
     "penstock.common.typesystem.records": "penstock.common.typesystem.types",
     "penstock.common.typesystem.scalars": "penstock.common.typesystem.types",

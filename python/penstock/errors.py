@@ -134,8 +134,7 @@ class SavepointError(JobFolderError):
 
 
 class FlinkSavepointError(SavepointError):
-    """A savepoint of Apache Flink that Flink, which throws ``flink_class`` there, or Penstock cannot read or
-    restore."""
+    """A savepoint of Apache Flink that Flink (which throws ``flink_class``) or Penstock cannot restore."""
 
     def __init__(
         self,
@@ -174,26 +173,18 @@ class JobExecutionError(PenstockError):
         self.task = task  # task name with subtask, ``"Map -> Sink: Out (2/7)"``
         self.subtask = subtask  # index from 0
         self.attempt = attempt  # attempt number from 0
-        # the function beside the operator that failed, such as the key selector behind it, with its place in the
-        # program; None where it is the operator itself
-        self.function = function
+        self.function = function  # the function beside the operator, such as a key selector, with its place
 
 
 class StandInError(PenstockError):
     """Stands for an exception of a function that ran on another machine, as ``__cause__`` of the job's error: one that
-    is neither built-in with plain arguments nor Penstock's.
-
-    Args:
-        kind: its class with its module, such as ``orders.errors.UnknownCurrency``.
-        text: what ``str`` of it gives.
-        traceback: as Python prints it, without the frames of Penstock.
-    """
+    is neither built-in with plain arguments nor Penstock's."""
 
     def __init__(self, kind: str, text: str, traceback: str = "") -> None:
         super().__init__(f"{kind}: {text}" if text else kind)
-        self.kind = kind
+        self.kind = kind  # its class with its module, such as ``orders.errors.UnknownCurrency``
         self.text = text
-        self.traceback = traceback
+        self.traceback = traceback  # as Python prints it, without the frames of Penstock
 
 
 class StepLostError(JobExecutionError):

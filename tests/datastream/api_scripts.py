@@ -15,7 +15,7 @@ if __name__ == "__main__":  # run as a file: the tests' packages are found from 
 
 import penstock.datastream as ds
 from penstock.common import WatermarkStrategy
-from penstock.common.watermark_generator import NoWatermarks
+from penstock.common.watermark_strategy import NoWatermarks
 from penstock.datastream import (
     CheckpointingMode,
     MapStateDescriptor,

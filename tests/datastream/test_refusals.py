@@ -314,9 +314,9 @@ def test_settings_nobody_reads_are_named() -> None:
 def test_types_refuse_what_is_no_type() -> None:
     with pytest.raises(TypeInfoError, match="parentheses"):
         Types.TUPLE([Types.INT])  # type: ignore[list-item]
-    with pytest.raises(TypeInfoError, match="a list of types is expected"):
+    with pytest.raises(TypeInfoError, match="a list of types"):
         Types.TUPLE(Types.INT())  # type: ignore[arg-type]
-    with pytest.raises(TypeInfoError, match="a list of types is expected"):
+    with pytest.raises(TypeInfoError, match="a list of types"):
         Types.ROW(None)  # type: ignore[arg-type]
     with pytest.raises(TypeInfoError, match="a list of texts"):
         Types.ROW_NAMED("ab", [Types.INT(), Types.INT()])

@@ -13,7 +13,6 @@ from penstock.datastream import SingleOutputStreamOperator
 from penstock.datastream.program import missing_methods
 from penstock.pyflink.advice import advice
 from penstock.pyflink.names import Name, read
-from penstock.pyflink.placeholders import is_placeholder
 from tests.docs.documents import ROOT
 
 PAGE = ROOT / "docs" / "pyflink-names.md"
@@ -134,7 +133,7 @@ def status(name: Name) -> str:
     value = found(name)
     if name.kind == "refused":  # as in PyFlink
         return THERE
-    if value is None or is_placeholder(value):
+    if value is None or hasattr(value, "pyflinks"):
         return NOT_THERE
     function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
     if "NoReturn" in str(getattr(function, "__annotations__", {}).get("return", "")):
@@ -147,10 +146,10 @@ def found(name: Name) -> Any:
     """What has the name, None if nothing has."""
     owner, *inner = name.path.split(".")
     value: Any = vars(importlib.import_module(f"penstock.{name.module}")).get(owner)
-    if inner and value is not None and not is_placeholder(value):
+    if inner and value is not None and not hasattr(value, "pyflinks"):
         value = RESULTS.get(owner, value)
     for part in inner:
-        if value is None or is_placeholder(value):
+        if value is None or hasattr(value, "pyflinks"):
             return value
         value = inspect.getattr_static(value, part, None)
         if isinstance(value, classmethod) or (isinstance(value, staticmethod) and isinstance(value.__func__, type)):

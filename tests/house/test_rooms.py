@@ -193,7 +193,6 @@ ROOMS = {
     ],
     "common": [
         "callables",
-        "watermark_generator",
         "extras",
         "findings",
         "java",

@@ -24,7 +24,6 @@ from penstock.pyflink.datastream import async_retry_predicates as predicates
 from penstock.pyflink.datastream.connectors import file_system
 from penstock.pyflink.java.gateway import get_gateway
 from penstock.pyflink.names import ABSENT, modules
-from penstock.pyflink.placeholders import is_placeholder
 from penstock.pyflink.util import exceptions, java_utils
 from penstock.pyflink.util.java_utils import get_j_env_configuration
 
@@ -232,7 +231,7 @@ def test_reasons_to_try_again() -> None:
 def test_every_advice_is_for_something() -> None:
     """For a placeholder, as the last resort, or for a table: what has become public needs none."""
     values = [value for module in modules() for value in vars(importlib.import_module(f"penstock.{module}")).values()]
-    placeholders = sorted({value.pyflinks for value in values if is_placeholder(value)})
+    placeholders = sorted({value.pyflinks for value in values if hasattr(value, "pyflinks")})
     placeholders += ABSENT
     used = {advice(name) for name in (*placeholders, "pyflink.nothing", "pyflink.table.col")}
     assert len(placeholders) > 75

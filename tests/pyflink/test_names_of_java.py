@@ -61,7 +61,9 @@ def test_types_of_records_are_made_of_lists() -> None:
     assert pickle.loads(pickle.dumps(made)) == ROW
     assert RowTypeInfo([Types.INT()]) == Types.ROW([Types.INT()])
     assert TupleTypeInfo([Types.INT()]) == Types.TUPLE([Types.INT()])
-    with pytest.raises(TypeInfoError, match=r"RowTypeInfo was given the class int as the type of field 0\. Write"):
+    with pytest.raises(
+        TypeInfoError, match=r"Types\.ROW \(RowTypeInfo\) was given the class int as the type of field 0\. Write"
+    ):
         RowTypeInfo([int])  # type: ignore[list-item]
 
 

@@ -18,8 +18,7 @@ from penstock.common.savepoint_restore_settings import SavepointRestoreSettings
 from penstock.common.settings.settings import RuntimeExecutionMode
 from penstock.common.time import Duration, Instant, Time
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.common.watermark_generator import Watermark, WatermarkGenerator
-from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+from penstock.common.watermark_strategy import TimestampAssigner, Watermark, WatermarkGenerator, WatermarkStrategy
 
 __all__ = [
     "CompletableFuture",

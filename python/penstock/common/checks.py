@@ -316,9 +316,8 @@ def parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) ->
         integer(value, call, f"parallelism of {operator!r}", bits=32)
     if fixed and value != 1:
         illegal_argument(
-            f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. It is "
-            "a source without parallel instances, a window over the whole stream, or was made so by "
-            "force_non_parallel(). Set the parallelism of the operator after it instead."
+            f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. Set "
+            "the parallelism of the operator after it instead."
         )
     if value < 1 and value != -1:
         illegal_argument(

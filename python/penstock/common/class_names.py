@@ -13,14 +13,10 @@ _FORMER: dict[str, type] = {}
 
 
 def formerly(*names: str) -> Callable[[C], C]:
-    """Decorator for a renamed or moved class: objects in state written under an old name come back as objects of this
-    class.
+    """Decorator for a renamed or moved class: objects in state written under an old name come back as objects of it.
 
     Args:
         names: with their modules, such as ``shop.model.Basket``; ``__main__.Basket`` for one of the program itself.
-
-    Raises:
-        InvalidProgramError: there is no name, or one without a module.
     """
     for name in names:
         if "." not in checks.text(name, "formerly", "name").strip("."):

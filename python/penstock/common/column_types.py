@@ -338,7 +338,8 @@ def _plain(data_type: type[D_co]) -> _Plain[D_co]:
     def method(nullable: bool = True) -> D_co:
         return data_type(nullable=nullable)
 
-    method.__name__ = method.__qualname__ = str(data_type())
+    method.__name__ = str(data_type())
+    method.__qualname__ = f"DataTypes.{method.__name__}"
     return method
 
 

@@ -10,25 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-from penstock.common.functions.state import (
-    AggregatingState,
-    BroadcastState,
-    ListState,
-    MapState,
-    ReadOnlyBroadcastState,
-    ReducingState,
-    TimeDomain,
-    ValueState,
-)
-from penstock.common.functions.state_descriptor import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-    ValueStateDescriptor,
-)
-from penstock.common.watermark_generator import Watermark
+from penstock.common.functions import state as states
+from penstock.common.functions import state_descriptor as descriptors
+from penstock.common.watermark_strategy import Watermark
 from penstock.metrics.group import MetricGroup
 
 T = TypeVar("T")
@@ -47,30 +31,32 @@ class KeyedStateStore(ABC):
 
     @overload
     @abstractmethod
-    def get_state(self, state_descriptor: ValueStateDescriptor[T]) -> ValueState[T]: ...
+    def get_state(self, state_descriptor: descriptors.ValueStateDescriptor[T]) -> states.ValueState[T]: ...
 
     @overload
     @abstractmethod
-    def get_state(self, state_descriptor: str) -> ValueState[Any]: ...
+    def get_state(self, state_descriptor: str) -> states.ValueState[Any]: ...
 
     @abstractmethod
-    def get_state(self, state_descriptor: ValueStateDescriptor[Any] | str) -> ValueState[Any]:
+    def get_state(self, state_descriptor: descriptors.ValueStateDescriptor[Any] | str) -> states.ValueState[Any]:
         """A value per key, by its descriptor or by a name alone, which says nothing of the type."""
 
     @abstractmethod
-    def get_list_state(self, state_descriptor: ListStateDescriptor[T]) -> ListState[T]:
+    def get_list_state(self, state_descriptor: descriptors.ListStateDescriptor[T]) -> states.ListState[T]:
         """A list per key."""
 
     @abstractmethod
-    def get_map_state(self, state_descriptor: MapStateDescriptor[K, V]) -> MapState[K, V]:
+    def get_map_state(self, state_descriptor: descriptors.MapStateDescriptor[K, V]) -> states.MapState[K, V]:
         """A map per key."""
 
     @abstractmethod
-    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor[T]) -> ReducingState[T]:
+    def get_reducing_state(self, state_descriptor: descriptors.ReducingStateDescriptor[T]) -> states.ReducingState[T]:
         """A running reduction per key."""
 
     @abstractmethod
-    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor[IN, OUT]) -> AggregatingState[IN, OUT]:
+    def get_aggregating_state(
+        self, state_descriptor: descriptors.AggregatingStateDescriptor[IN, OUT]
+    ) -> states.AggregatingState[IN, OUT]:
         """A running aggregation per key."""
 
 
@@ -201,7 +187,7 @@ class OnTimerContext(KeyedContext[KEY_co]):
         """The time of the timer."""
 
     @abstractmethod
-    def time_domain(self) -> TimeDomain:
+    def time_domain(self) -> states.TimeDomain:
         """Whether the timer is one of event time or of the clock."""
 
 
@@ -211,7 +197,9 @@ class ReadOnlyBroadcastContext(BaseContext):
     __slots__ = ()
 
     @abstractmethod
-    def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> ReadOnlyBroadcastState[K, V]:
+    def get_broadcast_state(
+        self, state_descriptor: descriptors.MapStateDescriptor[K, V]
+    ) -> states.ReadOnlyBroadcastState[K, V]:
         """A broadcast state, to read; InvalidProgramError if the stream was not broadcast with it."""
 
 
@@ -221,7 +209,9 @@ class BroadcastContext(BaseContext):
     __slots__ = ()
 
     @abstractmethod
-    def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> BroadcastState[K, V]:
+    def get_broadcast_state(
+        self, state_descriptor: descriptors.MapStateDescriptor[K, V]
+    ) -> states.BroadcastState[K, V]:
         """A broadcast state, to read and to change; InvalidProgramError if the stream was not broadcast with it."""
 
 
@@ -243,7 +233,9 @@ class KeyedBroadcastContext(BroadcastContext, Generic[KEY_co]):
     __slots__ = ()
 
     @abstractmethod
-    def apply_to_keyed_state(self, state_descriptor: StateDescriptor[S], function: Callable[[KEY_co, S], None]) -> None:
+    def apply_to_keyed_state(
+        self, state_descriptor: descriptors.StateDescriptor[S], function: Callable[[KEY_co, S], None]
+    ) -> None:
         """Call ``function(key, state)`` for every key that has the state. O(keys)."""
 
 

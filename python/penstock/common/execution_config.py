@@ -85,8 +85,6 @@ class ExecutionConfig:
         self._program.settings = replace(self._program.settings, **values)
         return self
 
-    # --- what counts --------------------------------------------------------------------------------------------------
-
     def set_parallelism(self: _Self, parallelism: int) -> _Self:
         """Parallelism of operators added from now on: at least 1, or −1 to leave it open."""
         self._program.set_parallelism(parallelism)
@@ -165,8 +163,6 @@ class ExecutionConfig:
         """What happens when the job fails."""
         return self._program.settings.restart
 
-    # --- what is kept -------------------------------------------------------------------------------------------------
-
     enable_closure_cleaner = _keeps(hints.CLOSURE_CLEANER, "RECURSIVE")
     disable_closure_cleaner = _keeps(hints.CLOSURE_CLEANER, "NONE")
     enable_force_kryo = _keeps(hints.FORCE_KRYO, True)
@@ -197,8 +193,7 @@ class ExecutionConfig:
     def set_task_cancellation_timeout(self: _Self, timeout: int) -> _Self:
         """Kept; see :meth:`set_task_cancellation_interval`."""
         return _keeps(
-            hints.CANCELLATION_TIMEOUT,
-            checks.at_least(0, timeout, "set_task_cancellation_timeout", "milliseconds"),
+            hints.CANCELLATION_TIMEOUT, checks.at_least(0, timeout, "set_task_cancellation_timeout", "milliseconds")
         )(self)
 
     def set_use_snapshot_compression(self: _Self, use_snapshot_compression: bool) -> _Self:

@@ -128,12 +128,8 @@ class RestartStrategies:
 
     @staticmethod
     def failure_rate_restart(failure_rate: int, failure_interval: int, delay_interval: int) -> FailureRateRestart:
-        """The job is run again, until it has failed more than so many times, 1 or more, within an interval.
-
-        Args:
-            failure_interval: milliseconds, 1 or more, by the clock.
-            delay_interval: milliseconds before each restart.
-        """
+        """The job is run again, each time after ``delay_interval`` milliseconds, until it has failed more than
+        ``failure_rate`` times within ``failure_interval`` milliseconds; both are 1 or more."""
         checks.at_least(1, failure_rate, "failure_rate_restart", "number of failures")
         checks.at_least(1, failure_interval, "failure_rate_restart", "interval in milliseconds")
         checks.at_least(0, delay_interval, "failure_rate_restart", "delay in milliseconds")

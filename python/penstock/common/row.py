@@ -96,12 +96,12 @@ class Row:
     @property
     def field_names(self) -> tuple[str, ...] | None:
         """The names, or None for a row by position; a field that is called so comes first."""
-        return self._called("field_names") if _has(self._names, "field_names") else self._names
+        return self._called("field_names") if "field_names" in (self._names or ()) else self._names
 
     @property
     def values(self) -> tuple[Any, ...]:
         """The values in order; a field that is called so comes first. ``tuple(row)`` are always the values."""
-        return self._called("values") if _has(self._names, "values") else tuple(self._values)
+        return self._called("values") if "values" in (self._names or ()) else tuple(self._values)
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
         """Name → value, with ``recursive`` also of rows in rows, lists and dicts; TypeInfoError without names."""
@@ -202,10 +202,6 @@ def names_of(row: Row) -> tuple[str, ...] | None:
 def _row(values: list[Any], names: tuple[str, ...] | None, kind: RowKind = RowKind.INSERT) -> Row:
     """What a pickle makes a row by."""
     return Row.of_values(values, names, kind)
-
-
-def _has(names: tuple[str, ...] | None, name: str) -> bool:
-    return names is not None and name in names
 
 
 def _plain(value: Any) -> Any:

@@ -44,10 +44,10 @@ class SavepointRestoreSettings:
     @staticmethod
     def to_configuration(savepoint_restore_settings: SavepointRestoreSettings, configuration: Configuration) -> None:
         """Write settings into a configuration, which ``env.configure()`` or ``get_execution_environment()`` take."""
-        given = savepoint_restore_settings
-        configuration.set_boolean(IGNORE, given.allow_non_restored_state())
-        if given.get_restore_path() is not None:
-            configuration.set_string(PATH, given.get_restore_path() or "")
+        configuration.set_boolean(IGNORE, savepoint_restore_settings.allow_non_restored_state())
+        path = savepoint_restore_settings.get_restore_path()
+        if path is not None:
+            configuration.set_string(PATH, path)
 
     def restore_savepoint(self) -> bool:
         """Whether there is a savepoint."""

@@ -12,8 +12,7 @@ Level = Literal["stream", "job", "execution"]
 
 
 class Pipeline(Program):
-    """What ``env.execute()`` hands to an executor. The planner holds no Python object; executors find them by these
-    ids.
+    """What ``env.execute()`` hands to an executor. The planner holds no Python object; executors find them by ids.
 
     Attributes:
         name: name of the job.

@@ -56,16 +56,14 @@ def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
     except ImportError as error:
         raise ConfigurationError(
             f"from_pyflink() needs apache-flink, and it cannot be imported: {error}. Install Penstock beside it with "
-            "`pip install --no-deps penstock`, as their requirements exclude each other; or plan the program without "
-            "Flink: penstock explain --pyflink FILE."
+            "`pip install --no-deps penstock`; or plan the program without Flink: penstock explain --pyflink FILE."
         ) from error
     if not hasattr(env, "_generate_stream_graph") or not isinstance(
         getattr(env, "_j_stream_execution_environment", None), py4j.JavaObject
     ):
         raise InvalidProgramError(
             f"from_pyflink() was given a {type(env).__module__}.{type(env).__qualname__}, which is no environment of "
-            "the real PyFlink. Give what pyflink.datastream.StreamExecutionEnvironment.get_execution_environment() "
-            "returns, without penstock.pyflink.install."
+            "the real PyFlink. Give one of pyflink.datastream, without penstock.pyflink.install."
         )
     reader = _Reader(gateway, env._generate_stream_graph(False, job_name))
     graph = StreamGraph.from_json(json.dumps(reader.spec()))
@@ -149,20 +147,18 @@ class _Reader:
         ends = edge.getSourceId(), edge.getTargetId()
         if partitioner not in _PARTITIONERS or exchange not in _EXCHANGES:
             raise UnsupportedError(
-                f"The edge from node {ends[0]} to node {ends[1]} is of the kind {partitioner}, {exchange}, which no "
-                f"profile of the planner knows; it knows {', '.join(sorted(_PARTITIONERS))} and "
-                f"{', '.join(sorted(_EXCHANGES))}. Set execution.batch-shuffle-mode to ALL_EXCHANGES_BLOCKING if "
-                "that is what asks for it."
+                f"The edge from node {ends[0]} to node {ends[1]} is of the kind {partitioner}, {exchange}, which the "
+                f"planner does not know; it knows {', '.join(sorted(_PARTITIONERS | _EXCHANGES))}. Set "
+                "execution.batch-shuffle-mode to ALL_EXCHANGES_BLOCKING if that asks for it."
             )
         tag = edge.getOutputTag()
-        side = {} if tag is None else {"side_output": tag.getId()}
         return {
             "source": ends[0],
             "target": ends[1],
             "partitioner": partitioner,
             "shuffle_mode": exchange,
             "input": edge.getTypeNumber(),
-            **side,
+            **({} if tag is None else {"side_output": tag.getId()}),
         }
 
 

@@ -1,4 +1,4 @@
-"""Named graphs of any size, for measurements, scale tests and first tries, made by the native core in O(operators +
+"""Named graphs of any size, for measurements, scale tests and first tries, made by the native core. O(operators +
 edges).
 
 Operators have the ids 1, 2, …; the description is named after shape and size. What a shape draws comes from SplitMix64

@@ -110,8 +110,11 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         master: str | None = None,
         executor: Executor | str | None = None,
     ) -> None:
-        if isinstance(configuration, common.Configuration):
-            configuration = as_pyflink(configuration)
+        if isinstance(configuration, common.Configuration):  # PyFlink's ways, in tasks too, unless it switches them off
+            imports = {"penstock.runtime.imports": "penstock.pyflink.install"} if installed() else {}
+            given = configuration.to_dict()
+            pyflink = {} if given.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}
+            configuration = common.Configuration({**pyflink, **imports, **given})
         super().__init__(configuration, spark, master, executor)
         self._parallelism_is_said = False
 
@@ -154,9 +157,8 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         stream = super().from_source(source, watermark_strategy, source_name, type_info)
         if watermark_strategy.assigner is not None:
             _warn_once(
-                "PyFlink leaves out the timestamp assigner of a strategy that is given to from_source(); Penstock "
-                "applies it. Call assign_timestamps_and_watermarks(strategy) behind from_source(source, "
-                "WatermarkStrategy.no_watermarks(), …), and both give the same. See docs/limits.md.",
+                "PyFlink leaves out the timestamp assigner of a strategy in from_source(); Penstock applies it. Call "
+                "assign_timestamps_and_watermarks(strategy) behind it, and both give the same. See docs/limits.md.",
                 stacklevel=3,
             )
         return stream
@@ -202,9 +204,8 @@ class WatermarkStrategy(common.WatermarkStrategy[_T]):
     def _warn_of_assigner(self, call: str) -> None:
         if self.assigner is not None:
             _warn_once(
-                f"PyFlink forgets the timestamp assigner of a strategy when {call}() is called behind "
-                "with_timestamp_assigner(); Penstock keeps it. Call with_timestamp_assigner() last, and both give the "
-                "same. See docs/limits.md.",
+                f"PyFlink forgets the timestamp assigner of a strategy at {call}(); Penstock keeps it. Call "
+                "with_timestamp_assigner() last, and both give the same. See docs/limits.md.",
                 stacklevel=4,
             )
 
@@ -237,14 +238,6 @@ def _warn_once(text: str, stacklevel: int) -> None:
     if text not in _SAID:
         _SAID.add(text)
         warnings.warn(text, stacklevel=stacklevel)
-
-
-def as_pyflink(configuration: common.Configuration) -> common.Configuration:
-    """A configuration with PyFlink's ways, in tasks too, unless it switches them off."""
-    imports = {"penstock.runtime.imports": "penstock.pyflink.install"} if installed() else {}
-    given = configuration.to_dict()
-    pyflink = {} if given.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}
-    return common.Configuration({**pyflink, **imports, **given})
 
 
 def on_windows() -> bool:

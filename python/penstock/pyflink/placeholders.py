@@ -53,10 +53,5 @@ def _function(name: str, members: dict[str, str]) -> Callable[..., NoReturn]:
     return refuse
 
 
-def is_placeholder(value: object) -> bool:
-    """Whether something stands in for what is not there."""
-    return hasattr(value, "pyflinks")
-
-
 def _sentence(name: str, member: str = "") -> str:
     return f"{name}{member} is PyFlink's, and Penstock has nothing for it yet. {advice(name)}."

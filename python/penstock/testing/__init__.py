@@ -1,12 +1,11 @@
-"""For tests of programs: operator harnesses, and whole programs on a few records. No operators, nothing a job needs.
+"""For tests of programs: operator harnesses, and whole programs on a few records.
 
 A *harness* is one subtask of one operator with nothing around it: a test hands it records, watermarks and the time of
-the clock, and looks at what comes out, at timers, at metrics, and at its state, which it may move to harnesses of
-another parallelism. A :class:`SourceTestHarness` reads a source step by step, and :func:`check_source` holds it to what
-a job without an end needs. :func:`run_program` runs a whole program in this process, in milliseconds. Fixtures for
-pytest are in :mod:`penstock.pytest_plugin`.
-
-Source of the names: Flink's ``ProcessFunctionTestHarnesses`` and ``KeyedOneInputStreamOperatorTestHarness``.
+the clock, and looks at what comes out, at timers, metrics and state, which it may move to harnesses of another
+parallelism. A :class:`SourceTestHarness` reads a source step by step, and :func:`check_source` checks it for unbounded
+jobs. :func:`run_program` runs a whole program in this process, in milliseconds. Fixtures for pytest are in
+:mod:`penstock.pytest_plugin`. Source of the names: Flink's ``ProcessFunctionTestHarnesses``,
+``KeyedOneInputStreamOperatorTestHarness``.
 """
 
 from __future__ import annotations

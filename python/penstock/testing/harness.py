@@ -1,10 +1,6 @@
-"""One subtask of one operator under test, its output, and a snapshot of its state.
-
-The operator is taken from a real plan of the program that a test gives, so it has the name, key groups, pickled
-function and key type that it has in a job. Records do not go through an exchange or a chain.
-
-Source of the semantics: Flink's ``AbstractStreamOperatorTestHarness``.
-"""
+"""One subtask of one operator under test, its output, and a snapshot of its state (Flink:
+``AbstractStreamOperatorTestHarness``). The operator is taken from a real plan of the test's program, so it has the
+name, key groups, pickled function and key type of a job. Records do not go through an exchange or a chain."""
 
 from __future__ import annotations
 
@@ -178,10 +174,7 @@ class TestHarness(Generic[OUT]):
 
     def restore(self: Self, *snapshots: OperatorSnapshot) -> Self:
         """Begin with the state of snapshots, before the operator opens: the key groups of this subtask, and its part of
-        operator state.
-
-        Args:
-            snapshots: those of all subtasks, in order, however many there were then.
+        operator state. Give the snapshots of all subtasks, in order, however many there were then.
 
         Raises:
             InvalidProgramError: the operator is open already, has no key, or has another max parallelism.

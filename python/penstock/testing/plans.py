@@ -21,9 +21,6 @@ from penstock.datastream.environment import executors
 from penstock.errors import InvalidProgramError
 from penstock.plan import Pipeline
 
-UPDATE = "--penstock-update-plans"
-"""The option of pytest that writes snapshots anew."""
-
 Program = Callable[..., object]
 
 
@@ -93,7 +90,7 @@ class TestedPlan:
             self._snapshot.parent.mkdir(parents=True, exist_ok=True)
             self._snapshot.write_text(now, encoding="utf-8")
             return
-        hint = f"If that is meant, write it with `pytest {UPDATE}` and look at what changes in {self._snapshot}."
+        hint = f"If that is meant, run `pytest --penstock-update-plans` and look at what changes in {self._snapshot}."
         if not self._snapshot.exists():
             raise PlanChangedError(f"There is no snapshot of this plan yet. {hint}")
         before = self._snapshot.read_text(encoding="utf-8")

@@ -20,8 +20,8 @@ def run_program(
     parallelism: int = 1,
     configuration: Configuration | None = None,
 ) -> list[OUT]:
-    """What a program makes of some records, on the local executor, in milliseconds: the plan and the operators are
-    those of a job on Spark.
+    """What a program makes of some records, on the local executor, in milliseconds: with the plan and operators of a
+    job.
 
     Args:
         program: from a stream to a stream, in any number of operators.
@@ -32,7 +32,6 @@ def run_program(
 
     Raises:
         JobExecutionError: a function failed; its exception is the cause.
-        PenstockError: what planning or running refuses.
     """
     env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local")
     env.set_parallelism(parallelism)

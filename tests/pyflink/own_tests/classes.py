@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from penstock.common import Duration, Row, RuntimeExecutionMode, Time, WatermarkStrategy
 from penstock.common.execution_config import ExecutionConfig
 from penstock.common.java.java_objects import JavaObject, missing
-from penstock.common.watermark_generator import Watermark, WatermarkGenerator
+from penstock.common.watermark_strategy import Watermark, WatermarkGenerator
 from penstock.datastream import (
     CheckpointingMode,
     JobManagerCheckpointStorage,

@@ -71,14 +71,9 @@ class StateDescriptor(Generic[S_co]):
         return self.name
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
-        """Let the values of the state end by the clock, for states that are asked for afterwards; of several
-        descriptors of one name the one that is asked for first counts, as in Flink. It has no effect in BATCH mode, as
-        in Flink.
-
-        Raises:
-            InvalidProgramError: it is not a StateTtlConfig, or the state has a default value, which Flink would not
-                give.
-        """
+        """Let the values of the state end by the clock, for states that are asked for afterwards; the first descriptor
+        of a name counts, and in BATCH mode none, as in Flink. InvalidProgramError of a state with a default value, as
+        in Flink."""
         hint = "Give StateTtlConfig.new_builder(Time.seconds(5)).build()."
         checks.instance(ttl_config, "enable_time_to_live", StateTtlConfig, hint, ", which is no StateTtlConfig")
         if ttl_config.is_enabled() and getattr(self, "default_value", None) is not None:
@@ -94,14 +89,7 @@ class StateDescriptor(Generic[S_co]):
         return self.migrations[-1].version if self.migrations else 0
 
     def renamed_from(self: D, *names: str) -> D:
-        """Former names of the state, whose values are taken over, once.
-
-        Returns:
-            The descriptor itself.
-
-        Raises:
-            InvalidProgramError: no name is given, or the state's own.
-        """
+        """Former names of the state, whose values are taken over, once. Returns the descriptor itself."""
         for name in names:
             checks.text(name, "renamed_from", "name")
         if not names or self.name in names:
@@ -113,16 +101,13 @@ class StateDescriptor(Generic[S_co]):
 
     def migrated_by(self: D, function: Callable[[Any], Any], version: int = 1) -> D:
         """What becomes of values that a former program has written. Each goes once through all migrations of later
-        versions than its own, and is stored with the last one's; what was written without any has version 0.
+        versions than its own, 0 without any, and is stored with the last one's. Returns the descriptor itself.
 
         Args:
             function: makes a new value of an old one: of a value, a reduction or an accumulator, of each element of a
                 list, of each value of a map; of all that a key has, a value, a list or a dict, if the state was of
                 another kind. None as a result forgets it.
             version: of what it makes, 1 or more, each greater than that of the one before.
-
-        Returns:
-            The descriptor itself.
         """
         if not callable(function):
             checks.refuse(
@@ -138,14 +123,10 @@ class StateDescriptor(Generic[S_co]):
         return self
 
     def with_field_defaults(self: D, defaults: Mapping[str, Any]) -> D:
-        """What new fields of rows and tuples of the state have in old values; each value gets a copy.
+        """What new fields of rows and tuples have in old values, copied for each. Returns the descriptor itself.
 
         Args:
-            defaults: by name, of a tuple ``f2`` and the like; of a record within a record by path, such as
-                ``address.zip``.
-
-        Returns:
-            The descriptor itself.
+            defaults: by name, of a tuple ``f2`` and the like; of a record in a record by path, such as ``address.zip``.
         """
         if not isinstance(defaults, Mapping) or not all(isinstance(name, str) for name in defaults):  # pyright: ignore[reportUnnecessaryIsInstance]
             checks.refuse(
@@ -226,7 +207,6 @@ def _refuse_rich(function: object, call: str, flink_class: str | None) -> None:
     if is_rich(function):
         checks.refuse(
             f"{call}() was given {checks.shown(function)}, which has open() or close(): inside a state they would "
-            "never be called. Use a function without them, and do in the open() of the function that asks for the "
-            "state what it needs.",
+            "never be called. Use a function without them.",
             flink_class,
         )

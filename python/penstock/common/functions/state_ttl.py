@@ -205,8 +205,7 @@ class StateTtlConfig:
             self, cleanup_size: int, run_cleanup_for_every_record: bool
         ) -> StateTtlConfig.Builder:
             """Let each access to the state look at a few more of its values, of any keys, and remove expired ones, in
-            order of their coming and then anew. A list or a map counts by its length. Without this call it looks at
-            five.
+            order of their coming and then anew. A list or a map counts by its length. Without this call they are five.
 
             Args:
                 cleanup_size: how many values each access looks at, at least 1.

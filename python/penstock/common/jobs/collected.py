@@ -8,15 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-_WAITING = 100_000
-"""Records that wait for who iterates before the steps do: a program must not fill the driver's memory."""
-
 
 class Collected(Iterator[Any]):
     """The records of one stream, as steps bring them; iterating waits for the next, closing cancels the job.
     Thread-safe: the loop of steps calls :meth:`put` after each manifest, and :meth:`end`; another thread iterates."""
 
-    def __init__(self, cancel: Callable[[], object], most: int = _WAITING) -> None:
+    def __init__(self, cancel: Callable[[], object], most: int = 100_000) -> None:
+        # the steps wait while more records do: a program must not fill the driver's memory
         self._cancel, self._most = cancel, most
         self._records: deque[Any] = deque()
         self._changed = threading.Condition()

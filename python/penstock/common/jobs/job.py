@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from penstock.display.tables import Shown
 
-_HEX = re.compile(r"[0-9a-f]{32}")
-
 
 @dataclass(frozen=True)
 class JobID:
@@ -28,7 +26,7 @@ class JobID:
     text: str = field(default_factory=lambda: uuid.uuid4().hex)  # 32 hex digits, by chance unless given
 
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str) or _HEX.fullmatch(self.text) is None:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(self.text, str) or re.fullmatch("[0-9a-f]{32}", self.text) is None:  # pyright: ignore[reportUnnecessaryIsInstance]
             refuse(f"JobID({self.text!r}): it is a text of 32 hex digits in small letters. Take it from str(job_id).")
 
     def __str__(self) -> str:

@@ -111,9 +111,9 @@ class JobControl:
 
     def _no_savepoint(self) -> JobExecutionError:
         return JobExecutionError(
-            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. A job that runs in "
-            "steps can be asked while it runs, and every version in its checkpoint directory can be used as a "
-            "savepoint; a job that is one step, without an unbounded source or execution.checkpointing.dir, has none."
+            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. Ask while it runs in "
+            "steps, or use a version in its checkpoint directory; a job that is one step, without "
+            "execution.checkpointing.dir, has none."
         )
 
     def cancel(self) -> None:

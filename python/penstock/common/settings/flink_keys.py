@@ -43,12 +43,8 @@ _KEYS = {
 PREFIXES = tuple(begin + key for begin, keys in _KEYS.items() for key in keys.split())
 """All prefixes. One without a dot at its end matches the key itself, and keys that continue with a dot or a hyphen."""
 
-
 _FLINKS_JAR = re.compile(r"((py)?flink|kafka-clients)[-_][^/]*")
-
-
 CHECKPOINT_DIRECTORY = "execution.checkpointing.dir"
-
 STORAGES = ("execution.checkpointing.storage", "state.backend.fs.checkpointdir", "state.checkpoint-storage")
 """Flink's keys for the place of checkpoints, without effect here: the checkpoint directory is the place."""
 STORES_KEYS = (

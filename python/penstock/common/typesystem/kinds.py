@@ -32,7 +32,7 @@ def by_kind(
     objects: Callable[Concatenate[TypeInformation[Any] | None, ...], R],
     primitive_arrays: Callable[Concatenate[PrimitiveArrayTypeInfo[Any], ...], R] | None = None,
 ) -> Callable[..., R]:
-    """The function that calls the case of its first argument, a type, with all its arguments."""
+    """The function that calls the case of its first argument, a type; ``objects`` is that of undeclared ones too."""
     cases: list[tuple[type, Callable[..., R]]] = [
         (BasicTypeInfo, scalars),
         (SqlTimeTypeInfo, times),
@@ -58,17 +58,13 @@ def types_in(type_info: TypeInformation[Any] | None) -> Iterator[TypeInformation
         yield from types_in(part)
 
 
-def _no_parts(_: TypeInformation[Any] | None) -> tuple[TypeInformation[Any], ...]:
-    return ()
-
-
-_parts = by_kind(
-    scalars=_no_parts,
-    times=_no_parts,
+_parts: Callable[..., tuple[TypeInformation[Any], ...]] = by_kind(
+    scalars=lambda _: (),
+    times=lambda _: (),
     tuples=lambda type_info: type_info.field_types,
     rows=lambda type_info: type_info.field_types,
     lists=lambda type_info: (type_info.element_type,),
     arrays=lambda type_info: (type_info.element_type,),
     maps=lambda type_info: (type_info.key_type, type_info.value_type),
-    objects=_no_parts,
+    objects=lambda _: (),
 )

@@ -96,7 +96,7 @@ def _factory(basic_type: BasicType) -> staticmethod[[], Any]:
     def make() -> BasicTypeInfo[Any]:
         return (InstantTypeInfo if basic_type is BasicType.INSTANT else BasicTypeInfo)(basic_type)
 
-    make.__name__ = make.__qualname__ = basic_type.name
+    make.__name__, make.__qualname__ = basic_type.name, f"BasicTypeInfo.{basic_type.name}_TYPE_INFO"
     return staticmethod(make)
 
 
@@ -384,7 +384,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
     field_types: tuple[TypeInformation[object], ...]  # one type per field, 1 to 25 of them
 
     def __init__(self, field_types: Sequence[TypeInformation[object]]) -> None:
-        object.__setattr__(self, "field_types", _types("TupleTypeInfo", field_types))
+        object.__setattr__(self, "field_types", _types("Types.TUPLE (TupleTypeInfo)", field_types))
         if not 1 <= len(self.field_types) <= MAX_TUPLE_ARITY:
             raise TypeInfoError(
                 f"Types.TUPLE was given {len(self.field_types)} field types; a Flink tuple has 1 to {MAX_TUPLE_ARITY} "
@@ -440,14 +440,17 @@ class RowTypeInfo(TypeInformation[Row]):
     def __init__(
         self, field_types: Sequence[TypeInformation[object]], field_names: Sequence[str] | None = None
     ) -> None:
-        types = _types("RowTypeInfo", field_types)
+        types = _types("Types.ROW (RowTypeInfo)", field_types)
         names = [f"f{i}" for i in range(len(types))] if field_names is None else field_names
         if (
             isinstance(names, str)
             or not isinstance(names, Iterable)
             or not all(isinstance(each, str) for each in names)
         ):
-            raise TypeInfoError(f"RowTypeInfo was given the names {shown(field_names)}. Give texts such as ['a', 'b'].")
+            raise TypeInfoError(
+                f"Types.ROW_NAMED (RowTypeInfo) was given the names {shown(field_names)}. Give a list of texts such as "
+                "['a', 'b']."
+            )
         object.__setattr__(self, "field_types", types)
         object.__setattr__(self, "field_names", tuple(names))
         self._check()
@@ -455,9 +458,8 @@ class RowTypeInfo(TypeInformation[Row]):
     def _check(self) -> None:
         if len(self.field_names) != len(self.field_types):
             raise TypeInfoError(
-                f"A row type was given {len(self.field_names)} names {list(self.field_names)} for "
-                f"{len(self.field_types)} field types. Give one name per type, as in Types.ROW_NAMED(['a', 'b'], "
-                "[Types.INT(), Types.STRING()]).",
+                f"Types.ROW_NAMED was given {len(self.field_names)} names {list(self.field_names)} for "
+                f"{len(self.field_types)} field types. Give one name per type.",
                 flink_class="java.lang.IllegalArgumentException",
             )
         if len(set(self.field_names)) != len(self.field_names):

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
-from penstock.common.watermark_generator import NoWatermarks, Watermark
-from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.common.watermark_strategy import NoWatermarks, Watermark, WatermarkStrategy
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
