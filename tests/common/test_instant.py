@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from penstock.common import Instant, Types
 from penstock.common.typeinfo import BasicType
 from penstock.errors import InvalidProgramError
-from penstock.runtime.buffers.conversions import _milliseconds
+from penstock.runtime.buffers.conversions import conversion
 from penstock.runtime.io.text import print_text
 from penstock.runtime.io.timestamps import instant_of, moment_of
 from penstock.runtime.keys.javahash import BASIC
@@ -53,4 +53,4 @@ def test_both_are_one_key_with_one_hash_code(microseconds: int) -> None:
 def test_both_print_alike_and_come_back_from_java_alike() -> None:
     moment = datetime(2020, 2, 29, 1, 2, 3, 500_000, timezone.utc).astimezone(EAST)
     assert print_text(Types.INSTANT())(moment) == "2020-02-29T01:02:03.500Z"
-    assert _milliseconds(moment) == Instant.of_datetime(moment)
+    assert conversion(Types.INSTANT(), "", read=True, collected=False)(moment) == Instant.of_datetime(moment)

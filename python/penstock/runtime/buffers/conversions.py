@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from datetime import date, datetime, time, timezone
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any, SupportsFloat, SupportsInt
 
@@ -75,7 +75,7 @@ def _change(kind: Kind | None, read: bool, collected: bool) -> Convert:
     if kind in BITS:
         return _wrapping(BITS[kind]) if read else _whole(BITS[kind])
     if kind is SqlTimeType.TIME and collected:
-        return lambda value: _of_day(value).replace(microsecond=0)
+        return lambda value: value.replace(microsecond=0)
     if kind is BasicType.STRING and read:
         return _text
     if kind is BasicType.INSTANT and read:
@@ -133,14 +133,12 @@ def _decimal(value: Any) -> Decimal:
     return value if isinstance(value, Decimal) else Decimal(str(_of_class((int, float))(value)))
 
 
-def _of_day(value: time) -> time:
+def _to_milliseconds(value: Any) -> Any:
     return value.replace(microsecond=value.microsecond // 1000 * 1000)
 
 
 def _without_zone(value: datetime) -> datetime:
-    if value.tzinfo is not None:
-        value = value.astimezone(timezone.utc).replace(tzinfo=None)
-    return value.replace(microsecond=value.microsecond // 1000 * 1000)
+    return value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 _CHANGES: dict[Kind | None, Convert] = {
@@ -150,6 +148,6 @@ _CHANGES: dict[Kind | None, Convert] = {
     BasicType.DOUBLE: _number,
     BasicType.INSTANT: _of_class((Instant, datetime)),
     SqlTimeType.DATE: lambda value: date.fromordinal(value.toordinal()),
-    SqlTimeType.TIME: _of_day,
-    SqlTimeType.TIMESTAMP: _without_zone,
+    SqlTimeType.TIME: _to_milliseconds,
+    SqlTimeType.TIMESTAMP: lambda value: _to_milliseconds(_without_zone(value)),
 }

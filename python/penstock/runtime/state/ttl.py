@@ -11,10 +11,8 @@ from typing import Any, ClassVar
 
 from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.runtime.state import handles
-from penstock.runtime.state.handles import MISSING, State
+from penstock.runtime.state.handles import MISSING, State, key_in
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.map_keys import key_in
-from penstock.runtime.usercode.failure import state_error
 
 Stamped = tuple[Any, int]
 
@@ -154,37 +152,29 @@ class _TtlListState(_Mortal, handles.ListState):
         return values and [(value, now) for value in values]
 
 
-class _TtlReducingState(_Mortal, handles.ReducingState):
-    def get(self) -> Any:
-        return self._life.read(self)
+class _MortalSum(_Mortal):
+    _read: Callable[[], Any]
+    _write: Callable[[Any], None]
+    _added: Callable[[Any, Any], Any]
 
     def add(self, value: Any) -> None:
         life = self._life
         life.sweep()
-        current = life.usable(self._read())
-        try:
-            self._write((value if current is MISSING else self._reduce(current, value), life.now()))
-        except Exception as error:
-            raise state_error("ReduceFunction", "reducing") from error
+        self._write((self._added(life.usable(self._read()), value), life.now()))
+
+
+class _TtlReducingState(_MortalSum, handles.ReducingState):
+    def get(self) -> Any:
+        return self._life.read(self)
 
     def merge(self, first: Any, second: Any) -> Any:
         return self._life.merged(first, second, self._reduce)
 
 
-class _TtlAggregatingState(_Mortal, handles.AggregatingState):
+class _TtlAggregatingState(_MortalSum, handles.AggregatingState):
     def get(self) -> Any:
         accumulator = self._life.read(self, MISSING)
         return None if accumulator is MISSING else self._function.get_result(accumulator)
-
-    def add(self, value: Any) -> None:
-        life, function = self._life, self._function
-        life.sweep()
-        current = life.usable(self._read())
-        try:
-            accumulator = function.create_accumulator() if current is MISSING else current
-            self._write((function.add(value, accumulator), life.now()))
-        except Exception as error:
-            raise state_error("AggregateFunction", "aggregating") from error
 
     def merge(self, first: Any, second: Any) -> Any:
         return self._life.merged(first, second, self._function.merge)

@@ -138,16 +138,9 @@ class DiskTimerQueue(TimerQueue):
         for timer in timers[len(stay) :]:
             name = timer.time, timer.slot, timer.namespace
             self._waiting[name] = places[id(timer)], (timer.slot, timer.key, timer.namespace)
-        self._restart(stay)
+        super().fill(stay)  # sorted timers are a heap
         self._horizon = horizon
         self._write()
-
-    def _restart(self, timers: list[Timer]) -> None:
-        del self._heap[1:]
-        self._known.clear()
-        with self._unnoted():
-            for timer in timers:
-                super().add(timer.time, timer.slot, timer.key, timer.namespace)
 
     def _read(self) -> None:
         """Fill the empty heap with the next timers of the file."""
