@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from penstock.common import Instant, Types
 from penstock.common.typeinfo import BasicType
 from penstock.errors import InvalidProgramError
-from penstock.runtime.buffers.conversions import conversion
+from penstock.runtime.buffers.borders import conversion
 from penstock.runtime.io.text import print_text
 from penstock.runtime.io.timestamps import instant_of, moment_of
 from penstock.runtime.keys.javahash import BASIC

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from penstock.common.typeinfo import BasicType
 from penstock.common.typesystem.conversions import Convert
-from penstock.runtime.buffers.conversions import float32
+from penstock.runtime.buffers.borders import float32
 from penstock.runtime.io.text import java_double, java_float
 
 _WHITE = "".join(map(chr, range(33)))

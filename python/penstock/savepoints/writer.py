@@ -144,7 +144,7 @@ class SavepointWriter:
         return self
 
     def _change(self, change: Callable[[str, Mapping[str, Any]], dict[str, Any]]) -> None:
-        """Change the parts of the manifest that are addressed by OperatorID, besides the operators."""
+        """Change the parts of the manifest that are addressed by OperatorID, except the operators."""
         parts = ("sources", "tasks", "counters")
         self._manifest = replace(
             self._manifest, **{part: change(part, getattr(self._manifest, part)) for part in parts}

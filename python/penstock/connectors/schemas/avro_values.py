@@ -17,7 +17,7 @@ from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.connectors.java_texts import Unfit
 from penstock.connectors.schemas.json_texts import first_fields_of
-from penstock.runtime.buffers.conversions import float32
+from penstock.runtime.buffers.borders import float32
 
 _LOGICAL: dict[str, TypeInformation[Any]] = {
     "date": Types.SQL_DATE(),

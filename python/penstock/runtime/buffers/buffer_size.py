@@ -13,7 +13,6 @@ FIRST_RECORDS = 64  # records of the first buffer, while the size of a record is
 GATHERED = 512  # most records that are gathered for a batch
 _LOOK = 128  # records between two estimates
 EVERY = _LOOK // 4 - 1  # an estimate samples one record in so many
-
 Size = Callable[[list[Any]], int]  # estimates the bytes of records
 
 

@@ -10,7 +10,6 @@ from typing import IO, Any
 from penstock.runtime.buffers.row import Row
 
 MEMORY = 64 << 20  # bytes that are kept in memory
-
 Slip = Any  # a ticket for stored bytes: the bytes themselves, or (offset, length) in the file
 
 

@@ -18,11 +18,8 @@ from penstock.runtime.state.timers import Clock, TimerQueue
 from penstock.runtime.state.tracked_tables import Changes
 
 VOID = None  # the namespace of state that belongs to no window
-
 MEMORY_PER_BYTE = 8  # rough factor from the bytes of state files to memory: small objects in dicts
-
 _FEW_KEYS = 1_000  # keys that are remembered before the first check which of them still have state
-
 Table = dict[Any, Any]
 Entry = tuple[int, tuple[str, Any], Any, Any]  # key group, (state name, namespace), key and value
 

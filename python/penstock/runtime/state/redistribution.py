@@ -12,7 +12,6 @@ from typing import NamedTuple
 from penstock.common.java.java_hash import hash_string
 
 SPLIT, UNION, BROADCAST = "split", "union", "broadcast"
-
 Place = tuple[str, str]  # kind and name of a state
 Counts = Mapping[Place, int]
 """The number of elements of each state of a subtask, in the order of writing. A broadcast map counts as one element."""

@@ -24,13 +24,11 @@ SECTION_BYTES = 64 << 10
 _SAMPLE = 200
 _GONE = object()
 DOMAINS = ("event", "processing")
-
 Piece = tuple[Any, ...]
 """A key group's part of a table: (its number, keys, values); of timers: (-1 - domain, keys, moves); of several small
 tables: (:data:`_MIXED`, keys, numbers of their tables, values)."""
 
 _Timers = tuple[bool, list[Any]]  # whether the list has all timers or their moves, and the list
-
 _MIXED = -1 - len(DOMAINS)
 _MANY = 500  # tables with fewer values are sorted together, because each call of the router costs
 

@@ -27,7 +27,6 @@ class Timer:
 
 
 Move = tuple[bool, Timer]  # a timer that was added (True) or removed
-
 _FEW_MOVES = 100  # moves that are always recorded one by one
 
 

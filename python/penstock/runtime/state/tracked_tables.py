@@ -11,7 +11,6 @@ from typing import Any
 
 _ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None), Decimal, date, time, timedelta})
 _DEEPEST = 4  # depth to which nested tuples are checked
-
 Place = tuple[str, Any]  # state name and namespace
 
 

@@ -5,7 +5,7 @@ access also looks at a few other values, so that those of keys that never return
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, ClassVar
 
@@ -187,7 +187,7 @@ class _TtlMapState(_Mortal, handles.MapState):
         """The value of one key, or MISSING. An expired entry is removed."""
         life = self._life
         life.sweep()
-        entries = self._entries
+        entries = self._held()
         key = key_in(entries, key)
         entry = entries.get(key, MISSING)
         if entry is MISSING:
@@ -203,10 +203,12 @@ class _TtlMapState(_Mortal, handles.MapState):
                 self._write(entries)
         return value
 
-    def _seen(self) -> dict[Any, Any]:
+    @property
+    def _entries(self) -> dict[Any, Any]:
+        """The visible entries of the map. Expired entries are removed."""
         life = self._life
         life.sweep()
-        stored = self._entries
+        stored = self._held()
         live = life.live(stored)
         if live is None:
             self.clear()
@@ -241,21 +243,12 @@ class _TtlMapState(_Mortal, handles.MapState):
     def is_empty(self) -> bool:
         life = self._life
         life.sweep()
-        stored = self._entries
+        stored = self._held()
         if not life.shows:
             over = life.now() - life.millis
             for key in list(takewhile(lambda key: stored[key][1] <= over, stored)):
                 super().remove(key)
         return not stored
-
-    def keys(self) -> Iterable[Any]:
-        return list(self._seen())
-
-    def values(self) -> Iterable[Any]:
-        return list(self._seen().values())
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        return list(self._seen().items())
 
 
 TTL_CLASSES: dict[type[State], Any] = {

@@ -25,10 +25,10 @@ from penstock.runtime.exchange.gate import DRIVER, ENDED, REPORT, Channel
 from penstock.runtime.operators.iteration import LiveHead
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.operators.source_reader import everything
+from penstock.runtime.state.class_changes import drop_lost
 from penstock.runtime.state.evolution import unread
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import MEMORY_PER_BYTE, KeyedState
-from penstock.runtime.state.class_changes import drop_lost
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.task.task import Task
 

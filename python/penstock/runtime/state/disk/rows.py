@@ -21,7 +21,6 @@ _SCHEMA = (
     "create table rows (id integer primary key, data blob not null)",
     "create table timers (queue integer, time integer, id integer, data, primary key (queue, time, id)) without rowid",
 )
-
 Pairs = Sequence[tuple[int, Any]]
 
 

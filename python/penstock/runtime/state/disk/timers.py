@@ -18,7 +18,6 @@ from penstock.runtime.state.timers import Timer, TimerQueue
 
 TIMER = 600  # an estimate of a timer's bytes in memory
 _WAITING = 10_000  # timers per batch of writes
-
 Place = tuple[int, int]  # time and number, the sort key of timers in the file
 Entry = tuple[Any, Any, Any]  # (canonical form, key, namespace)
 
