@@ -44,7 +44,6 @@ class Subtask:
 
     @property
     def unmade(self) -> bool:
-        """Whether some objects were not created."""
         return any(getattr(reading, "unmade", None) for reading in self.readings)
 
 
@@ -122,7 +121,6 @@ def _apply(
 
 @contextlib.contextmanager
 def _naming_errors(header: Header, subtask: Subtask, place: str) -> Iterator[None]:
-    """Turn every failure to read a file into an error that names it."""
     try:
         yield
     except StateError as error:

@@ -1,10 +1,8 @@
 """Values behind a border between Python and Java in PyFlink, where ``penstock.pyflink`` is on: a FLOAT has 32 bits, a
 row the names of its type, and every other value is converted to its declared type or refused, as PyFlink's coders do.
-
 Borders are sources of collections, exchanges between tasks, outputs that several operators read, prints and collected
 results. A map has the order of a ``java.util.HashMap``, whose table has the next power of two from a third more than
-its entries; a collection is read into a growing table, from its end. Measured with PyFlink 2.3.0.
-"""
+its entries; a collection is read into a growing table, from its end. Measured with PyFlink 2.3.0."""
 
 from __future__ import annotations
 

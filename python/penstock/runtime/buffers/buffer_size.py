@@ -46,7 +46,6 @@ class Estimate:
         self.bytes += size * new // len(some)
 
     def forget(self) -> None:
-        """Start anew after the records were taken, keeping their mean size."""
         self.count = self.bytes = 0
 
 
@@ -61,7 +60,6 @@ class Filling(Estimate):
         self._limit = min(first, most)
 
     def full(self) -> bool:
-        """Whether there are enough records or bytes, estimated from the new records."""
         count = len(self.values)
         self.look(count - self.count, self.values[self.count :: EVERY])
         large = self.bytes >= self._most_bytes

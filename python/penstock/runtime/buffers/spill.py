@@ -45,7 +45,6 @@ class Store:
         return place
 
     def take(self, slip: Slip) -> bytes:
-        """Give back the bytes of a slip, once."""
         if isinstance(slip, bytes):
             self._memory.left += len(slip)
             self.held -= len(slip)

@@ -170,7 +170,6 @@ def _looks(key_type: types.TupleTypeInfo | types.RowTypeInfo) -> Look | None:
 
 
 def _exact(key_type: TypeInformation[Any] | None) -> type | None:
-    """The Python type whose values need no further look; None where each does."""
     basic = _basic(key_type)
     return None if basic is None else basic.python_types[0]
 

@@ -92,7 +92,6 @@ class MergingState(State):
     """Base class of handles whose namespaces can be merged, as session windows do."""
 
     def merge(self, first: Any, second: Any) -> Any:
-        """Combine two values, in the order in which they were there."""
         raise NotImplementedError
 
     def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:

@@ -229,7 +229,6 @@ class KeyedState:
         return count
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a state, without counting it as changed. The new name must be free."""
         for namespace, table in self._tables.pop(old, {}).items():
             dict.update(self.table(new, namespace), table)
 
@@ -289,7 +288,6 @@ class KeyedState:
             queue.written()
 
     def release(self) -> None:
-        """Detach from the operator, so that the next instance of it can use this state."""
         self.settle()
         self.handles, self.filters = {}, {}
         self.caches = []

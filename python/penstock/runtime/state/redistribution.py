@@ -96,8 +96,6 @@ def _as_read(counts: Counts) -> list[Place]:
 
 
 def _walk(places: Iterable[Place], width: int) -> list[Place]:
-    """Places by bucket of a hash map; places in one bucket keep their order."""
-
     def index(place: Place) -> int:
         unsigned = hash_string(place[1]) & 0xFFFFFFFF
         return (unsigned ^ unsigned >> 16) & (width - 1)

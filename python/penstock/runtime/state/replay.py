@@ -119,7 +119,6 @@ class Replay:
             yield index, bool(new), Timer(time, enter(key), key, names[namespace])
 
     def finish(self) -> None:
-        """Hand over the timers after the last file of a chain. Nothing counts as changed."""
         keyed = self._keyed
         keyed.resume(None, None)
         for name in keyed.lost:

@@ -157,7 +157,6 @@ class _Part:
         self._timers: tuple[list[Timer], ...] = tuple([] for _ in DOMAINS)
 
     def add(self, group: int, domain: int, place: Any, key: Any, value: Any) -> None:
-        """Add a value, or a timer of a domain. The size is estimated from every few entries."""
         self.first, self.last = (group if self.last < 0 else self.first), group
         if self._count % _SAMPLE == 0:
             sample = (key, value) if domain < 0 else (value.time, key, value.namespace)
@@ -295,7 +294,6 @@ def _pack(pieces: list[Piece], places: list[tuple[int, Any]], noted: Noted) -> b
 
 
 def _timer_columns(rows: list[Any], named: Callable[[Any], int]) -> tuple[Any, ...]:
-    """Columns of moves (index, added, timer), or of timers in the order of the heap."""
     if isinstance(rows[0], Timer):
         added: list[bool] = []
         rows.sort(key=attrgetter("index"))

@@ -70,7 +70,6 @@ class TrackedTable(dict[Any, Any]):
             dict.clear(self)
 
     def touch(self, slot: Any) -> None:
-        """Record that the value of a key may have changed in place, if it has one."""
         if slot in self:
             self.mark((slot,))
 

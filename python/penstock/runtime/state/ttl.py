@@ -36,7 +36,6 @@ class Lifetime:
             keyed.filters[name] = self.live
 
     def live(self, stored: Any) -> Any:
-        """A stored value without its expired parts; None if nothing is left."""
         return self._live(stored, self.now() - self.millis)
 
     def usable(self, stored: Any) -> Any:

@@ -107,8 +107,6 @@ def _single(old: TypeInformation[Any], new: TypeInformation[Any], path: str, dou
 
 
 def _fraction(single: bool) -> Convert:
-    """Convert whole numbers to floats, if no digits are lost."""
-
     def convert(value: Any) -> Any:
         if value is None or type(value) is float:
             return value

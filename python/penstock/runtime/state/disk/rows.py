@@ -51,7 +51,6 @@ class RowFile:
 
     @contextlib.contextmanager
     def failures(self) -> Iterator[None]:
-        """Turn SQLite's exceptions into a StateError that names the folder."""
         try:
             yield
         except sqlite3.DatabaseError as error:

@@ -142,7 +142,6 @@ class DiskTimerQueue(TimerQueue):
         self._write()
 
     def _read(self) -> None:
-        """Fill the empty heap with the next timers of the file."""
         self._write()
         file, few = self._file, max(self._most // 2, 1)
         query = "select time, id, data from timers where queue=? order by time, id limit ?"
