@@ -12,7 +12,7 @@ from penstock.common import Instant, Types
 from penstock.common.typeinfo import BasicType
 from penstock.connectors.formats.timestamps import instant_of, moment_of
 from penstock.errors import InvalidProgramError
-from penstock.runtime.buffers.conversions import conversion
+from penstock.runtime.buffers.borders import conversion
 from penstock.runtime.io.text import print_text
 from penstock.runtime.keys.javahash import BASIC
 
@@ -53,4 +53,4 @@ def test_both_are_one_key_with_one_hash_code(microseconds: int) -> None:
 def test_both_print_alike_and_come_back_from_java_alike() -> None:
     moment = datetime(2020, 2, 29, 1, 2, 3, 500_000, timezone.utc).astimezone(EAST)
     assert print_text(Types.INSTANT())(moment) == "2020-02-29T01:02:03.500Z"
-    assert conversion(Types.INSTANT(), "at", True, False)(moment) == Instant.of_datetime(moment)
+    assert conversion(Types.INSTANT(), "", read=True, collected=False)(moment) == Instant.of_datetime(moment)

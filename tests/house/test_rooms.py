@@ -105,7 +105,6 @@ ROOMS = {
         "plain_pickles",
         "pickles",
         "operator_state",
-        "files",
         "table",
         "bootstrap",
         "on_spark",

@@ -16,7 +16,7 @@ from typing import NoReturn
 from penstock.common.typeinfo import BasicType
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.parts import Unfit, of_type
-from penstock.runtime.buffers.conversions import float32
+from penstock.runtime.buffers.borders import float32
 from penstock.runtime.io.text import java_double, java_float
 
 _WHITE = "".join(map(chr, range(33)))

@@ -54,8 +54,7 @@ class KeyedStateBootstrapFunction:
     """Base class of functions that turn rows into keyed state and timers (Flink's State Processor API)."""
 
     def open(self, runtime_context: Any) -> None:
-        """Called once, before the first row. ``runtime_context`` gives states by descriptor, as in a process
-        function."""
+        """Called once, before the first row; ``runtime_context`` gives states, as in a process function."""
 
     def process_element(self, value: Any, ctx: BootstrapContext) -> None:
         """Called for each row; ``ctx`` has its key, and registers timers."""

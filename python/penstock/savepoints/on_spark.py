@@ -19,8 +19,7 @@ from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash
 from penstock.savepoints.bootstrap import Columns, Key, KeyedStateBootstrapFunction, getter, keyed_state, shaped
-from penstock.savepoints.files import descriptions_of, write_state
-from penstock.savepoints.operator_state import Subtask
+from penstock.savepoints.operator_state import Subtask, descriptions_of, write_state
 from penstock.savepoints.table import StateTable
 from penstock.storage.stores import configured, options_now, storage_of
 
@@ -45,11 +44,6 @@ class _Refused(Exception):
 def is_distributed(data: Any) -> bool:
     """Whether something is a Spark DataFrame whose executors can run functions of rows, which Spark Connect cannot."""
     return hasattr(data, "toLocalIterator") and hasattr(data, "rdd") and ".connect." not in type(data).__module__
-
-
-def usual_parallelism(frame: Any) -> int:
-    """The number of tasks that the DataFrame's Spark runs at a time."""
-    return max(1, int(frame.sparkSession.sparkContext.defaultParallelism))
 
 
 def write_on_spark(

@@ -1,10 +1,8 @@
-"""Reads a pickle as data, by an interpreter of pickle's opcodes instead of Python's unpickler.
-
-Only the opcodes of protocol 5 are known. A name leads only to :func:`~.plain_values.object_for_name`, a length is
-checked before anything is allocated for it, an index of the memo must exist, and no attribute is ever set. So the
-result takes at most some hundred bytes per byte of the pickle. Hashable values that contain each other many times are
-limited too, because hashing a key visits all of it. Source: ``pickletools`` of Python. Ten times slower than Python.
-"""
+"""Reads a pickle as data, by an interpreter of pickle's opcodes instead of Python's unpickler. Only the opcodes of
+protocol 5 are known. A name leads only to :func:`~.plain_values.object_for_name`, a length is checked before anything
+is allocated for it, an index of the memo must exist, and no attribute is ever set. So the result takes at most some
+hundred bytes per byte of the pickle. Hashable values that contain each other many times are limited too, because
+hashing a key visits all of it. Source: ``pickletools`` of Python. Ten times slower than Python."""
 
 from __future__ import annotations
 
@@ -81,12 +79,10 @@ class _Machine:
         return int.from_bytes(self.take(width), "little")
 
     def items(self) -> list[Any]:
-        """The items on the stack since the last mark."""
         items, self.stack = self.stack, self.marks.pop()
         return items
 
     def push(self, value: Any) -> None:
-        """Push a new value. The parts of a hashable value are counted."""
         if type(value) in _HASHED:
             self._note(value)
         self.stack.append(value)

@@ -59,8 +59,6 @@ def _of_items(cls: Any) -> Maker:
 
 
 def _of(cls: Any, *kinds: type) -> Maker:
-    """A maker whose arguments must have certain types."""
-
     def make(*arguments: Any) -> Any:
         for argument in arguments:
             _checked(cls.__name__, argument, *kinds)

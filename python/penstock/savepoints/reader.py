@@ -295,7 +295,6 @@ def _lists(parts: list[Subtask], state: str) -> StateTable:
 
 
 def _broadcast(parts: list[Subtask], state: str) -> StateTable:
-    """Broadcast state, of the first subtask that has it: all have the same."""
     for part in parts:
         data = part.places.get((BROADCAST, state))
         if data is not None:

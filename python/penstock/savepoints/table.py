@@ -12,7 +12,6 @@ from penstock.common.column_types import data_type_of
 from penstock.common.row import Row, names_of
 from penstock.common.typeinfo import MapTypeInfo, TypeInformation
 from penstock.errors import SavepointError, UnsupportedError
-from penstock.runtime.windows.time_window import CountWindow, TimeWindow
 
 
 @dataclass(frozen=True)
@@ -91,15 +90,11 @@ def plain(value: Any) -> Any:
     """A value made of types that Arrow and JSON know: rows, tuples and objects with fields become dictionaries."""
     if value is None or type(value) in (bool, int, float, str, bytes):
         return value
-    if isinstance(value, TimeWindow | CountWindow):
-        return dict(zip(value._fields, value, strict=True))
     if isinstance(value, Enum):
         return value.name
-    if isinstance(value, Row):
-        names = names_of(value) or [f"f{index}" for index in range(len(value))]
-        return {name: plain(item) for name, item in zip(names, value, strict=True)}
-    if isinstance(value, tuple):
-        names = getattr(value, "_fields", None) or [f"f{index}" for index in range(len(value))]
+    if isinstance(value, Row | tuple):
+        own_names = names_of(value) if isinstance(value, Row) else getattr(value, "_fields", None)
+        names = own_names or [f"f{index}" for index in range(len(value))]
         return {name: plain(item) for name, item in zip(names, value, strict=True)}
     if isinstance(value, dict):
         return {key if isinstance(key, str) else repr(key): plain(item) for key, item in value.items()}

@@ -23,7 +23,7 @@ from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.state.evolution import broadcast_form
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.redistribution import BROADCAST, SPLIT, UNION
-from penstock.savepoints import files
+from penstock.savepoints import operator_state as states
 from penstock.savepoints.bootstrap import (
     Columns,
     Key,
@@ -32,8 +32,8 @@ from penstock.savepoints.bootstrap import (
     keyed_state,
     list_elements,
 )
-from penstock.savepoints.on_spark import Filling, is_distributed, usual_parallelism, write_on_spark
-from penstock.savepoints.operator_state import Subtask, find_operator_id, operator_id, subtasks
+from penstock.savepoints.on_spark import Filling, is_distributed, write_on_spark
+from penstock.savepoints.operator_state import Subtask, find_operator_id, operator_id
 from penstock.savepoints.reader import Savepoint, place_of
 from penstock.storage.storage import is_local, join, real_place
 from penstock.storage.stores import storage_of
@@ -62,20 +62,20 @@ class Pending:
             place, old = self.origin
             regrouped = state.max_parallelism != place.manifest.operators[old].max_parallelism
             if not self.changes and not regrouped:
-                return files.copy_readdressed(place, old, folder, operator_id, state) if self.readdressed else state
-            parts = list(subtasks(place, old, unpickle=self.unpickle, groups=state.max_parallelism))
+                return states.copy_readdressed(place, old, folder, operator_id, state) if self.readdressed else state
+            parts = list(states.subtasks(place, old, unpickle=self.unpickle, groups=state.max_parallelism))
         for change in self.changes:
             change(parts, state)
         if regrouped and any(part.keyed for part in parts):
             _fill_keyed([part.keyed for part in parts], parts)
         if self.filling is not None:
             return write_on_spark(self.filling, folder, operator_id, state, parts, version)
-        pairs = zip(files.descriptions_of(operator_id, state), parts, strict=True)
-        return replace(state, subtasks=tuple(files.write_state(folder, about, part, version) for about, part in pairs))
+        pairs = zip(states.descriptions_of(operator_id, state), parts, strict=True)
+        return replace(state, subtasks=tuple(states.write_state(folder, about, part, version) for about, part in pairs))
 
 
 def _fill_keyed(keyed: Iterable[KeyedState | None], parts: list[Subtask]) -> None:
-    for part, share in zip(parts, files.distribute(keyed, len(parts)), strict=True):
+    for part, share in zip(parts, states.distribute(keyed, len(parts)), strict=True):
         part.keyed = share
 
 
@@ -143,7 +143,7 @@ class SavepointWriter:
         return self
 
     def _change(self, change: Callable[[str, Mapping[str, Any]], dict[str, Any]]) -> None:
-        """Change the parts of the manifest that are addressed by OperatorID, besides the operators."""
+        """Change the parts of the manifest that are addressed by OperatorID, except the operators."""
         parts = ("sources", "tasks", "counters")
         self._manifest = replace(
             self._manifest, **{part: change(part, getattr(self._manifest, part)) for part in parts}
@@ -243,21 +243,19 @@ class SavepointWriter:
         Args:
             uid: uid of the operator that will use it.
             data: a DataFrame of pandas or polars, an Arrow table or batches, which give dictionaries, or any iterable
-                of rows: read now, in this process. Or a Spark DataFrame, which executors read when the savepoint is
-                written.
+                of rows: read now. Or a Spark DataFrame, which executors read when the savepoint is written.
             key: the name of the key column, or a function of a row.
             key_type: as in the program's ``key_by``.
             states: for each descriptor the column, or a function of a row: a value state is set to it, a list gets its
                 elements, a map its entries, other states add it; or an object that stores each row itself.
             name: the operator's name for display; the uid if None.
-            parallelism: the number of subtasks of the files, which can be restored at any. 1 if None; for a Spark
-                DataFrame as many as run at a time.
+            parallelism: the subtasks of the files, which can be restored at any; None: 1, or as many as Spark runs.
             max_parallelism: that of the operator, if the program sets one.
 
         Raises SavepointError: the uid has state already, or a value or key is not of the declared type. Cost: O(rows),
         in memory until it is written; for a Spark DataFrame, a subtask's in a task's.
         """
-        usual = usual_parallelism(data) if is_distributed(data) else 1
+        usual = 1 if not is_distributed(data) else max(1, int(data.sparkSession.sparkContext.defaultParallelism))
         new = self._new(uid, name, min(usual, max_parallelism) if parallelism is None else parallelism, max_parallelism)
         if is_distributed(data):
             new.filling = Filling(data, key, key_type, states)

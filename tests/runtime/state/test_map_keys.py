@@ -10,7 +10,7 @@ import pytest
 from penstock.common import Row
 from penstock.runtime.checkpoint.operator_state import save
 from penstock.runtime.operators.broadcast import BroadcastState
-from penstock.runtime.state.map_keys import key_in
+from penstock.runtime.state.handles import key_in
 from penstock.runtime.state.store import handle_of
 from tests.runtime.state.evolving import ABOUT, entries, fresh, living, reopened
 

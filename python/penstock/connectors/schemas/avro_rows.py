@@ -25,7 +25,7 @@ from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.connectors.parts import Unfit, elements, entries, fields
 from penstock.connectors.schemas.base import first_fields_of, unreadable, unwritable
 from penstock.errors import UnsupportedError
-from penstock.runtime.buffers.conversions import float32
+from penstock.runtime.buffers.borders import float32
 
 __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 

@@ -25,9 +25,8 @@ from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state.class_changes import GoneError, Reading
 from penstock.runtime.state.classes import ClassForm
 from penstock.runtime.state.evolution import TABLE, conversion_of, never_closed
-from penstock.runtime.state.key_changes import key_check
 from penstock.runtime.state.keyed import StateInfo
-from penstock.runtime.state.type_changes import Refusal, is_undeclared, mentions_undeclared
+from penstock.runtime.state.type_changes import Refusal, is_undeclared, key_check, mentions_undeclared
 from penstock.runtime.state.type_texts import type_of
 
 KEPT, CONVERTED, REFUSED, LOST, EMPTY, UNKNOWN = "kept", "converted", "refused", "lost", "starts empty", "unknown"

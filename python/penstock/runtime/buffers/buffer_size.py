@@ -13,7 +13,6 @@ FIRST_RECORDS = 64  # records of the first buffer, while the size of a record is
 GATHERED = 512  # most records that are gathered for a batch
 _LOOK = 128  # records between two estimates
 EVERY = _LOOK // 4 - 1  # an estimate samples one record in so many
-
 Size = Callable[[list[Any]], int]  # estimates the bytes of records
 
 
@@ -47,7 +46,6 @@ class Estimate:
         self.bytes += size * new // len(some)
 
     def forget(self) -> None:
-        """Start anew after the records were taken, keeping their mean size."""
         self.count = self.bytes = 0
 
 
@@ -62,7 +60,6 @@ class Filling(Estimate):
         self._limit = min(first, most)
 
     def full(self) -> bool:
-        """Whether there are enough records or bytes, estimated from the new records."""
         count = len(self.values)
         self.look(count - self.count, self.values[self.count :: EVERY])
         large = self.bytes >= self._most_bytes

@@ -1,13 +1,8 @@
-"""Encodes buffers of records as bytes, and protects records from later changes.
-
-A buffer is ``(values, stamps, signals)``. Its first byte identifies the codec:
-
-*pickle* (0x80): pickle 5 without memo (``Pickler.fast``), so an object in two records is two objects at the receiver,
-as in Flink. Where it fails, as for cyclic objects or classes of ``__main__``, cloudpickle is used.
-
-*columns* (0x01, :mod:`.columns`): a typed column per field, for plain data, written by native code where the type
-allows. A buffer that does not fit is pickled, and later ones are tried less often. docs/running.md has figures.
-"""
+"""Encodes buffers of records as bytes, and protects records from later changes. A buffer is ``(values, stamps,
+signals)``. Its first byte identifies the codec: a *pickle* (0x80) without memo, so an object in two records is two
+objects at the receiver, as in Flink; where it fails, as for cyclic objects or classes of ``__main__``, cloudpickle is
+used. Or *columns* (0x01, :mod:`.columns`), one per field of plain data, by native code. A buffer that does not fit is
+pickled, and later ones are tried less often. docs/running.md has figures."""
 
 from __future__ import annotations
 

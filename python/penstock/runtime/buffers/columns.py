@@ -9,7 +9,6 @@ from typing import Any
 
 TAG = 1  # first byte of a buffer
 RECORD, UNKNOWN = 254, 255  # the key is the record itself; the key is not a field of the record, or unknown
-
 _NONE, _INTS, _FLOATS, _BOOLS, _TEXTS, _CODED, _BYTES, _TUPLES = range(8)
 _NULLABLE = 0x80
 _MAX_COUNT = 1 << 24  # most records of a buffer, so that damaged bytes cannot request unlimited memory

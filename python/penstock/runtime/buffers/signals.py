@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 MIN_WATERMARK = -0x8000000000000000  # Long.MIN_VALUE: no watermark yet
 MAX_WATERMARK = 0x7FFFFFFFFFFFFFFF  # Long.MAX_VALUE: the end of time, and of the input
-
 WATERMARK, STATUS, LATENCY = 0, 1, 2
 """Kinds of signals; the payload is the watermark, or 1 for active and 0 for idle, or a latency marker."""
 

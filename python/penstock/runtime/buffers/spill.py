@@ -10,7 +10,6 @@ from typing import IO, Any
 from penstock.runtime.buffers.row import Row
 
 MEMORY = 64 << 20  # bytes that are kept in memory
-
 Slip = Any  # a ticket for stored bytes: the bytes themselves, or (offset, length) in the file
 
 
@@ -46,7 +45,6 @@ class Store:
         return place
 
     def take(self, slip: Slip) -> bytes:
-        """Give back the bytes of a slip, once."""
         if isinstance(slip, bytes):
             self._memory.left += len(slip)
             self.held -= len(slip)

@@ -9,7 +9,6 @@ from itertools import chain, groupby, pairwise, repeat
 from typing import Union
 
 Stamps = Union[list[tuple[int, "int | None"]], "array[int]"]
-
 _LONG = 8  # mean length from which runs are used
 
 

@@ -18,7 +18,6 @@ from penstock.errors import TypeInfoError
 
 Check = Callable[[Any], None]
 Kind = BasicType | SqlTimeType
-
 BITS: dict[Kind | None, int] = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 """Bits of whole-number types."""
 CLASSES: dict[Kind | None, tuple[type, ...]] = {  # Python classes for each type of single values, the usual class first

@@ -29,12 +29,8 @@ from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 
 Chain = tuple[StateFile, ...]  # a snapshot and the logs after it; empty without state
-
 MOST_LOGS = 64  # above this number some logs are merged, because a restore opens each
-
-
 _HEADER_BYTES = 1_000  # an estimate of the length of a log's header
-
 NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
 _Places = dict[tuple[str, str], bytes]
 

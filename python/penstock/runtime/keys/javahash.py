@@ -37,7 +37,6 @@ _EPOCH_UTC = _EPOCH.replace(tzinfo=timezone.utc)
 _DAY = 86_400_000
 _NAN64 = b"\x7f\xf8\0\0\0\0\0\0"
 _NAN32 = b"\x7f\xc0\0\0"
-
 Hash = Callable[[Any], int]
 Canonical = Callable[[Any], Any]
 
@@ -207,8 +206,6 @@ BASIC = {
     BasicType.BIG_DEC: Basic(hash_big_decimal, (Decimal,), unscaled_value),
     BasicType.INSTANT: Basic(hash_instant, (Instant, datetime), instant_of_value),
 }
-
-
 SQL_TIME = {
     SqlTimeType.DATE: Basic(hash_date, (date,), lambda day: day.date() if isinstance(day, datetime) else day),
     SqlTimeType.TIME: Basic(hash_time, (time,)),

@@ -20,13 +20,10 @@ _NEVER: Look = "False", {}
 class KeyHash:
     """A key type, compiled."""
 
-    __slots__ = ("canonical", "checked", "hash", "identity", "key_type", "nullable", "plain")
-
-    hash: Hash
-
     def __init__(self, key_type: TypeInformation[Any] | None = None) -> None:
         self.key_type: TypeInformation[Any] | None = key_type
-        self.hash, canonical = _compile(key_type)
+        hash_code, canonical = _compile(key_type)
+        self.hash: Hash = hash_code
         self.identity: bool = canonical is None
         self.canonical: Canonical = canonical or same
         undeclared = self.hash in (javahash.hash_undeclared, hash_pickled)
@@ -173,7 +170,6 @@ def _looks(key_type: types.TupleTypeInfo | types.RowTypeInfo) -> Look | None:
 
 
 def _exact(key_type: TypeInformation[Any] | None) -> type | None:
-    """The Python type whose values need no further look; None where each does."""
     basic = _basic(key_type)
     return None if basic is None else basic.python_types[0]
 

@@ -25,7 +25,6 @@ class KeyPartition:
     call: str = field(default="key_by()", compare=False)
 
     def selector(self) -> Callable[[Any], Any]:
-        """The function from record to key, converted as PyFlink does where its keys are wanted."""
         select = bind(self.key_selector, "get_key")
         if not isinstance(self.key_type, InRow):
             return select

@@ -92,8 +92,6 @@ def _create_row(*_: Any) -> None:
 
 
 _create_row.__module__ = "pyflink.common.types"
-
-
 _Pickler: Any = pickle._Pickler  # pyright: ignore[reportAttributeAccessIssue] # the fast one cannot be taught
 
 

@@ -18,9 +18,8 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.evolution import settle_broadcast
-from penstock.runtime.state.handles import MapView
+from penstock.runtime.state.handles import MapView, key_in
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.state.store import handle_of
 from penstock.runtime.usercode.functions import bind
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from enum import Flag
 from functools import reduce
 from operator import or_
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.state import classes
 from penstock.runtime.state.classes import CODE, PLAIN, PYTHON, ClassForm, find_class, text_of
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.type_changes import Refusal
 
 StandIn = Callable[..., Any]
@@ -289,15 +290,7 @@ def check_asked(lost: Mapping[str, str], name: str) -> None:
         )
 
 
-class Dropping(Protocol):
-    """Keyed state or operator state."""
-
-    lost: dict[str, str]
-    forms: dict[str, Any]
-    notes: Counter[str]
-
-
-def drop_lost(state: Dropping) -> None:
+def drop_lost(state: KeyedState | OperatorState) -> None:
     """Drop the states that ``open()`` has not asked for, with a log message."""
     for name, cls in state.lost.items():
         state.forms.pop(name, None)

@@ -97,7 +97,6 @@ class Noted(dict[type, Any]):
         return reduce
 
     def note(self, cls: type) -> None:
-        """Record the class of an object, if it can be found by its name."""
         if cls in self._seen:
             return
         self._seen.add(cls)

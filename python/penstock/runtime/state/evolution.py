@@ -158,7 +158,6 @@ def _refused(old: StateInfo, form: StateInfo, reason: str) -> InvalidProgramErro
 
 
 def _rename_former(state: KeyedState | OperatorState, name: str, former: Sequence[str]) -> None:
-    """Give a restored state its new name, unless objects of a missing class are in it."""
     for asked in (name, *former):
         check_asked(state.lost, asked)
     for old in former:
@@ -251,7 +250,6 @@ class _Change:
         return value
 
     def _part(self, convert: Convert | None) -> Convert:
-        """Convert a value, an element or an entry, with its time of last access if it has one."""
         was_alive, alive, now = TTL in self.old.serializers, TTL in self.form.serializers, self.now
         migrates = bool(self.pending)
 

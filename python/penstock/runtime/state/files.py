@@ -18,7 +18,6 @@ from penstock.runtime.state.sections import Section, TimersInfo
 
 MAGIC = b"PENSTATE"
 FORMAT = 1  # version of the format that is written; every version up to it is read
-
 _PREAMBLE = struct.Struct(">8sHHI16s")
 _DIGEST_BYTES = 16
 _CHECKED = _PREAMBLE.size - _DIGEST_BYTES

@@ -1,19 +1,21 @@
 """The state objects that functions use: a value, a list, a map, a running reduction, a running aggregation per key. A
 handle shows the state of the current key in one namespace: none, or a window. As in Flink, handles of one name are one
-object per operator, which shows the namespace asked for last. Names are PyFlink's."""
+object per operator, which shows the namespace asked for last. Names are PyFlink's.
+NaN as a key of a map equals itself, as in Java: it is stored as one single NaN object, by which a dict finds it."""
 
 from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
 from penstock.common.functions import state as api
+from penstock.common.row import Row, names_of
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
-from penstock.runtime.state.map_keys import key_in
 from penstock.runtime.state.tracked_tables import frozen
 from penstock.runtime.usercode.failure import state_error
 
@@ -90,7 +92,6 @@ class MergingState(State):
     """Base class of handles whose namespaces can be merged, as session windows do."""
 
     def merge(self, first: Any, second: Any) -> Any:
-        """Combine two values, in the order in which they were there."""
         raise NotImplementedError
 
     def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
@@ -192,9 +193,11 @@ class ReducingState(MergingState, api.ReducingState[Any]):
         return None if value is MISSING else value
 
     def add(self, value: Any) -> None:
-        current = self._read()
+        self._write(self._added(self._read(), value))
+
+    def _added(self, current: Any, value: Any) -> Any:
         try:
-            self._write(value if current is MISSING else self._reduce(current, value))
+            return value if current is MISSING else self._reduce(current, value)
         except Exception as error:
             raise state_error("ReduceFunction", "reducing") from error
 
@@ -216,9 +219,12 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
         return None if accumulator is MISSING else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
-        accumulator, function = self._read(), self._function
+        self._write(self._added(self._read(), value))
+
+    def _added(self, current: Any, value: Any) -> Any:
+        function = self._function
         try:
-            self._write(function.add(value, function.create_accumulator() if accumulator is MISSING else accumulator))
+            return function.add(value, function.create_accumulator() if current is MISSING else current)
         except Exception as error:
             raise state_error("AggregateFunction", "aggregating") from error
 
@@ -353,3 +359,46 @@ def tracked_class(cls: type[State]) -> type[State]:
     """The tracking subclass of a class of handles."""
     reading = next(reading for base, reading in _READING.items() if issubclass(cls, base))
     return type(f"Tracked{cls.__name__}", (reading, cls), {"__module__": __name__})
+
+
+_WITHOUT = (int, str, bytes, bool, type(None))
+_NAN = math.nan
+
+
+def key_in(entries: Mapping[Any, Any], key: Any) -> Any:
+    """The key that a map uses, or would use, for a key."""
+    kind = type(key)
+    if kind in _WITHOUT or not _has_nan(key):
+        return key
+    normal = _with_one_nan(key)
+    if normal in entries:
+        return normal
+    alike = (
+        candidate
+        for candidate in reversed([*entries])
+        if _has_nan(candidate) and (_with_one_nan(candidate),) == (normal,)
+    )
+    return next(alike, normal)
+
+
+def _has_nan(key: Any) -> bool:
+    waiting = [key]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, float):
+            if part != part:
+                return True
+        elif isinstance(part, tuple | Row):
+            waiting.extend(part)
+    return False
+
+
+def _with_one_nan(key: Any) -> Any:
+    if isinstance(key, float):
+        return _NAN if key != key else key
+    if isinstance(key, Row):
+        return Row.of_values([_with_one_nan(part) for part in key], names_of(key), key.get_row_kind())
+    if not isinstance(key, tuple):
+        return key
+    parts = map(_with_one_nan, key)
+    return type(key)._make(parts) if hasattr(key, "_make") else tuple(parts)  # type: ignore[attr-defined]

@@ -18,11 +18,8 @@ from penstock.runtime.state.timers import Clock, TimerQueue
 from penstock.runtime.state.tracked_tables import Changes
 
 VOID = None  # the namespace of state that belongs to no window
-
 MEMORY_PER_BYTE = 8  # rough factor from the bytes of state files to memory: small objects in dicts
-
 _FEW_KEYS = 1_000  # keys that are remembered before the first check which of them still have state
-
 Table = dict[Any, Any]
 Entry = tuple[int, tuple[str, Any], Any, Any]  # key group, (state name, namespace), key and value
 
@@ -232,7 +229,6 @@ class KeyedState:
         return count
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a state, without counting it as changed. The new name must be free."""
         for namespace, table in self._tables.pop(old, {}).items():
             dict.update(self.table(new, namespace), table)
 
@@ -292,7 +288,6 @@ class KeyedState:
             queue.written()
 
     def release(self) -> None:
-        """Detach from the operator, so that the next instance of it can use this state."""
         self.settle()
         self.handles, self.filters = {}, {}
         self.caches = []

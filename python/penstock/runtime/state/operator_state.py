@@ -66,7 +66,6 @@ class OperatorState:
         self._known.clear()
 
     def replace(self, snapshot: Mapping[tuple[str, str], bytes]) -> None:
-        """Set states to what a snapshot has; the lists and maps stay the same objects."""
         for (kind, name), data in snapshot.items():
             if kind == BROADCAST:
                 entries = self.broadcast(name)

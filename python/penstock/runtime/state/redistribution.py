@@ -12,7 +12,6 @@ from typing import NamedTuple
 from penstock.common.java.java_hash import hash_string
 
 SPLIT, UNION, BROADCAST = "split", "union", "broadcast"
-
 Place = tuple[str, str]  # kind and name of a state
 Counts = Mapping[Place, int]
 """The number of elements of each state of a subtask, in the order of writing. A broadcast map counts as one element."""
@@ -97,8 +96,6 @@ def _as_read(counts: Counts) -> list[Place]:
 
 
 def _walk(places: Iterable[Place], width: int) -> list[Place]:
-    """Places by bucket of a hash map; places in one bucket keep their order."""
-
     def index(place: Place) -> int:
         unsigned = hash_string(place[1]) & 0xFFFFFFFF
         return (unsigned ^ unsigned >> 16) & (width - 1)

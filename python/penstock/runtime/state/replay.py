@@ -12,12 +12,11 @@ from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state.class_changes import GoneError, Reading, lost_in, mentions
 from penstock.runtime.state.evolution import TABLE
 from penstock.runtime.state.files import Header
-from penstock.runtime.state.key_changes import Check, key_check
 from penstock.runtime.state.keyed import KeyedState, StateInfo, kind_of_key
 from penstock.runtime.state.sections import DOMAINS, Content, Earlier, Section, TimersInfo
 from penstock.runtime.state.store import TRIGGERS
 from penstock.runtime.state.timers import Timer, TimerQueue
-from penstock.runtime.state.type_changes import Refusal, is_undeclared
+from penstock.runtime.state.type_changes import Check, Refusal, is_undeclared, key_check
 
 _SAMPLE = 100  # keys per table and section whose Python types are recorded
 _FEW = 1_000  # up to so many timers or moves are replayed in memory, in order, even for state beyond memory
@@ -120,7 +119,6 @@ class Replay:
             yield index, bool(new), Timer(time, enter(key), key, names[namespace])
 
     def finish(self) -> None:
-        """Hand over the timers after the last file of a chain. Nothing counts as changed."""
         keyed = self._keyed
         keyed.resume(None, None)
         for name in keyed.lost:

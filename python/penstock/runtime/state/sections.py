@@ -24,13 +24,11 @@ SECTION_BYTES = 64 << 10
 _SAMPLE = 200
 _GONE = object()
 DOMAINS = ("event", "processing")
-
 Piece = tuple[Any, ...]
 """A key group's part of a table: (its number, keys, values); of timers: (-1 - domain, keys, moves); of several small
 tables: (:data:`_MIXED`, keys, numbers of their tables, values)."""
 
 _Timers = tuple[bool, list[Any]]  # whether the list has all timers or their moves, and the list
-
 _MIXED = -1 - len(DOMAINS)
 _MANY = 500  # tables with fewer values are sorted together, because each call of the router costs
 
@@ -159,7 +157,6 @@ class _Part:
         self._timers: tuple[list[Timer], ...] = tuple([] for _ in DOMAINS)
 
     def add(self, group: int, domain: int, place: Any, key: Any, value: Any) -> None:
-        """Add a value, or a timer of a domain. The size is estimated from every few entries."""
         self.first, self.last = (group if self.last < 0 else self.first), group
         if self._count % _SAMPLE == 0:
             sample = (key, value) if domain < 0 else (value.time, key, value.namespace)
@@ -297,7 +294,6 @@ def _pack(pieces: list[Piece], places: list[tuple[int, Any]], noted: Noted) -> b
 
 
 def _timer_columns(rows: list[Any], named: Callable[[Any], int]) -> tuple[Any, ...]:
-    """Columns of moves (index, added, timer), or of timers in the order of the heap."""
     if isinstance(rows[0], Timer):
         added: list[bool] = []
         rows.sort(key=attrgetter("index"))

@@ -27,7 +27,6 @@ class Timer:
 
 
 Move = tuple[bool, Timer]  # a timer that was added (True) or removed
-
 _FEW_MOVES = 100  # moves that are always recorded one by one
 
 
@@ -119,7 +118,6 @@ class TimerQueue:
             self.noted.clear()
 
     def outgrown(self, moves: int) -> bool:
-        """Whether writing so many moves is more than writing all timers."""
         return moves > 2 * (len(self._heap) + self._far) + _FEW_MOVES
 
     @property
@@ -139,7 +137,6 @@ class TimerQueue:
         return TimerQueue()
 
     def fill(self, timers: Iterable[Timer]) -> None:
-        """Replace all timers, taking over the order of another queue."""
         self._heap[1:] = timers
         self._known = {}
         for index, timer in enumerate(self):
@@ -202,7 +199,6 @@ class OperatorTime:
             self.clock.add(self)
 
     def _fire(self, queue: TimerQueue, limit: int | None, fire: Callable[[Timer], None]) -> None:
-        """Fire the timers up to a time; None fires all."""
         while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
             queue.poll()
             self._state.resume(timer.key, timer.slot)

@@ -11,7 +11,6 @@ from typing import Any
 
 _ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None), Decimal, date, time, timedelta})
 _DEEPEST = 4  # depth to which nested tuples are checked
-
 Place = tuple[str, Any]  # state name and namespace
 
 
@@ -71,7 +70,6 @@ class TrackedTable(dict[Any, Any]):
             dict.clear(self)
 
     def touch(self, slot: Any) -> None:
-        """Record that the value of a key may have changed in place, if it has one."""
         if slot in self:
             self.mark((slot,))
 

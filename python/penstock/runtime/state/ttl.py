@@ -5,16 +5,14 @@ access also looks at a few other values, so that those of keys that never return
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, ClassVar
 
 from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.runtime.state import handles
-from penstock.runtime.state.handles import MISSING, State
+from penstock.runtime.state.handles import MISSING, State, key_in
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.map_keys import key_in
-from penstock.runtime.usercode.failure import state_error
 
 Stamped = tuple[Any, int]
 
@@ -38,7 +36,6 @@ class Lifetime:
             keyed.filters[name] = self.live
 
     def live(self, stored: Any) -> Any:
-        """A stored value without its expired parts; None if nothing is left."""
         return self._live(stored, self.now() - self.millis)
 
     def usable(self, stored: Any) -> Any:
@@ -154,37 +151,29 @@ class _TtlListState(_Mortal, handles.ListState):
         return values and [(value, now) for value in values]
 
 
-class _TtlReducingState(_Mortal, handles.ReducingState):
-    def get(self) -> Any:
-        return self._life.read(self)
+class _MortalSum(_Mortal):
+    _read: Callable[[], Any]
+    _write: Callable[[Any], None]
+    _added: Callable[[Any, Any], Any]
 
     def add(self, value: Any) -> None:
         life = self._life
         life.sweep()
-        current = life.usable(self._read())
-        try:
-            self._write((value if current is MISSING else self._reduce(current, value), life.now()))
-        except Exception as error:
-            raise state_error("ReduceFunction", "reducing") from error
+        self._write((self._added(life.usable(self._read()), value), life.now()))
+
+
+class _TtlReducingState(_MortalSum, handles.ReducingState):
+    def get(self) -> Any:
+        return self._life.read(self)
 
     def merge(self, first: Any, second: Any) -> Any:
         return self._life.merged(first, second, self._reduce)
 
 
-class _TtlAggregatingState(_Mortal, handles.AggregatingState):
+class _TtlAggregatingState(_MortalSum, handles.AggregatingState):
     def get(self) -> Any:
         accumulator = self._life.read(self, MISSING)
         return None if accumulator is MISSING else self._function.get_result(accumulator)
-
-    def add(self, value: Any) -> None:
-        life, function = self._life, self._function
-        life.sweep()
-        current = life.usable(self._read())
-        try:
-            accumulator = function.create_accumulator() if current is MISSING else current
-            self._write((function.add(value, accumulator), life.now()))
-        except Exception as error:
-            raise state_error("AggregateFunction", "aggregating") from error
 
     def merge(self, first: Any, second: Any) -> Any:
         return self._life.merged(first, second, self._function.merge)
@@ -197,7 +186,7 @@ class _TtlMapState(_Mortal, handles.MapState):
         """The value of one key, or MISSING. An expired entry is removed."""
         life = self._life
         life.sweep()
-        entries = self._entries
+        entries = self._held()
         key = key_in(entries, key)
         entry = entries.get(key, MISSING)
         if entry is MISSING:
@@ -213,10 +202,12 @@ class _TtlMapState(_Mortal, handles.MapState):
                 self._write(entries)
         return value
 
-    def _seen(self) -> dict[Any, Any]:
+    @property
+    def _entries(self) -> dict[Any, Any]:
+        """The visible entries of the map. Expired entries are removed."""
         life = self._life
         life.sweep()
-        stored = self._entries
+        stored = self._held()
         live = life.live(stored)
         if live is None:
             self.clear()
@@ -251,21 +242,12 @@ class _TtlMapState(_Mortal, handles.MapState):
     def is_empty(self) -> bool:
         life = self._life
         life.sweep()
-        stored = self._entries
+        stored = self._held()
         if not life.shows:
             over = life.now() - life.millis
             for key in list(takewhile(lambda key: stored[key][1] <= over, stored)):
                 super().remove(key)
         return not stored
-
-    def keys(self) -> Iterable[Any]:
-        return list(self._seen())
-
-    def values(self) -> Iterable[Any]:
-        return list(self._seen().values())
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        return list(self._seen().items())
 
 
 TTL_CLASSES: dict[type[State], Any] = {

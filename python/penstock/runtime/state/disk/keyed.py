@@ -225,14 +225,11 @@ class _DiskChanges(Changes):
 
     def __iter__(self) -> Iterator[tuple[Place, set[Any]]]:
         for table, (name, spaced) in zip(self._tables, self._names, strict=True):
-            if not spaced:
-                if table.changed:
-                    yield (name, VOID), table.changed
-                continue
-            by_namespace: dict[Any, set[Any]] = {}
-            for namespace, slot in table.changed:
-                by_namespace.setdefault(namespace, set()).add(slot)
-            yield from (((name, namespace), slots) for namespace, slots in by_namespace.items())
+            slots: dict[Place, set[Any]] = {}
+            for place in table.changed:
+                namespace, slot = place if spaced else (VOID, place)
+                slots.setdefault((name, namespace), set()).add(slot)
+            yield from slots.items()
 
     def forget(self) -> None:
         for table in self._tables:

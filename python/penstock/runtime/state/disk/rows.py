@@ -21,7 +21,6 @@ _SCHEMA = (
     "create table rows (id integer primary key, data blob not null)",
     "create table timers (queue integer, time integer, id integer, data, primary key (queue, time, id)) without rowid",
 )
-
 Pairs = Sequence[tuple[int, Any]]
 
 
@@ -52,7 +51,6 @@ class RowFile:
 
     @contextlib.contextmanager
     def failures(self) -> Iterator[None]:
-        """Turn SQLite's exceptions into a StateError that names the folder."""
         try:
             yield
         except sqlite3.DatabaseError as error:

@@ -45,7 +45,6 @@ class Generations:
         self._step, self._bytes = _LEAST, 0
 
     def look(self) -> None:
-        """Estimate the size of new entries, and age the generations if it is too much."""
         limit = self._limit() // 2
         sample = (item for table in self.tables for item in table.newest(_SAMPLE))
         mean = entry_size(sample, 4 * _SAMPLE)
@@ -156,7 +155,6 @@ class DiskTable(MutableMapping[Any, Any]):
         return (value for _, value in self.items())
 
     def load(self, pairs: Iterable[tuple[Any, Any]]) -> None:
-        """Set many values; entries that are not in memory are written to the file directly."""
         rows: list[tuple[int, bool, Cell]] = []
         for slot, value in pairs:
             if slot in self._numbers:
@@ -245,7 +243,6 @@ class DiskTable(MutableMapping[Any, Any]):
         return value
 
     def age(self, current: Any) -> None:
-        """Write changed old entries, forget the old ones, and make the young ones old."""
         # Entries of the current key must stay: its function may hold a value that it is about to change in place.
         old, self._old, self._young = self._old, self._young, {}
         stay = [slot for slot in old if slot[1] == current] if self._spaced else [current] if current in old else ()
@@ -261,7 +258,6 @@ class DiskTable(MutableMapping[Any, Any]):
         self._dirty.clear()
 
     def slots(self) -> Iterator[Any]:
-        """Canonical forms of the keys that have entries in memory."""
         return (slot[1] for slot in self._numbers) if self._spaced else iter(self._numbers)
 
     def _write(self, entries: dict[Any, Any]) -> None:

@@ -18,7 +18,6 @@ from penstock.runtime.state.timers import Timer, TimerQueue
 
 TIMER = 600  # an estimate of a timer's bytes in memory
 _WAITING = 10_000  # timers per batch of writes
-
 Place = tuple[int, int]  # time and number, the sort key of timers in the file
 Entry = tuple[Any, Any, Any]  # (canonical form, key, namespace)
 
@@ -138,19 +137,11 @@ class DiskTimerQueue(TimerQueue):
         for timer in timers[len(stay) :]:
             name = timer.time, timer.slot, timer.namespace
             self._waiting[name] = places[id(timer)], (timer.slot, timer.key, timer.namespace)
-        self._restart(stay)
+        super().fill(stay)  # sorted timers are a heap
         self._horizon = horizon
         self._write()
 
-    def _restart(self, timers: list[Timer]) -> None:
-        del self._heap[1:]
-        self._known.clear()
-        with self._unnoted():
-            for timer in timers:
-                super().add(timer.time, timer.slot, timer.key, timer.namespace)
-
     def _read(self) -> None:
-        """Fill the empty heap with the next timers of the file."""
         self._write()
         file, few = self._file, max(self._most // 2, 1)
         query = "select time, id, data from timers where queue=? order by time, id limit ?"
