@@ -1,9 +1,7 @@
-"""Files wherever they lie: on local or mounted file systems, and on *stores* (S3, Google Cloud Storage, Azure, HDFS),
-by few calls that all of them keep.
+"""Files on local or mounted file systems, and on *stores* (S3, Google Cloud Storage, Azure, HDFS), by few calls.
 
-A path is that of a local file, a ``file:`` URI, or the URL of a store, such as ``s3://bucket/folder/file``. Local files
-take the ways of the operating system. Stores are fsspec's, which is imported when a path needs it; they have folders in
-name only; :mod:`penstock.storage.stores` has them.
+A path is that of a local file, a ``file:`` URI, or the URL of a store, such as ``s3://bucket/folder/file``. Stores are
+fsspec's, which is imported when a path needs it (:mod:`penstock.storage.stores`); they have folders in name only.
 
 What a :class:`Storage` promises, whatever it is: a file that :meth:`~Storage.writing` makes has its name when it is
 closed or later, or never, and of several that :meth:`~Storage.create` one name exactly one does.
@@ -53,7 +51,7 @@ class Dated(NamedTuple):
 
     path: str  # as :func:`located` writes it
     size: int
-    modified: int = 0  # when it was, in nanoseconds since the epoch by the clock of its storage; 0 if that does not say
+    modified: int = 0  # in nanoseconds since the epoch by the clock of its storage; 0 if that does not say
 
 
 def is_local(path: str) -> bool:
@@ -138,7 +136,6 @@ class Storage(ABC):
             file.write(data)
 
     def get(self, path: str) -> bytes:
-        """All of a small file."""
         with self.read(path) as file:
             return file.read()
 

@@ -1,7 +1,7 @@
 """Stores by fsspec: S3, Google Cloud Storage, Azure, HDFS, and memory for tests; which storage a path is on.
 
-A file that is written has its name when it is closed (S3, Google, Azure), or grows under it (HDFS, memory). So no
-output is written under its last name: :meth:`Store.give` has the store copy it there, as most stores rename nothing.
+A file has its name when it is closed, or grows under it (HDFS, memory). So no output is written under its last name:
+:meth:`Store.give` has the store copy it there, as most stores rename nothing.
 """
 
 from __future__ import annotations
@@ -131,7 +131,6 @@ class Store(Storage):
         return [Entry(path, size) for path, size, _ in self.dated(folder, deep=deep)]
 
     def dated(self, folder: str, *, deep: bool = False) -> list[Dated]:
-        """As :meth:`list`, with times."""
         with _reaching(folder):
             self._fs.invalidate_cache()
             place = self._place(folder)

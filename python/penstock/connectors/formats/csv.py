@@ -20,8 +20,7 @@ from penstock.common.callables import shortened
 from penstock.common.column_types import ArrayType
 from penstock.common.typeinfo import TypeInformation
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.formats.csv_lines import CsvTokenizer, quoter
-from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder
+from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder, CsvTokenizer, quoter
 from penstock.connectors.formats.fields import columns_of, of_kind, rows_of, text_reader, text_writer
 from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
@@ -51,7 +50,6 @@ class CsvReaderFormat(StreamFormat[Any]):
 
     @property
     def produced_type(self) -> TypeInformation[Any]:
-        """A row with the names of the columns."""
         return self.schema.row_type.type_info
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
@@ -105,7 +103,6 @@ class CsvReaderFormat(StreamFormat[Any]):
         return rows_of(values, self.schema.row_type)
 
     def _check_widths(self, path: str, rows: list[Row], done: int) -> None:
-        """Refuse a row that has fewer columns than the schema, or more where it may not."""
         columns = self.schema.columns
         for number, row in enumerate(rows, done + 1):
             if len(row) < len(columns) or (len(row) > len(columns) and not self.schema.rest):
@@ -260,7 +257,6 @@ class CsvWriterFactory(RowDataBulkWriterFactory):
     schema: CsvSchema
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
-        """A writer of a file."""
         return CsvWriter(out, self.schema)
 
 
@@ -270,11 +266,7 @@ class CsvBulkWriters:
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvWriterFactory:
         """Files that look like this. Records are rows, tuples, lists or dicts; rows and dicts are written by the names
-        of their fields if these are the columns'. Texts stand in quotes where Flink puts them.
-
-        Raises:
-            InvalidProgramError: no schema, or one without columns.
-        """
+        of their fields if these are the columns'. InvalidProgramError for a schema without columns."""
         row_type = _checked(schema, "CsvBulkWriters.for_schema").row_type
         return CsvWriterFactory(row_type, schema)
 

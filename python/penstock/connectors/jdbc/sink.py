@@ -49,7 +49,7 @@ _DRIVERS = {
     "mariadb": ("mariadb", "pymysql", "mysql.connector"),
 }
 """Python's drivers by the scheme of the URL; the first that is installed is used."""
-_FILES = frozenset({"sqlite", "duckdb"})
+_FILES = ("sqlite", "duckdb")
 _BUSY_SECONDS = 60.0
 _DATABASE = {"psycopg": "dbname", "psycopg2": "dbname"}
 """The argument for the database, in drivers that do not call it ``database``."""

@@ -266,7 +266,6 @@ class Reader:
             self.partition, self.position = partition, position
 
     def done(self, position: int, rest: list[Any]) -> None:
-        """Return the reader to the pool after a range."""
         if not self._keep:
             self.close()
             return

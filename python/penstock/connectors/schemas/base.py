@@ -66,8 +66,8 @@ def fields_of(record: Any, names: tuple[str, ...]) -> Sequence[Any]:
 
 
 def first_fields_of(record: Any, names: tuple[str, ...]) -> Sequence[Any]:
-    """As :func:`fields_of`, but a record may have more fields than its type: the first ones are taken, whatever their
-    names, as Flink's JSON and Avro schemas do. A warning says so where the names contradict."""
+    """As :func:`fields_of`, but of a longer record the first fields are taken, whatever their names, as Flink's JSON
+    and Avro schemas do. A warning says so where the names contradict."""
     if not isinstance(record, Row | tuple | list) or len(record) <= len(names):
         return fields_of(record, names)
     own = names_of(record) if isinstance(record, Row) else None
@@ -111,12 +111,8 @@ class RowReader(TypedRows, DeserializationSchema[Row | None]):
         raise NotImplementedError
 
     def deserialize(self, message: bytes, /) -> Row | None:
-        """The row of a message; what follows it is not looked at. None for one that cannot be read if parse errors
-        are ignored, and for ``null`` in JSON. O(the message).
-
-        Raises:
-            SerializationError: it cannot be read, or a field does not fit its type.
-        """
+        """The row of a message, None for ``null`` in JSON; SerializationError if it cannot be read, or None if parse
+        errors are ignored. O(the message)."""
         try:
             return self.read_row(message)
         except (ValueError, RecursionError) as failure:

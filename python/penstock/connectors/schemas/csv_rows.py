@@ -28,7 +28,7 @@ from penstock.common.typeinfo import (
 )
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors import java_texts
-from penstock.connectors.formats.csv_lines import CsvForm, CsvTokenizer, quoter
+from penstock.connectors.formats.csv_schema import CsvForm, CsvTokenizer, quoter
 from penstock.connectors.parts import Unfit, fields, of_type
 from penstock.connectors.schemas.base import RowReader, RowWriter, fields_of, no_converter, row_type
 from penstock.runtime.io.text import file_text
@@ -41,8 +41,6 @@ B = TypeVar("B", bound="_Builder")
 
 
 class _Builder:
-    """The settings that both builders have. Methods change it and return it."""
-
     owner = ""
 
     def __init__(self, type_info: TypeInformation[Any]) -> None:
@@ -182,7 +180,6 @@ _SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
 
 
 def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] | None:
-    """The types of the elements of a column that has some."""
     if isinstance(field, RowTypeInfo):
         return field.field_types
     is_array = isinstance(field, ArrayTypeInfo) and not isinstance(field, PrimitiveArrayTypeInfo)
@@ -190,7 +187,6 @@ def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] |
 
 
 def _scalar(type_info: TypeInformation[Any]) -> tuple[Convert, Convert] | None:
-    """The reader and the writer of a scalar."""
     if isinstance(type_info, BasicTypeInfo):
         kind = type_info.basic_type
         return (java_texts.READERS[kind], java_texts.WRITERS[kind]) if kind in java_texts.READERS else None
@@ -269,7 +265,6 @@ def _nullable(read: Convert, form: CsvForm, lenient: bool) -> Convert:
 
 
 def _row_writer(type_info: RowTypeInfo, form: CsvForm) -> Convert:
-    """The writer of the line of a row."""
     names = type_info.field_names
     convert = fields(names, [_column_writer(field, form) for field in type_info.field_types])
     return lambda record: form.separator.join(convert(fields_of(record, names))) + form.line_separator

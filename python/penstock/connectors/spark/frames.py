@@ -92,8 +92,6 @@ def _size(value: Any) -> int:
 
 
 class _Staging(Buffered):
-    """Writes the rows of a subtask, an Arrow stream for each step that has rows."""
-
     def __init__(self, schema: Mapping[str, Any], context: OperatorContext) -> None:
         from penstock.connectors.spark.arrow_rows import ArrowWriter
 
