@@ -178,15 +178,15 @@ class LocalStorage(Storage):
     def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
         if os.path.isfile(folder):
             return [Entry(folder, os.path.getsize(folder))]
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for root, folders, names in os.walk(folder):
             for path in (os.path.join(root, name) for name in names):
                 with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-                    found.append(Entry(path, os.path.getsize(path)))
+                    entries.append(Entry(path, os.path.getsize(path)))
             if not deep:
-                found += (Entry(os.path.join(root, name), -1) for name in folders)
+                entries += (Entry(os.path.join(root, name), -1) for name in folders)
                 break
-        return sorted(found)
+        return sorted(entries)
 
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:
@@ -195,12 +195,8 @@ class LocalStorage(Storage):
     def settle(self, paths: Iterable[str]) -> None:
         """Several at a time, as the disk can take them together."""
         files = list(paths) if self._durable else []
-        if len(files) < _TOGETHER:
-            for path in files:
-                _sync(path)
-        else:
-            with ThreadPoolExecutor(_TOGETHER) as threads:
-                list(threads.map(_sync, files))
+        with ThreadPoolExecutor(_TOGETHER) as threads:
+            list((threads.map if len(files) >= _TOGETHER else map)(_sync, files))
         for folder in {os.path.dirname(path) for path in files}:
             sync_folder(folder)
 

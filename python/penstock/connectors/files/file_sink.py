@@ -302,8 +302,7 @@ class FileWriter(SinkWriter):
             self._pass_on(bucket)
         self._packs.end_step()
         self._passed_on.update(self._by_path)
-        self._buckets.clear()
-        self._by_path.clear()
+        self._buckets, self._by_path = {}, {}
 
     def end_step(self) -> None:
         if self._passes_on:  # the subtask ends with a step that is not a checkpoint
@@ -314,9 +313,7 @@ class FileWriter(SinkWriter):
         self._finish_all()
         self._task.files.extend(self._finished)
         self._first = max((bucket.counter + 1 for bucket in self._by_path.values()), default=self._first)
-        self._finished.clear()
-        self._buckets.clear()
-        self._by_path.clear()
+        self._finished, self._buckets, self._by_path = [], {}, {}
 
     def _finish_all(self) -> None:
         for bucket in self._by_path.values():

@@ -255,12 +255,12 @@ class AvroSchema:
 
     @staticmethod
     def parse_string(json_schema: str) -> AvroSchema:
-        """The schema of a text in JSON; InvalidProgramError if it is none."""
+        """The schema of a text in JSON; InvalidProgramError if it is not one."""
         return _parsed(checks.text(json_schema, "AvroSchema.parse_string", "schema"), "AvroSchema.parse_string()")
 
     @staticmethod
     def parse_file(file_path: str) -> AvroSchema:
-        """The schema of a file on the driver; InvalidProgramError if it is none, or there is no such file."""
+        """The schema of a file on the driver; InvalidProgramError if it is not one, or there is no such file."""
         path = checks.path(file_path, "AvroSchema.parse_file")
         try:
             text = Path(path).read_text(encoding="utf-8")

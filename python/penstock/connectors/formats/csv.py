@@ -113,20 +113,16 @@ class CsvReaderFormat(StreamFormat[Any]):
                 )
 
     def _values(self, path: str, index: int, texts: Sequence[str], done: int, convert: Convert) -> list[Any]:
+        column, values = self.schema.columns[index], list[Any]()
         try:
-            return list(map(convert, texts))
-        except _REFUSALS:
-            return [self._value(path, index, text, number, convert) for number, text in enumerate(texts, done + 1)]
-
-    def _value(self, path: str, index: int, text: str, number: int, convert: Convert) -> Any:
-        column = self.schema.columns[index]
-        try:
-            return convert(text)
+            values.extend(map(convert, texts))  # up to a text that cannot be converted
+            return values
         except _REFUSALS as error:
+            text, line = texts[len(values)], self._line(path, done + 1 + len(values))
             hint = "" if text.strip() else " Say by set_null_value('') that an empty column means None."
             raise FileFormatError(
-                f"{path}, line {self._line(path, number)}: {shortened(text)} in the column {column.name!r} cannot be "
-                f"read as {column.data_type}: {error}.{hint or ' Correct the file, or declare another type.'}",
+                f"{path}, line {line}: {shortened(text)} in the column {column.name!r} cannot be read as "
+                f"{column.data_type}: {error}.{hint or ' Correct the file, or declare another type.'}",
                 flink_class="java.lang.NumberFormatException",
             ) from error
 

@@ -151,13 +151,14 @@ def _codec(wanted: ct.DataType, reads: bool) -> Convert:
 
 def _converter(wanted: ct.DataType, reads: bool) -> Convert:
     if isinstance(wanted, ct.ArrayType):
-        return elements(_codec(wanted.element_type, reads))
+        return elements(_codec(wanted.element_type, reads), skips=False)
     if isinstance(wanted, ct.MapType):
         key = text_reader(wanted.key_type, "", None) if reads else text_writer(wanted.key_type)
-        return entries(key, _codec(wanted.value_type, reads))
+        return entries(key, _codec(wanted.value_type, reads), skips=False)
     if isinstance(wanted, ct.RowType):
         names, known = tuple(wanted.names), frozenset(wanted.names)
-        convert, make = fields(names, [_codec(part, reads) for part in wanted.types]), maker(wanted)
+        make = maker(wanted)
+        convert = fields(names, [_codec(part, reads) for part in wanted.types], skips=False)
         if reads:
             return lambda value: make(convert(map(_of(value, dict).get, names)))
         return lambda value: dict(zip(names, convert(fields_of(value, names, known)), strict=True))

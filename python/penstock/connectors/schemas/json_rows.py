@@ -51,23 +51,17 @@ class JsonRowDeserializationSchema(RowReader):
         return JsonRowDeserializationSchema.Builder()
 
     @cached_property
-    def _parse(self) -> Convert:
-        """The parser of a message, or of its beginning. Types with BIG_DEC need fractions as decimal numbers."""
-        exact = any(part == Types.BIG_DEC() for part in types_in(self.type_info))
-        decoder = json.JSONDecoder(parse_float=_stripped if exact else None, parse_constant=_no_constant)
-
-        def parse(message: bytes) -> Any:
-            text = message.decode(json.detect_encoding(message)).lstrip(" \t\r\n")
-            return decoder.raw_decode(text)[0]
-
-        return parse
-
-    @cached_property
     def _read(self) -> Convert:
-        return _reader(self.type_info, "", self.fail_on_missing_field, self.ignore_parse_errors)
+        """Reads the beginning of a message. Types with BIG_DEC need fractions as decimal numbers."""
+        exact = any(part == Types.BIG_DEC() for part in types_in(self.type_info))
+        decode = json.JSONDecoder(parse_float=_stripped if exact else None, parse_constant=_no_constant).raw_decode
+        convert = _reader(self.type_info, "", self.fail_on_missing_field, self.ignore_parse_errors)
 
-    def read_row(self, message: bytes) -> Row | None:
-        return self._read(self._parse(message))
+        def read(message: bytes) -> Any:
+            node = decode(message.decode(json.detect_encoding(message)).lstrip(" \t\r\n"))[0]
+            return None if node is None else convert(node)
+
+        return read
 
     class Builder:
         """Settings of a :class:`JsonRowDeserializationSchema`. Methods change it and return it."""
@@ -125,10 +119,8 @@ class JsonRowSerializationSchema(RowWriter):
 
     @cached_property
     def _write(self) -> Convert:
-        return _writer(self.type_info, "")
-
-    def write_row(self, record: Any) -> str:
-        return self._write(record)
+        write = _value_writer(self.type_info, "")
+        return lambda record: "null" if record is None else write(record)
 
     class Builder:
         """Settings of a :class:`JsonRowSerializationSchema`. Methods change it and return it."""
@@ -153,10 +145,10 @@ def _no_json(type_info: TypeInformation[Any] | None, field: str, *_: Any) -> NoR
     no_converter(type_info, field, "JSON", instead)
 
 
-def _field_converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Convert], *options: bool) -> Convert:
+def _converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Convert], *options: bool) -> list[Convert]:
+    """The conversions of the fields of a row."""
     paths = [f"{field}.{name}".lstrip(".") for name in type_info.field_names]
-    parts = zip(type_info.field_types, paths, strict=True)
-    return fields(type_info.field_names, [convert(part, path, *options) for part, path in parts])
+    return [convert(part, path, *options) for part, path in zip(type_info.field_types, paths, strict=True)]
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -179,21 +171,18 @@ def _reader(type_info: TypeInformation[Any], field: str, strict: bool, lenient: 
     fit."""
     convert = _value_reader(type_info, field, strict, lenient)
 
-    def nullable(node: Any) -> Any:
-        return None if node is None else convert(node)
-
     def forgiving(node: Any) -> Any:
         try:
-            return None if node is None else convert(node)
+            return convert(node)
         except Unfit:
             return None
 
-    return forgiving if lenient else nullable
+    return forgiving if lenient else convert
 
 
 def _row_reader(type_info: RowTypeInfo, field: str, strict: bool, lenient: bool) -> Convert:
     names = type_info.field_names
-    convert = _field_converters(type_info, field, _reader, strict, lenient)
+    convert = fields(names, _converters(type_info, field, _reader, strict, lenient))
 
     def read(node: Any) -> Row:
         if type(node) is not dict:
@@ -219,7 +208,7 @@ def _primitive_array_reader(type_info: Any, field: str, *_: bool) -> Convert:
     if element.basic_type is BasicType.BYTE:
         return lambda node: java_texts.bytes_of(node) if type(node) is str else None
     convert, zero = _BASIC[element.basic_type][0], False if element.basic_type is BasicType.BOOLEAN else 0
-    return elements(lambda node: zero if node is None else convert(node), "JSON array")
+    return elements(convert, "JSON array", none=zero)
 
 
 def _map_reader(type_info: Any, *options: Any) -> Convert:
@@ -306,38 +295,28 @@ def _escape(match: re.Match[str]) -> str:
     return _SHORT.get(match[0]) or "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
-def _writer(type_info: TypeInformation[Any], field: str) -> Convert:
-    """The conversion of a value into JSON; ``field`` is its name, for the error."""
-    write = _value_writer(type_info, field)
-    return lambda value: "null" if value is None else write(value)
-
-
 def _row_writer(type_info: RowTypeInfo, field: str) -> Convert:
     names = type_info.field_names
-    keys, convert = [f"{_quoted(name)}:" for name in names], _field_converters(type_info, field, _writer)
-
-    def write(record: Any) -> str:
-        texts = convert(first_fields_of(record, names))
-        return "{" + ",".join([key + text for key, text in zip(keys, texts, strict=True)]) + "}"
-
-    return write
+    template = "{" + ",".join([_quoted(name).replace("%", "%%") + ":%s" for name in names]) + "}"
+    convert = fields(names, _converters(type_info, field, _value_writer), none="null")
+    return lambda record: template % tuple(convert(first_fields_of(record, names)))
 
 
 def _list_writer(type_info: Any, field: str) -> Convert:
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return lambda value: f'"{java_texts.base64_of(value)}"'
-    texts = elements(_writer(type_info.element_type, field))
+    texts = elements(_value_writer(type_info.element_type, field), none="null")
     return lambda values: "[" + ",".join(texts(values)) + "]"
 
 
 def _map_writer(type_info: Any, field: str) -> Convert:
-    key, value = _writer(type_info.key_type, field), _writer(type_info.value_type, field)
+    key, value = _value_writer(type_info.key_type, field), _value_writer(type_info.value_type, field)
 
     def quoted_key(name: Any) -> str:
-        text = key(name)
+        text = "null" if name is None else key(name)
         return text if text.startswith('"') else _quoted(text)
 
-    texts = entries(quoted_key, value)
+    texts = entries(quoted_key, value, none="null")
     return lambda values: "{" + ",".join([f"{name}:{text}" for name, text in texts(values).items()]) + "}"
 
 
@@ -491,7 +470,7 @@ class _Schema:
             types = [self.needed(part, f"{place}/{name}", depth) for name, part in parts.items()]
             return Types.ROW_NAMED(list(parts), types)
         if name != "string":
-            _refuse(self.call, f"has the type {name!r} at {place}, which is none of JSON's")
+            _refuse(self.call, f"has the type {name!r} at {place}, which JSON does not have")
         if "format" in node or "contentEncoding" not in node:
             return _FORMATS.get(node.get("format", ""), Types.STRING())
         if node["contentEncoding"] != "base64":
