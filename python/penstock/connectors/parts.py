@@ -44,33 +44,33 @@ def of_type(*kinds: type, what: str) -> Callable[[Convert], Convert]:
     return decorate
 
 
-def elements(convert: Convert, what: str = "list") -> Convert:
-    """The conversion of lists by that of their elements."""
+def elements(convert: Convert, what: str = "list", *, none: Any = None, skips: bool = True) -> Convert:
+    """The conversion of lists by that of their elements. If it ``skips`` None, that becomes ``none``."""
 
     def convert_list(values: Any) -> list[Any]:
         if not isinstance(values, list | tuple):
             raise Unfit(values, f"is not a {what}")
-        index, converted = 0, []
+        converted: list[Any] = []
         try:
-            for index, value in enumerate(values):  # noqa: B007 - for the error
-                converted.append(convert(value))
+            for value in values:
+                converted.append(none if value is None and skips else convert(value))
         except Unfit as failure:
-            raise failure.inside(f"[{index}]") from None
+            raise failure.inside(f"[{len(converted)}]") from None
         return converted
 
     return convert_list
 
 
-def entries(key: Convert, value: Convert) -> Convert:
-    """The conversion of dicts by those of their keys and values."""
+def entries(key: Convert, convert: Convert, *, none: Any = None, skips: bool = True) -> Convert:
+    """The conversion of dicts by those of their keys and values; None as for :func:`elements`."""
 
     def convert_dict(values: Any) -> dict[Any, Any]:
         if not isinstance(values, dict):
             raise Unfit(values, "is not a dict")
         name, converted = None, {}
         try:
-            for name, item in values.items():
-                converted[key(name)] = value(item)
+            for name, value in values.items():
+                converted[key(name)] = none if value is None and skips else convert(value)
         except Unfit as failure:
             raise failure.inside(f"[{name!r}]") from None
         return converted
@@ -78,17 +78,16 @@ def entries(key: Convert, value: Convert) -> Convert:
     return convert_dict
 
 
-def fields(names: Sequence[str], converts: Sequence[Convert]) -> Convert:
-    """The conversion of the fields of a record, in order, by one for each."""
-    named = list(zip(names, converts, strict=True))
+def fields(names: Sequence[str], converts: Sequence[Convert], *, none: Any = None, skips: bool = True) -> Convert:
+    """The conversion of the fields of a record, in order, by one for each; None as for :func:`elements`."""
 
     def convert_fields(values: Any) -> list[Any]:
-        name, converted = "", []
+        converted: list[Any] = []
         try:
-            for (name, convert), value in zip(named, values, strict=True):  # noqa: B007 - for the error
-                converted.append(convert(value))
+            for index, value in enumerate(values):
+                converted.append(none if value is None and skips else converts[index](value))
         except Unfit as failure:
-            raise failure.inside(f".{name}") from None
+            raise failure.inside(f".{names[len(converted)]}") from None
         return converted
 
     return convert_fields

@@ -83,8 +83,6 @@ class SocketSource(Source[str]):
 
 
 class _Feed:
-    """A thread that reads a socket into memory."""
-
     def __init__(self, source: SocketSource, first: int) -> None:
         self.first = first
         self.ended = False

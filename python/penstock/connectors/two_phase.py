@@ -39,8 +39,6 @@ class TwoPhaseOutput(BuiltinSink):
 
 
 class _Preparing(SinkWriter):
-    """The user's object in one subtask."""
-
     def __init__(self, sink: Any, context: OperatorContext) -> None:
         self._sink, self._context = sink, context
         self.write = sink.write

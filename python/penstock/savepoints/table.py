@@ -56,12 +56,13 @@ class StateTable:
     def _array(self, index: int) -> Any:
         import pyarrow as pa
 
-        from penstock.connectors.formats.arrow import SPARK, Misfit, arrow_type, column_of
+        from penstock.connectors.formats.arrow import SPARK, arrow_type, column_of
+        from penstock.connectors.parts import Unfit
 
         name, declared = self.columns[index], self.types[index]
         values = [row[index] for row in self.rows]
         if declared is not None:
-            with contextlib.suppress(UnsupportedError, Misfit):  # nothing has checked that the values are as declared
+            with contextlib.suppress(UnsupportedError, Unfit):  # nothing has checked that the values are as declared
                 column = data_type_of(declared)
                 return column_of(values, column, arrow_type(column, SPARK), SPARK)
         try:

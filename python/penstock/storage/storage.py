@@ -1,9 +1,7 @@
-"""Files wherever they lie: on local or mounted file systems, and on *stores* (S3, Google Cloud Storage, Azure, HDFS),
-by few calls that all of them keep.
+"""Files on local or mounted file systems, and on *stores* (S3, Google Cloud Storage, Azure, HDFS), by few calls.
 
-A path is that of a local file, a ``file:`` URI, or the URL of a store, such as ``s3://bucket/folder/file``. Local files
-take the ways of the operating system. Stores are fsspec's, which is imported when a path needs it; they have folders in
-name only; :mod:`penstock.storage.stores` has them.
+A path is that of a local file, a ``file:`` URI, or the URL of a store, such as ``s3://bucket/folder/file``. Stores are
+fsspec's, which is imported when a path needs it (:mod:`penstock.storage.stores`); they have folders in name only.
 
 What a :class:`Storage` promises, whatever it is: a file that :meth:`~Storage.writing` makes has its name when it is
 closed or later, or never, and of several that :meth:`~Storage.create` one name exactly one does.
@@ -53,7 +51,7 @@ class Dated(NamedTuple):
 
     path: str  # as :func:`located` writes it
     size: int
-    modified: int = 0  # when it was, in nanoseconds since the epoch by the clock of its storage; 0 if that does not say
+    modified: int = 0  # in nanoseconds since the epoch by the clock of its storage; 0 if that does not say
 
 
 def is_local(path: str) -> bool:
@@ -138,7 +136,6 @@ class Storage(ABC):
             file.write(data)
 
     def get(self, path: str) -> bytes:
-        """All of a small file."""
         with self.read(path) as file:
             return file.read()
 
@@ -181,15 +178,15 @@ class LocalStorage(Storage):
     def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
         if os.path.isfile(folder):
             return [Entry(folder, os.path.getsize(folder))]
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for root, folders, names in os.walk(folder):
             for path in (os.path.join(root, name) for name in names):
                 with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-                    found.append(Entry(path, os.path.getsize(path)))
+                    entries.append(Entry(path, os.path.getsize(path)))
             if not deep:
-                found += (Entry(os.path.join(root, name), -1) for name in folders)
+                entries += (Entry(os.path.join(root, name), -1) for name in folders)
                 break
-        return sorted(found)
+        return sorted(entries)
 
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:
@@ -198,12 +195,8 @@ class LocalStorage(Storage):
     def settle(self, paths: Iterable[str]) -> None:
         """Several at a time, as the disk can take them together."""
         files = list(paths) if self._durable else []
-        if len(files) < _TOGETHER:
-            for path in files:
-                _sync(path)
-        else:
-            with ThreadPoolExecutor(_TOGETHER) as threads:
-                list(threads.map(_sync, files))
+        with ThreadPoolExecutor(_TOGETHER) as threads:
+            list((threads.map if len(files) >= _TOGETHER else map)(_sync, files))
         for folder in {os.path.dirname(path) for path in files}:
             sync_folder(folder)
 

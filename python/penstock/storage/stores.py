@@ -1,7 +1,7 @@
 """Stores by fsspec: S3, Google Cloud Storage, Azure, HDFS, and memory for tests; which storage a path is on.
 
-A file that is written has its name when it is closed (S3, Google, Azure), or grows under it (HDFS, memory). So no
-output is written under its last name: :meth:`Store.give` has the store copy it there, as most stores rename nothing.
+A file has its name when it is closed, or grows under it (HDFS, memory). So no output is written under its last name:
+:meth:`Store.give` has the store copy it there, as most stores rename nothing.
 """
 
 from __future__ import annotations
@@ -131,16 +131,15 @@ class Store(Storage):
         return [Entry(path, size) for path, size, _ in self.dated(folder, deep=deep)]
 
     def dated(self, folder: str, *, deep: bool = False) -> list[Dated]:
-        """As :meth:`list`, with times."""
         with _reaching(folder):
             self._fs.invalidate_cache()
             place = self._place(folder)
             try:
-                found = self._fs.find(place, detail=True).values() if deep else self._fs.ls(place, detail=True)
+                infos = self._fs.find(place, detail=True).values() if deep else self._fs.ls(place, detail=True)
             except FileNotFoundError:
                 return []
-        sizes = ((e, int(e["size"] or 0) if e["type"] == "file" else -1) for e in found)
-        entries = (Dated(self._path(e["name"]), size, _modified(e)) for e, size in sizes)
+        sizes = [(info, int(info["size"] or 0) if info["type"] == "file" else -1) for info in infos]
+        entries = (Dated(self._path(info["name"]), size, _modified(info)) for info, size in sizes)
         return sorted(entry for entry in entries if entry.path != folder or entry.size >= 0)
 
     def fitting(self, pattern: str) -> list[str]:
@@ -155,18 +154,18 @@ class Store(Storage):
                 self._fs.rm_file(self._place(path))
 
     def size(self, path: str) -> int | None:
-        found = self.file(path)
-        return None if found is None else found.size
+        file = self.file(path)
+        return None if file is None else file.size
 
     def file(self, path: str) -> Dated | None:
         """A file with its size and time; None if there is none, as for a folder."""
         with _reaching(path):
             self._fs.invalidate_cache()
             try:
-                found = self._fs.info(self._place(path))
+                info = self._fs.info(self._place(path))
             except FileNotFoundError:
                 return None
-        return Dated(path, int(found["size"]), _modified(found)) if found["type"] == "file" else None
+        return Dated(path, int(info["size"]), _modified(info)) if info["type"] == "file" else None
 
     def give(self, files: Sequence[tuple[str, str]]) -> None:
         """Give files their last names: copied by the store itself, renamed on HDFS. What is there is replaced."""
@@ -210,10 +209,10 @@ class Store(Storage):
     def modified(self, path: str) -> datetime:
         with _reaching(path):
             self._fs.invalidate_cache()
-            found = self._fs.modified(self._place(path))
-            if found is None:  # as HDFS has it
+            time_of = self._fs.modified(self._place(path))
+            if time_of is None:  # as HDFS has it
                 raise FileNotFoundError(path)
-            return found
+            return time_of
 
     def now(self, folder: str) -> datetime:
         """The store's own clock, by a file that is written and removed."""
@@ -225,12 +224,12 @@ class Store(Storage):
             self.delete([probe])
 
 
-def _modified(found: Mapping[str, Any]) -> int:
+def _modified(info: Mapping[str, Any]) -> int:
     """When a file was written, in nanoseconds, as each of fsspec's stores calls it; 0 if none of them."""
-    given = next((found[key] for key in _TIMES if found.get(key) is not None), 0)
-    if isinstance(given, str):
-        given = datetime.fromisoformat(given.replace("Z", "+00:00"))
-    return int((given.timestamp() if isinstance(given, datetime) else given) * 1e9)
+    moment = next((info[key] for key in _TIMES if info.get(key) is not None), 0)
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment.replace("Z", "+00:00"))
+    return int((moment.timestamp() if isinstance(moment, datetime) else moment) * 1e9)
 
 
 def _root(path: str, place: str) -> tuple[str, int]:
@@ -252,10 +251,10 @@ def _wait_for_azure(fs: Any, places: Iterable[str]) -> None:
             return (await client.get_blob_properties()).copy.status
 
     for place in places:
-        while (found := sync(fs.loop, status, place)) == "pending":
+        while (state := sync(fs.loop, status, place)) == "pending":
             time.sleep(0.05)
-        if found != "success":
-            raise OSError(f"{place!r} was not copied to: {found}")
+        if state != "success":
+            raise OSError(f"{place!r} was not copied to: {state}")
 
 
 def abandoned(file: IO[bytes]) -> None:

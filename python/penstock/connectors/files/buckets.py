@@ -56,16 +56,13 @@ class BucketAssigner(ABC, Generic[T_contra]):
     def date_time_bucket_assigner(
         format_str: str = DATE_TIME_FORMAT, timezone_id: str | None = None
     ) -> BucketAssigner[Any]:
-        """A folder for each hour, or what else the format says, by the clock of the machine that writes the record
-        (Flink: ``DateTimeBucketAssigner``).
+        """A folder for each hour, or what else the format says, by the clock of the machine (Flink:
+        ``DateTimeBucketAssigner``).
 
         Args:
-            format_str: pattern of Java's ``DateTimeFormatter``.
+            format_str: pattern of Java's ``DateTimeFormatter``; UnsupportedError for letters that depend on the
+                machine.
             timezone_id: such as ``Europe/Paris`` or ``UTC``; None for the one of the machine.
-
-        Raises:
-            InvalidProgramError: no such format, or zone.
-            UnsupportedError: a letter of the format has a meaning that depends on the machine.
         """
         return DateTimeBuckets(format_str, timezone_id)
 

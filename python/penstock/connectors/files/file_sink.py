@@ -1,9 +1,9 @@
 """Writes files into buckets: part files under pending names, rolled when they are large.
 
 Each subtask buffers the data of a part and appends it to the part's file now and then. So a sink can have any number of
-buckets with only one file open. Records of bulk formats are gathered per bucket, and handed to its writer in batches.
-All writers flush when together they buffer many bytes, or all buckets many records. So memory is bounded for any number
-of buckets, except for what a format must keep until the file ends.
+buckets with only one file open. Records of bulk formats are gathered per bucket; all writers flush when together they
+buffer many bytes, or all buckets many records. So memory is bounded for any number of buckets, except for what a format
+must keep until the file ends.
 
 Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``BulkPartWriter``, ``DefaultRollingPolicy`` (Flink 1.20).
 """
@@ -128,8 +128,6 @@ class PartFiles:
 
 
 class _UploadedPartFiles(PartFiles):
-    """Parts for an object store, in a temporary folder."""
-
     durable = False
 
     def __init__(self) -> None:
@@ -216,7 +214,6 @@ class FileWriter(SinkWriter):
         return list(self._by_path.values())
 
     def saved_if_much(self, more: int) -> None:
-        """Write buffered data to the files, if there is much."""
         self._bytes += more
         if self._bytes - self._saved < _WAITING_BYTES:
             return
@@ -305,8 +302,7 @@ class FileWriter(SinkWriter):
             self._pass_on(bucket)
         self._packs.end_step()
         self._passed_on.update(self._by_path)
-        self._buckets.clear()
-        self._by_path.clear()
+        self._buckets, self._by_path = {}, {}
 
     def end_step(self) -> None:
         if self._passes_on:  # the subtask ends with a step that is not a checkpoint
@@ -317,9 +313,7 @@ class FileWriter(SinkWriter):
         self._finish_all()
         self._task.files.extend(self._finished)
         self._first = max((bucket.counter + 1 for bucket in self._by_path.values()), default=self._first)
-        self._finished.clear()
-        self._buckets.clear()
-        self._by_path.clear()
+        self._finished, self._buckets, self._by_path = [], {}, {}
 
     def _finish_all(self) -> None:
         for bucket in self._by_path.values():
@@ -415,8 +409,6 @@ class _Stream(io.RawIOBase):
 
 
 class _Passing(BulkWriter[Any]):
-    """Passes the records of a bucket on, in a step that is not a checkpoint."""
-
     def __init__(self, bucket: Bucket, packs: Packs) -> None:
         self._bucket, self._packs = bucket, packs
 
@@ -434,8 +426,6 @@ class _Passing(BulkWriter[Any]):
 
 
 class _Part:
-    """A bucket's gathered records and its writer."""
-
     __slots__ = ("records", "waiting", "writer")
 
     def __init__(self, writer: BulkWriter[Any]) -> None:

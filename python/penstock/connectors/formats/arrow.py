@@ -19,6 +19,7 @@ from penstock.common.callables import shortened
 from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.connectors.formats.fields import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of, within
 from penstock.connectors.formats.timestamps import instant_of, microseconds_of, moment_of
+from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
 
 REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError, ArithmeticError, FileFormatError)
@@ -237,10 +238,8 @@ class BatchReader:
         try:
             return inward(found.field(name).type, wanted, rules)
         except Mismatch as error:
-            raise FileFormatError(
-                f"{self._where}: the column {name!r} cannot be read as {wanted}: {error}. Declare the type that the "
-                "file has, and convert the values in a map()."
-            ) from None
+            why = f"cannot be read as {wanted}: {error}. Declare the type that the file has, and convert in a map()."
+            raise FileFormatError(f"{self._where}: the column {name!r} {why}") from None
 
     def records(self, batch: pa.RecordBatch, place: str) -> list[Any]:
         """The records of a batch; ``place`` is its part of the file, for messages. Raises FileFormatError."""
@@ -283,18 +282,10 @@ def _culprit(column: pa.Array, reading: Inward) -> str:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-class Misfit(Exception):
-    """A value that does not fit its column, and why."""
-
-    def __init__(self, value: Any, why: str) -> None:
-        super().__init__(value, why)
-        self.value, self.why = value, why
-
-
 def column_of(
     values: Sequence[Any], wanted: ct.DataType | None, kind: pa.DataType, rules: ArrowRules = UTC
 ) -> pa.Array:
-    """Values as an Arrow column of a type; ``wanted`` is None if they are converted already. Raises :class:`Misfit`."""
+    """Values as an Arrow column of a type; ``wanted`` is None if they are converted already. Raises :class:`Unfit`."""
 
     def array(values: Sequence[Any]) -> pa.Array:
         return pa.array(values if wanted is None else outward_all(values, wanted, rules), kind)
@@ -306,8 +297,8 @@ def column_of(
             try:
                 array([value])
             except REFUSALS as reason:
-                raise Misfit(value, str(reason)) from reason
-        raise Misfit(values[0], str(error)) from error
+                raise Unfit(value, str(reason)) from reason
+        raise Unfit(values[0], str(error)) from error
 
 
 def outward(wanted: ct.DataType, rules: ArrowRules = UTC) -> Convert:
@@ -332,9 +323,7 @@ def _conversion(wanted: ct.DataType, rules: ArrowRules) -> Convert | None:
         return _naive if rules.utc else _in_utc
     if isinstance(wanted, ct.ArrayType):
         element = wanted.element_type
-        if rules.spark:
-            return lambda values: list(outward_all(values, element, rules))
-        return lambda values: outward_all(values, element, rules)
+        return lambda values: list(outward_all(values, element, rules))
     if isinstance(wanted, ct.MapType):
         key, item = wanted.key_type, wanted.value_type
 
@@ -401,14 +390,12 @@ class BatchWriter:
         field, wanted = self.schema.field(index), self._types[index]
         try:
             column = column_of(values, wanted, field.type, self._rules)
-        except Misfit as misfit:
+        except Unfit as misfit:
             raise FileFormatError(
                 f"The value {shortened(misfit.value)} cannot be written into the column {field.name!r} of type "
                 f"{wanted}: {misfit.why}. Convert it in a map() before the sink, or declare another type."
             ) from misfit.__cause__
         if column.null_count and not field.nullable:
-            raise FileFormatError(
-                f"The column {field.name!r} cannot hold None, and a record has none. Declare the type {wanted} "
-                "nullable, or give a value."
-            )
+            hint = f"Declare the type {wanted} nullable, or give a value."
+            raise FileFormatError(f"The column {field.name!r} cannot hold None, and a record has none. {hint}")
         return column

@@ -46,32 +46,25 @@ _DECODED = 1 << 18  # bytes of blocks that are decoded at a time
 
 @dataclass(frozen=True)
 class AvroReaderFormat(StreamFormat[Any]):
-    """Records of Avro files, for ``FileSource.for_record_stream_format``. Made by :meth:`for_generic_record`. PyFlink
-    has :class:`AvroInputFormat` alone."""
+    """Records of Avro files, for ``FileSource.for_record_stream_format``. PyFlink has :class:`AvroInputFormat`
+    alone."""
 
     schema: str
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> AvroReaderFormat:
         """Records of a schema of records, as dicts. Files may have been written with another schema that leads to it:
-        fields that it has not are left out, fields that a file has not get their defaults.
-
-        Raises:
-            InvalidProgramError: no schema of a record.
-        """
+        fields that it has not are left out, fields that a file has not get their defaults."""
         return AvroReaderFormat(of_records(schema, "AvroReaderFormat.for_generic_record").text)
 
     @property
     def produced_type(self) -> TypeInformation[Any]:
-        """Dicts have no type."""
         return Types.PICKLED_BYTE_ARRAY()
 
     def pieces(self, file: Dated, splittable: bool) -> list[Split]:
-        """The file, or pieces of 32 MiB."""
         return pieces_of(file, "UTF-8", splittable)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
-        """The records of a piece of a file, some blocks at a time."""
         path = path_of(split)
         wanted = fastavro().parse_schema(json.loads(self.schema))
         with opened(path) as file:
@@ -96,16 +89,14 @@ class AvroReaderFormat(StreamFormat[Any]):
 
 def _some(blocks: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
     """Blocks, joined as long as they are small; the position behind the last of them."""
-    waiting, size = list[bytes](), 0
-    position = 0
+    waiting, position = b"", 0
     for block, position in blocks:
-        waiting.append(block)
-        size += len(block)
-        if size >= _DECODED:
-            yield b"".join(waiting), position
-            waiting, size = [], 0
+        waiting += block
+        if len(waiting) >= _DECODED:
+            yield waiting, position
+            waiting = b""
     if waiting:
-        yield b"".join(waiting), position
+        yield waiting, position
 
 
 MARKER = 16  # bytes of the marker behind the header and behind each block
@@ -162,9 +153,8 @@ class Blocks:
                 raise Damaged(f"there is no number at byte {self._at}")
 
     def of(self, split: Split) -> Iterator[tuple[bytes, int]]:
-        """The blocks whose marker before them begins in a split, and the position behind each: that of the marker
-        before the next. Raises FileFormatError if the file ends before the split, or has no marker where a reader has
-        stopped."""
+        """The blocks whose marker before them begins in a split, and the position of the marker behind each. Raises
+        FileFormatError if the file ends before the split, or has no marker where a reader has stopped."""
         if split.start is not None and split.start > self._at - MARKER:
             start, (path, _, begins) = split.start, split.id.rpartition(":")
             begun = split.end is None or start != int(begins)  # then a marker was seen there
@@ -234,7 +224,6 @@ class AvroWriter(BulkWriter[Any]):
             ) from error
 
     def flush(self) -> None:
-        """Write the last block."""
         self._writer.flush()
 
     finish = flush
@@ -265,22 +254,12 @@ class AvroSchema:
 
     @staticmethod
     def parse_string(json_schema: str) -> AvroSchema:
-        """The schema of a text in JSON.
-
-        Raises:
-            InvalidProgramError: it is not a schema.
-            ConfigurationError: fastavro is not installed.
-        """
+        """The schema of a text in JSON; InvalidProgramError if it is not one."""
         return _parsed(checks.text(json_schema, "AvroSchema.parse_string", "schema"), "AvroSchema.parse_string()")
 
     @staticmethod
     def parse_file(file_path: str) -> AvroSchema:
-        """The schema of a file on the driver.
-
-        Raises:
-            InvalidProgramError: it is not a schema, or there is no such file.
-            ConfigurationError: fastavro is not installed.
-        """
+        """The schema of a file on the driver; InvalidProgramError if it is not one, or there is no such file."""
         path = checks.path(file_path, "AvroSchema.parse_file")
         try:
             text = Path(path).read_text(encoding="utf-8")
@@ -351,7 +330,6 @@ class AvroWriterFactory(BulkWriterFactory[Any]):
     schema: AvroSchema
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
-        """A writer of a file."""
         return AvroWriter(out, self.schema.text)
 
 
@@ -360,9 +338,5 @@ class AvroBulkWriters:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> AvroWriterFactory:
-        """Records of a schema: dicts, or rows and tuples of as many fields. The stream needs no type.
-
-        Raises:
-            InvalidProgramError: no schema of a record.
-        """
+        """Records of a schema of records: dicts, or rows and tuples of as many fields."""
         return AvroWriterFactory(of_records(schema, "AvroBulkWriters.for_generic_record"))

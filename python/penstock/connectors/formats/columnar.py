@@ -80,7 +80,6 @@ class TableWriter(BulkWriter[Any]):
         self.waiting += batch.nbytes
 
     def flush(self) -> None:
-        """Write what is kept."""
         import pyarrow as pa
 
         if self._kept:
@@ -88,6 +87,5 @@ class TableWriter(BulkWriter[Any]):
             self._kept, self.waiting = [], 0
 
     def finish(self) -> None:
-        """Write what is kept, and the footer."""
         self.flush()
         self.writer.close()

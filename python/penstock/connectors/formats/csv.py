@@ -20,8 +20,7 @@ from penstock.common.callables import shortened
 from penstock.common.column_types import ArrayType
 from penstock.common.typeinfo import TypeInformation
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.formats.csv_lines import CsvTokenizer, quoter
-from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder
+from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder, CsvTokenizer, quoter
 from penstock.connectors.formats.fields import columns_of, of_kind, rows_of, text_reader, text_writer
 from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
@@ -51,7 +50,6 @@ class CsvReaderFormat(StreamFormat[Any]):
 
     @property
     def produced_type(self) -> TypeInformation[Any]:
-        """A row with the names of the columns."""
         return self.schema.row_type.type_info
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
@@ -105,7 +103,6 @@ class CsvReaderFormat(StreamFormat[Any]):
         return rows_of(values, self.schema.row_type)
 
     def _check_widths(self, path: str, rows: list[Row], done: int) -> None:
-        """Refuse a row that has fewer columns than the schema, or more where it may not."""
         columns = self.schema.columns
         for number, row in enumerate(rows, done + 1):
             if len(row) < len(columns) or (len(row) > len(columns) and not self.schema.rest):
@@ -116,20 +113,16 @@ class CsvReaderFormat(StreamFormat[Any]):
                 )
 
     def _values(self, path: str, index: int, texts: Sequence[str], done: int, convert: Convert) -> list[Any]:
+        column, values = self.schema.columns[index], list[Any]()
         try:
-            return list(map(convert, texts))
-        except _REFUSALS:
-            return [self._value(path, index, text, number, convert) for number, text in enumerate(texts, done + 1)]
-
-    def _value(self, path: str, index: int, text: str, number: int, convert: Convert) -> Any:
-        column = self.schema.columns[index]
-        try:
-            return convert(text)
+            values.extend(map(convert, texts))  # up to a text that cannot be converted
+            return values
         except _REFUSALS as error:
+            text, line = texts[len(values)], self._line(path, done + 1 + len(values))
             hint = "" if text.strip() else " Say by set_null_value('') that an empty column means None."
             raise FileFormatError(
-                f"{path}, line {self._line(path, number)}: {shortened(text)} in the column {column.name!r} cannot be "
-                f"read as {column.data_type}: {error}.{hint or ' Correct the file, or declare another type.'}",
+                f"{path}, line {line}: {shortened(text)} in the column {column.name!r} cannot be read as "
+                f"{column.data_type}: {error}.{hint or ' Correct the file, or declare another type.'}",
                 flink_class="java.lang.NumberFormatException",
             ) from error
 
@@ -260,7 +253,6 @@ class CsvWriterFactory(RowDataBulkWriterFactory):
     schema: CsvSchema
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
-        """A writer of a file."""
         return CsvWriter(out, self.schema)
 
 
@@ -270,11 +262,7 @@ class CsvBulkWriters:
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvWriterFactory:
         """Files that look like this. Records are rows, tuples, lists or dicts; rows and dicts are written by the names
-        of their fields if these are the columns'. Texts stand in quotes where Flink puts them.
-
-        Raises:
-            InvalidProgramError: no schema, or one without columns.
-        """
+        of their fields if these are the columns'. InvalidProgramError for a schema without columns."""
         row_type = _checked(schema, "CsvBulkWriters.for_schema").row_type
         return CsvWriterFactory(row_type, schema)
 

@@ -47,17 +47,11 @@ class JsonReaderFormat(StreamFormat[Any]):
     def for_row_type(row_type: RowType | RowTypeInfo | TupleTypeInfo) -> JsonReaderFormat:
         """Objects as rows of ``DataTypes.ROW([…])``, or of a type of rows or tuples. Fields that an object has not are
         None, if their type is nullable; others that it has are left out. Days, times and bytes (in Base64) are texts in
-        JSON.
-
-        Raises:
-            TypeInfoError: no type of rows.
-            UnsupportedError: a type that JSON has no values of.
-        """
+        JSON. UnsupportedError for a type that JSON has no values of."""
         return JsonReaderFormat(row_type_of(row_type, "JsonReaderFormat.for_row_type"))
 
     @property
     def produced_type(self) -> TypeInformation[Any]:
-        """A row with the names of the fields."""
         return self.row_type.type_info
 
     def pieces(self, file: Dated, splittable: bool) -> list[Split]:
@@ -106,12 +100,8 @@ class JsonLinesEncoder(Encoder[Any]):
     @staticmethod
     def for_row_type(row_type: RowType | RowTypeInfo | TupleTypeInfo) -> JsonLinesEncoder:
         """Rows as objects of ``DataTypes.ROW([…])``, or of a type of rows or tuples. Records are rows, tuples, lists or
-        dicts; rows and dicts are written by the names of their fields if these are the type's.
-
-        Raises:
-            TypeInfoError: no type of rows.
-            UnsupportedError: a type that JSON has no values of.
-        """
+        dicts; rows and dicts are written by the names of their fields if these are the type's. UnsupportedError for a
+        type that JSON has no values of."""
         return JsonLinesEncoder(row_type_of(row_type, "JsonLinesEncoder.for_row_type"))
 
     @cached_property
@@ -122,7 +112,6 @@ class JsonLinesEncoder(Encoder[Any]):
         return type(self), (self.row_type,)
 
     def encode(self, element: Any, stream: IO[bytes], /) -> None:
-        """Write the row's line."""
         try:
             stream.write(json.dumps(self._convert(element), ensure_ascii=False).encode() + b"\n")
         except _Misfit as misfit:
@@ -162,13 +151,14 @@ def _codec(wanted: ct.DataType, reads: bool) -> Convert:
 
 def _converter(wanted: ct.DataType, reads: bool) -> Convert:
     if isinstance(wanted, ct.ArrayType):
-        return elements(_codec(wanted.element_type, reads))
+        return elements(_codec(wanted.element_type, reads), skips=False)
     if isinstance(wanted, ct.MapType):
         key = text_reader(wanted.key_type, "", None) if reads else text_writer(wanted.key_type)
-        return entries(key, _codec(wanted.value_type, reads))
+        return entries(key, _codec(wanted.value_type, reads), skips=False)
     if isinstance(wanted, ct.RowType):
         names, known = tuple(wanted.names), frozenset(wanted.names)
-        convert, make = fields(names, [_codec(part, reads) for part in wanted.types]), maker(wanted)
+        make = maker(wanted)
+        convert = fields(names, [_codec(part, reads) for part in wanted.types], skips=False)
         if reads:
             return lambda value: make(convert(map(_of(value, dict).get, names)))
         return lambda value: dict(zip(names, convert(fields_of(value, names, known)), strict=True))

@@ -52,7 +52,6 @@ class OrcWriterFactory(RowDataBulkWriterFactory):
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
-        """A writer of a file."""
         return OrcWriter(out, self.row_type, self.arguments)
 
 

@@ -53,15 +53,12 @@ class ParquetRows(FileFormat[Any]):
 
     @property
     def produced_type(self) -> TypeInformation[Any]:
-        """A row with the names of the columns."""
         return self.row_type.type_info
 
     def pieces(self, file: Dated, splittable: bool) -> list[Split]:
-        """The file, or pieces of 32 MiB."""
         return pieces_of(file, "UTF-8", splittable)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
-        """The rows of a piece of a file."""
         import pyarrow as pa
 
         path = path_of(split)
@@ -75,8 +72,6 @@ class ParquetRows(FileFormat[Any]):
 
 
 class _Reader:
-    """Reads one file."""
-
     def __init__(self, settings: ParquetRows, file: IO[bytes], path: str) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -120,7 +115,6 @@ class _Reader:
         return declared
 
     def records(self, split: Split) -> Iterator[Records[Any]]:
-        """The rows of a piece."""
         groups, begun = self._file.metadata, isinstance(split.start, list)
         first, skipped = split.start if begun else (0, 0)
         if begun and (first >= groups.num_row_groups or groups.row_group(first).num_rows < skipped):
@@ -207,7 +201,6 @@ class ParquetWriter(TableWriter):
             self.flush()
 
     def write(self, table: Any) -> None:
-        """Write rows as a row group."""
         self.writer.write_table(table, row_group_size=table.num_rows)
 
 
@@ -265,7 +258,6 @@ class ParquetWriterFactory(RowDataBulkWriterFactory):
     options: ParquetOptions = field(default_factory=ParquetOptions)
 
     def create(self, out: IO[bytes], /) -> BulkWriter[Any]:
-        """A writer of a file."""
         return ParquetWriter(out, self.row_type, self.options)
 
 
@@ -308,12 +300,8 @@ class AvroParquetReaders:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> AvroParquetReaderFormat:
-        """Records of a schema of a record, as dicts; the schema says which columns are read, and as what.
-
-        Raises:
-            InvalidProgramError: no schema of a record.
-            UnsupportedError: a type that no column has: a union of several, or a record inside itself.
-        """
+        """Records of a schema of records, as dicts; it says which columns are read, and as what. UnsupportedError for a
+        type that no column has: a union of several, or a record inside itself."""
         call = "AvroParquetReaders.for_generic_record"
         return AvroParquetReaderFormat(row_type_of_avro(of_records(schema, call).text), utc=True)
 

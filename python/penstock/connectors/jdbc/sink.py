@@ -49,7 +49,7 @@ _DRIVERS = {
     "mariadb": ("mariadb", "pymysql", "mysql.connector"),
 }
 """Python's drivers by the scheme of the URL; the first that is installed is used."""
-_FILES = frozenset({"sqlite", "duckdb"})
+_FILES = ("sqlite", "duckdb")
 _BUSY_SECONDS = 60.0
 _DATABASE = {"psycopg": "dbname", "psycopg2": "dbname"}
 """The argument for the database, in drivers that do not call it ``database``."""
@@ -194,14 +194,13 @@ class _Batches(SinkWriter):
 
     def write(self, value: Any) -> None:  # type: ignore[override]
         self._waiting.append(self._statement.values(value))
-        if len(self._waiting) >= self._output.size or (self._output.interval and self._late()):
+        output, late = self._output, False
+        if output.interval:
+            now = self._clock.now()
+            self._since = now if len(self._waiting) == 1 else self._since
+            late = now - self._since >= output.interval
+        if late or len(self._waiting) >= output.size:
             self.end_step()
-
-    def _late(self) -> bool:
-        now = self._clock.now()
-        if len(self._waiting) == 1:
-            self._since = now
-        return now - self._since >= self._output.interval
 
     def end_step(self) -> None:
         rows, self._waiting = self._waiting, []
@@ -260,11 +259,8 @@ class Access:
 
 def execute(connection: Any, prepared: Statement, rows: Sequence[Any]) -> None:
     """Execute a statement for each row of values."""
-    cursor = connection.cursor()
-    try:
+    with contextlib.closing(connection.cursor()) as cursor:
         cursor.executemany(prepared.text, rows) if len(rows) > 1 else cursor.execute(prepared.text, rows[0])
-    finally:
-        cursor.close()
 
 
 class JdbcCommits:
@@ -315,10 +311,9 @@ class JdbcCommits:
         key = (self._name, self.owner)
         self._do(connection, _HOLD, key)
         find = statement(_FIND, self._database)
-        cursor = connection.cursor()
-        cursor.execute(find.text, find.values(key))
-        markers = cursor.fetchall()
-        cursor.close()
+        with contextlib.closing(connection.cursor()) as cursor:
+            cursor.execute(find.text, find.values(key))
+            markers = cursor.fetchall()
         if markers and markers[0][0] >= version:
             return False
         self._do(connection, _RAISE if markers else _BEGIN, (version, *key))

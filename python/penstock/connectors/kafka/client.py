@@ -14,14 +14,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.common.extras import library
 from penstock.connectors.kafka import properties as names
 from penstock.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Producer
 
 T = TypeVar("T")
 
@@ -55,7 +52,7 @@ def _unlogged(_: Any) -> None:
 
 
 @contextlib.contextmanager
-def consumer(properties: Mapping[str, str], **more: str | int | bool) -> Iterator[Consumer]:
+def consumer(properties: Mapping[str, str], **more: str | int | bool) -> Iterator[Any]:
     """A consumer that is closed at the end of the block; ``more`` are settings of librdkafka, with ``_`` for ``.``."""
     client = create("consumer", properties, more)
     try:
@@ -64,7 +61,7 @@ def consumer(properties: Mapping[str, str], **more: str | int | bool) -> Iterato
         client.close()
 
 
-def producer(properties: Mapping[str, str], **more: str | int | bool) -> Producer:
+def producer(properties: Mapping[str, str], **more: str | int | bool) -> Any:
     """A producer; arguments as for :func:`consumer`."""
     return create("producer", properties, more)
 
@@ -254,7 +251,6 @@ class Pool(Generic[C]):
         return len(self._waiting)
 
     def take(self, *fits: Callable[[C], bool]) -> C | None:
-        """Remove and return a client that fits, or None."""
         with self._lock:
             for fit in fits:
                 for index in range(len(self._waiting) - 1, -1, -1):

@@ -78,7 +78,6 @@ class Cluster:
         self._seconds = names.seconds(properties, "consumer")
 
     def partitions(self, subscription: Subscription) -> tuple[KafkaTopicPartition, ...]:
-        """The partitions of a subscription, in order."""
         topics = client.topics(self._consumer, self._properties, "consumer")
         pattern = subscription.pattern
         named: Iterable[str] = subscription.named

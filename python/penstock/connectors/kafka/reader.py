@@ -48,7 +48,12 @@ def splits(
         starts, ends = first_offsets(cluster, partitions, starting, last), resolved(stopping, partitions, cluster)
     unread: list[Split] = []
     for partition in partitions:
-        start, end = starts[partition], _checked_end(ends[partition], partition, last[partition])
+        start, end = starts[partition], ends[partition]
+        if end > last[partition]:
+            raise ConfigurationError(
+                f"Reading of {partition} should end at the offset {end}, but its records end at {last[partition]}. A "
+                "bounded job does not wait for more: use KafkaOffsetsInitializer.latest()."
+            )
         if start < end:
             unread.append(Split(str(partition), start, end, end - start))
     return unread
@@ -82,15 +87,6 @@ def _in_range(
     return first if reset is KafkaOffsetResetStrategy.EARLIEST else last
 
 
-def _checked_end(end: int, partition: KafkaTopicPartition, last: int) -> int:
-    if end <= last:
-        return end
-    raise ConfigurationError(
-        f"Reading of {partition} should end at the offset {end}, but its records end at {last}. A bounded job does not "
-        "wait for more: use KafkaOffsetsInitializer.latest()."
-    )
-
-
 def partition_of(split_id: str) -> KafkaTopicPartition:
     """The partition of a split."""
     topic, _, number = split_id.rpartition("-")
@@ -107,9 +103,8 @@ def read(
         return
     make = _values if isinstance(schema, ValueOnly) else _records
     reader = open_reader(properties, partition_of(split.id), position, keep)
-    range_ = _Range(reader, properties, split.end)
     try:
-        for messages in range_.messages():
+        for messages in reader.messages(split.end):
             values, timestamps = make(messages, schema)
             position = messages[-1].offset() + 1
             yield Records(values, position, timestamps)
@@ -117,78 +112,14 @@ def read(
         if sys.is_finalizing():
             reader.close()
         else:
-            reader.done(range_.position, range_.rest)
+            reader.done()
         raise
     except BaseException:
         reader.close()
         raise
-    reader.done(range_.position, range_.rest)
+    reader.done()
     if position < split.end:
         yield Records((), split.end, ())
-
-
-class _Range:
-    def __init__(self, reader: Reader, properties: Mapping[str, str], end: int) -> None:
-        assert reader.partition is not None
-        self._partition, self._consumer, self.rest = reader.partition, reader.consumer, reader.rest
-        self._properties, self._end = properties, end
-        self.position = reader.position
-
-    def messages(self) -> Iterator[list[Any]]:
-        seconds, heard = names.seconds(self._properties, "consumer"), time.monotonic()
-        while self.position < self._end:
-            messages = self._next()
-            if messages:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > seconds:
-                self._check_there()
-                where = f"reading {self._partition} at the offset {self.position}"
-                raise client.unreachable(self._properties, "consumer", where)
-            if messages and (messages[-1].offset() >= self._end or any(m.error() is not None for m in messages)):
-                messages = self._before_end(messages)
-            if messages:
-                self.position = max(self.position, messages[-1].offset() + 1)
-                yield messages
-        self.position = self._end
-
-    def _next(self) -> list[Any]:
-        """The next messages; empty after a timeout."""
-        if self.rest:
-            rest, self.rest = self.rest, []
-            return rest
-        first = self._consumer.poll(_TICK)
-        if first is None:
-            return []
-        more = min(_RECORDS, self._end - self.position) - 1
-        return [first, *self._consumer.consume(more, 0)] if more > 0 else [first]
-
-    def _before_end(self, received: list[Any]) -> list[Any]:
-        """The messages before the end. Events of the partition are handled; messages beyond the end are kept."""
-        ended, messages = client.kafka().KafkaError._PARTITION_EOF, []
-        for at, message in enumerate(received):
-            error, offset = message.error(), message.offset()
-            if error is None and offset < self._end:
-                messages.append(message)
-            elif error is None or (error.code() == ended and offset > self._end):
-                self.rest, self.position = received[at:], self._end
-                break
-            elif error.code() == ended:
-                self.position = max(self.position, offset)
-            elif not client.is_transient(error):
-                self._check_there()
-                raise self._unreadable(error)
-        return messages
-
-    def _check_there(self) -> None:
-        client.check_exists(self._consumer, self._properties, [self._partition])
-
-    def _unreadable(self, error: Any) -> ConfigurationError:
-        return ConfigurationError(
-            f"The Kafka topic {self._partition.topic!r}, partition {self._partition.partition}, cannot be read at the "
-            f"offset {self.position}, at {names.servers(self._properties)!r}: {error.str()}. Records may have been "
-            "removed before they were read, or the program may not read the topic. To continue with the first record, "
-            "state set_starting_offsets(KafkaOffsetsInitializer.offsets({}, KafkaOffsetResetStrategy.EARLIEST)) once."
-        )
 
 
 def _timestamps(messages: Sequence[Any]) -> list[int | None]:
@@ -247,7 +178,7 @@ class Reader:
 
     def __init__(self, properties: Mapping[str, str], keep: bool) -> None:
         self.key: Key = frozenset(properties.items())
-        self._keep = keep
+        self._properties, self._keep = properties, keep
         more = _KEPT if keep else {"enable_partition_eof": True}
         if "queued.max.messages.kbytes" in properties:
             more = {name: value for name, value in more.items() if name != "queued_max_messages_kbytes"}
@@ -265,13 +196,68 @@ class Reader:
             self.consumer.assign([client.kafka().TopicPartition(partition.topic, partition.partition, position)])
             self.partition, self.position = partition, position
 
-    def done(self, position: int, rest: list[Any]) -> None:
-        """Return the reader to the pool after a range."""
+    def messages(self, end: int) -> Iterator[list[Any]]:
+        """The messages up to an offset."""
+        seconds, heard = names.seconds(self._properties, "consumer"), time.monotonic()
+        while self.position < end:
+            messages = self._next(end)
+            if messages:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > seconds:
+                self._check_there()
+                where = f"reading {self.partition} at the offset {self.position}"
+                raise client.unreachable(self._properties, "consumer", where)
+            if messages and (messages[-1].offset() >= end or any(m.error() is not None for m in messages)):
+                messages = self._before_end(messages, end)
+            if messages:
+                self.position = max(self.position, messages[-1].offset() + 1)
+                yield messages
+        self.position = end
+
+    def _next(self, end: int) -> list[Any]:
+        """The next messages; empty after a timeout."""
+        if self.rest:
+            rest, self.rest = self.rest, []
+            return rest
+        first = self.consumer.poll(_TICK)
+        if first is None:
+            return []
+        more = min(_RECORDS, end - self.position) - 1
+        return [first, *self.consumer.consume(more, 0)] if more > 0 else [first]
+
+    def _before_end(self, received: list[Any], end: int) -> list[Any]:
+        """The messages before the end. Events of the partition are handled; messages beyond the end are kept."""
+        ended, messages = client.kafka().KafkaError._PARTITION_EOF, []
+        for at, message in enumerate(received):
+            error, offset = message.error(), message.offset()
+            if error is None and offset < end:
+                messages.append(message)
+            elif error is None or (error.code() == ended and offset > end):
+                self.rest, self.position = received[at:], end
+                break
+            elif error.code() == ended:
+                self.position = max(self.position, offset)
+            elif not client.is_transient(error):
+                self._check_there()
+                assert self.partition is not None
+                raise ConfigurationError(
+                    f"The Kafka topic {self.partition.topic!r}, partition {self.partition.partition}, cannot be read "
+                    f"at the offset {self.position}, at {names.servers(self._properties)!r}: {error.str()}. Perhaps "
+                    "records were removed before they were read, or the program may not read the topic. To begin with "
+                    "the first record, state for one run: set_starting_offsets(KafkaOffsetsInitializer.offsets({}, "
+                    "KafkaOffsetResetStrategy.EARLIEST))."
+                )
+        return messages
+
+    def _check_there(self) -> None:
+        client.check_exists(self.consumer, self._properties, [self.partition])
+
+    def done(self) -> None:
+        """Return the reader to the pool."""
         if not self._keep:
             self.close()
             return
-        self.position, self.rest = position, rest
-        if self.partition is not None and not rest and self._ended(self.partition):
+        if self.partition is not None and not self.rest and self._ended(self.partition):
             self.consumer.unassign()
             self.partition = None
         READERS.put(self)

@@ -1,8 +1,9 @@
-"""Files of records that wait to be sent: tasks write them, and the driver sends them once the job has succeeded or a
-manifest names them.
+"""Kafka records: how they are made of those of a stream, wait in files, and are produced.
 
-A file is a sequence of blocks, each with a header and some records. A reader needs memory for one block, and can start
-at any block.
+Tasks write the files, and the driver sends them once the job has succeeded or a manifest names them. A file is a
+sequence of blocks, each with a header and some records. A reader can start at any block.
+
+Source of the semantics: ``KafkaRecordSerializationSchemaBuilder``, ``FlinkFixedPartitioner`` (Kafka connector 3.3).
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from __future__ import annotations
 import marshal
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO, Any, cast
 
+from penstock.common.callables import shown
+from penstock.common.serialization import SerializationSchema
 from penstock.connectors.kafka import client
 from penstock.connectors.kafka.client import Pool
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, InvalidProgramError, PenstockError
+from penstock.runtime.usercode.failure import failure_of
 
 Row = tuple[str, int, int, bytes | None, bytes | None, Sequence[tuple[str, bytes | None]] | None]
 """Topic, partition or −1, timestamp or 0, key, value, headers."""
@@ -52,15 +57,15 @@ def read_blocks(file: IO[bytes]) -> Iterator[list[Row]]:
 
 def _plain(row: Row) -> Row:
     topic, partition, timestamp, key, value, headers = row
-    pairs = None if headers is None else [(_text(name), _bytes(data)) for name, data in headers]
-    return _text(topic), partition, timestamp, _bytes(key), _bytes(value), pairs
+    pairs = None if headers is None else [(_text(name), _data(data)) for name, data in headers]
+    return _text(topic), partition, timestamp, _data(key), _data(value), pairs
 
 
 def _text(text: Any) -> str:
     return "".join((text,))
 
 
-def _bytes(data: Any) -> bytes | None:
+def _data(data: Any) -> bytes | None:
     return None if data is None else b"".join((data,))
 
 
@@ -131,3 +136,142 @@ def take_producer(properties: Mapping[str, str]) -> PooledProducer:
 
 def _ignore(error: Any, message: Any) -> None:
     """Delivery report of a producer that is being closed."""
+
+
+Headers = Sequence[tuple[str, "bytes | None"]]
+Partitions = Callable[[str], Sequence[int]]  # looks up the partitions of a topic
+
+
+@dataclass(frozen=True, eq=False)
+class RecordSerializer:
+    """Makes a Kafka record of a record of the stream."""
+
+    topic: str | Callable[[Any], str]
+    value: SerializationSchema[Any]
+    key: SerializationSchema[Any] | None = None
+    partitioner: Callable[[Any, bytes | None, bytes | None, str, Sequence[int]], int] | None = None
+    headers: Callable[[Any], Any] | None = None
+
+    @property
+    def fixed_topic(self) -> str | None:
+        return self.topic if isinstance(self.topic, str) else None
+
+    @property
+    def shown(self) -> str:
+        return "topics by a selector" if self.fixed_topic is None else repr(self.fixed_topic)
+
+    def opened(self, subtask: int, partitions: Partitions) -> Callable[[Sequence[Any], int | None], list[Row]]:
+        """A function that serializes records with one timestamp, for one subtask."""
+        if isinstance(self.topic, str) and self.key is self.partitioner is self.headers is None:
+            return self._values(self.topic)
+        row_of = self._record(subtask, partitions)
+
+        def rows_of(elements: Sequence[Any], timestamp: int | None) -> list[Row]:
+            time, element = max(timestamp or 0, 0), None
+            rows: list[Row] = []
+            try:
+                for element in elements:
+                    rows.append(row_of(element, time))
+            except PenstockError:
+                raise
+            except Exception as error:
+                raise _failed(element, error) from error
+            return rows
+
+        return rows_of
+
+    def _values(self, topic: str) -> Callable[[Sequence[Any], int | None], list[Row]]:
+        """Fast path: values only, one topic, and no function but the schema."""
+        schema, value_of = self.value, self.value.serialize
+
+        def rows_of(elements: Sequence[Any], timestamp: int | None) -> list[Row]:
+            time, element = max(timestamp or 0, 0), None
+            rows: list[Row] = []
+            try:
+                for element in elements:
+                    value: Any = value_of(element)
+                    if type(value) is not bytes:
+                        value = _bytes(value, "value", schema)
+                    rows.append((topic, -1, time, None, value, None))
+            except PenstockError:
+                raise
+            except Exception as error:
+                raise _failed(element, error) from error
+            return rows
+
+        return rows_of
+
+    def _record(self, subtask: int, partitions: Partitions) -> Callable[[Any, int], Row]:
+        topic_of, value_of, headers_of = self._topic(), self.value.serialize, self.headers
+        key_of = (lambda element: None) if self.key is None else self.key.serialize
+        chosen = _fixed(subtask) if self.partitioner is FIXED else self.partitioner
+
+        def row(element: Any, time: int) -> Row:
+            topic, partition = topic_of(element), -1
+            key, value = _bytes(key_of(element), "key", self.key), _bytes(value_of(element), "value", self.value)
+            if chosen is not None:
+                partition = _partition(chosen(element, key, value, topic, known := partitions(topic)), known, topic)
+            headers = None if headers_of is None else _headers(headers_of(element)) or None
+            return topic, partition, time, key, value, headers
+
+        return row
+
+    def _topic(self) -> Callable[[Any], str]:
+        topic = self.topic
+        if isinstance(topic, str):
+            return lambda element: topic
+
+        def selected(element: Any) -> str:
+            name = topic(element)
+            if not isinstance(name, str) or not name:
+                raise InvalidProgramError(
+                    f"The topic selector has returned {shown(name)} for the record {shown(element)}. Return the name "
+                    "of a topic."
+                )
+            return name
+
+        return selected
+
+
+def _failed(element: Any, error: Exception) -> Exception:
+    return failure_of(f"record serializer of a KafkaSink, given {shown(element)}", "in", error)
+
+
+def FIXED(*_: Any) -> int:
+    """Stands for the partition of a subtask until that is known (Flink: ``FlinkFixedPartitioner``)."""
+    raise AssertionError("FIXED is replaced when a task starts")
+
+
+def _fixed(subtask: int) -> Callable[[Any, bytes | None, bytes | None, str, Sequence[int]], int]:
+    return lambda record, key, value, topic, partitions: partitions[subtask % len(partitions)]
+
+
+def _bytes(data: Any, what: str, schema: Any) -> bytes | None:
+    if data is None or isinstance(data, bytes):
+        return data
+    if isinstance(data, bytearray | memoryview):
+        return bytes(data)
+    raise InvalidProgramError(
+        f"{type(schema).__name__}.serialize() has returned {shown(data)} as the {what} of a Kafka record; bytes are "
+        "needed. Encode texts: text.encode()."
+    )
+
+
+def _partition(partition: Any, partitions: Sequence[int], topic: str) -> int:
+    if type(partition) is int and partition in partitions:
+        return partition
+    raise InvalidProgramError(
+        f"The partitioner has returned {shown(partition)}, and the topic {topic!r} has the partitions "
+        f"{list(partitions)}. Return one of them."
+    )
+
+
+def _headers(headers: Any) -> Headers:
+    pairs: Any = headers.items() if isinstance(headers, Mapping) else headers or ()
+    if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes):
+        tuples = [tuple(pair) for pair in pairs]
+        if all(len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], bytes | None) for pair in tuples):
+            return tuples  # type: ignore[return-value]
+    raise InvalidProgramError(
+        f"The header provider has returned {shown(headers)}. Return pairs of a text and bytes: [('trace', b'17')]."
+    )

@@ -16,8 +16,7 @@ from urllib.parse import quote
 
 from penstock.connectors.kafka import client, records
 from penstock.connectors.kafka import properties as names
-from penstock.connectors.kafka.records import PooledProducer, Row, produce, take_producer, undelivered
-from penstock.connectors.kafka.serializer import RecordSerializer
+from penstock.connectors.kafka.records import PooledProducer, RecordSerializer, Row, produce, take_producer, undelivered
 from penstock.connectors.kafka.transactions import SENDERS, Sender, begin, check, transactional
 from penstock.errors import ConfigurationError
 from penstock.runtime.chain.context import OperatorContext
@@ -88,7 +87,6 @@ class TransactionalKafkaOutput(PublishedSink):
     def send(
         self, files: Sequence[str], owner: str, version: int, before: int, check: Check = None, *, last: bool = False
     ) -> None:
-        """See :class:`PublishedSink`. The process keeps the sender for the next checkpoint."""
         key = (frozenset(self.properties.items()), self.prefix, owner)
         sender = SENDERS.take(lambda pooled: pooled.key == key) or self.sender(owner)
         sender.check = check
@@ -105,7 +103,6 @@ class TransactionalKafkaOutput(PublishedSink):
 
 
 def _check_topic(properties: Mapping[str, str], serializer: RecordSerializer) -> None:
-    """Check that brokers answer, and that the topic exists."""
     producer, topic = client.producer(properties, **_IDLE), serializer.fixed_topic
     if topic is None:
         client.topics(producer, properties, "producer")
@@ -114,8 +111,6 @@ def _check_topic(properties: Mapping[str, str], serializer: RecordSerializer) ->
 
 
 class _Writer(SinkWriter):
-    """Serializes records as Kafka records; a subclass sends or stores them in ``take``."""
-
     room = _ROOM
 
     def __init__(self, output: KafkaOutput | TransactionalKafkaOutput, context: OperatorContext) -> None:

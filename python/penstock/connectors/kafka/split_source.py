@@ -90,7 +90,6 @@ class PartitionTracker:
             return [self._split(partition, ends[partition]) for partition in partitions]
 
     def _check(self, cluster: Cluster, positions: Mapping[str, Any], *, first: bool) -> None:
-        """Check that partitions still have what was read, and, on resume, what follows."""
         at = {
             partition_of(split_id): offset_of(self.moved(split_id, position))
             for split_id, position in positions.items()

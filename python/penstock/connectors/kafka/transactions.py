@@ -108,22 +108,9 @@ class Transactions:
         self._producer = None
 
     def run(self, waiting: Waiting) -> None:
-        end = waiting.before + waiting.size
-        done = self._known(waiting)
-        if not waiting.before <= done <= end:
-            raise self._out_of_turn(waiting, done)
-        if done < end:
-            blocks = waiting.after(done)
-            while self._transaction(blocks):
-                pass
-            self._done = end
-        elif self._topic and time.monotonic() > self._written + _REFRESH:
-            self._transaction(iter(()))
-
-    def _known(self, waiting: Waiting) -> int:
-        """The marker; an error if it is missing and must exist."""
-        if self._done is None:
-            lost = self._properties.get(LOST)
+        """Send the records of a checkpoint that have not been sent."""
+        end, done, lost = waiting.before + waiting.size, self._done, self._properties.get(LOST)
+        if done is None:  # there is no marker
             if waiting.before and lost not in ("sent", "unsent"):
                 raise ConfigurationError(
                     f"Kafka at {names.servers(self._properties)!r} has lost the offset of the group {self._group!r}, "
@@ -131,16 +118,21 @@ class Transactions:
                     "('offsets.retention.minutes' of the brokers). Check whether the records are in their topics, and "
                     f"set the property {LOST!r} of the sink to 'sent' or 'unsent' for one run."
                 )
-            self._done = waiting.before + (waiting.size if waiting.before and lost == "sent" else 0)
-        return self._done
-
-    def _out_of_turn(self, waiting: Waiting, done: int) -> ConfigurationError:
-        why = "another run of the job is ahead" if done > waiting.before else "an earlier version was not sent"
-        return ConfigurationError(
-            f"The records of version {waiting.version} for Kafka are the bytes {waiting.before} to "
-            f"{waiting.before + waiting.size} of the job, but {done} have been sent: {why}. Nothing is sent. Start the "
-            "program again: it resumes from the newest checkpoint in its checkpoint directory."
-        )
+            done = self._done = end if waiting.before and lost == "sent" else waiting.before
+        if not waiting.before <= done <= end:
+            why = "another run of the job is ahead" if done > waiting.before else "an earlier version was not sent"
+            raise ConfigurationError(
+                f"The records of version {waiting.version} for Kafka are the bytes {waiting.before} to {end} of the "
+                f"job, but {done} have been sent: {why}. Nothing is sent. Start the program again: it resumes from the "
+                "newest checkpoint in its checkpoint directory."
+            )
+        if done < end:
+            blocks = waiting.after(done)
+            while self._transaction(blocks):
+                pass
+            self._done = end
+        elif self._topic and time.monotonic() > self._written + _REFRESH:
+            self._transaction(iter(()))
 
     def _marker(self) -> int | None:
         """How many bytes have been sent, None without a marker."""
@@ -224,8 +216,7 @@ class Transactions:
 
 
 _MOST_SHUT_OUT = 3
-"""How often a sender takes the transactional id back: often enough for predecessors that were paused, and seldom enough
-to end the conflict of two programs with one prefix."""
+"""How often a sender takes the id back: enough for paused predecessors, and too seldom for two programs' conflict."""
 
 
 class Sender:
@@ -308,8 +299,7 @@ def _forget_clients(error: BaseException | None) -> None:
 
 _CHECK = "check"
 SENDERS: Pool[Sender] = Pool(8, 3 * 3600.0)
-"""Senders that wait for the next checkpoint. A sender that failed is removed: a new one takes over the transactional id
-and reads the marker."""
+"""Senders that wait for the next checkpoint; none that failed, as a new one has to take over the id and the marker."""
 
 
 def begin(prefix: str) -> None:

@@ -31,8 +31,6 @@ __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 
 
 class _AvroRows:
-    """What both schemas have."""
-
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
         call = type(self).__name__
         if record_class is not None:
@@ -64,17 +62,8 @@ class _AvroRows:
 
 
 class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
-    """Rows out of records of Avro, without a header (Flink: ``AvroRowDeserializationSchema``).
-
-    Args:
-        record_class: the name of a class in Java, which is refused.
-        avro_schema_string: the schema of the record, in JSON.
-
-    Raises:
-        ConfigurationError: fastavro is not installed.
-        InvalidProgramError: it is not a schema of a record, or none was given.
-        UnsupportedError: a class was given.
-    """
+    """Rows out of records of Avro, without a header, by a schema in JSON (Flink: ``AvroRowDeserializationSchema``).
+    ``record_class`` is refused (UnsupportedError), as is a schema not of a record (InvalidProgramError)."""
 
     @cached_property
     def _convert(self) -> Convert:
@@ -92,9 +81,9 @@ class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
 
 
 class AvroRowSerializationSchema(_AvroRows, SerializationSchema[Any]):
-    """Rows as records of Avro, without a header (Flink: ``AvroRowSerializationSchema``). Dicts are taken by name,
-    tuples and lists by position. A decimal is written with the digits of the schema; Flink writes another number if it
-    has fewer. Arguments as for :class:`AvroRowDeserializationSchema`."""
+    """Rows as records of Avro, without a header, by a schema in JSON (Flink: ``AvroRowSerializationSchema``). Dicts are
+    taken by name, others by position. A decimal has the digits of the schema; Flink writes another number if it has
+    fewer."""
 
     @cached_property
     def _convert(self) -> Convert:

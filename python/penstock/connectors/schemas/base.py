@@ -11,6 +11,7 @@ from penstock.common import checks
 from penstock.common.row import Row, in_order, names_of
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
+from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.parts import Unfit
 from penstock.errors import SerializationError
 
@@ -66,8 +67,8 @@ def fields_of(record: Any, names: tuple[str, ...]) -> Sequence[Any]:
 
 
 def first_fields_of(record: Any, names: tuple[str, ...]) -> Sequence[Any]:
-    """As :func:`fields_of`, but a record may have more fields than its type: the first ones are taken, whatever their
-    names, as Flink's JSON and Avro schemas do. A warning says so where the names contradict."""
+    """As :func:`fields_of`, but of a longer record the first fields are taken, whatever their names, as Flink's JSON
+    and Avro schemas do. A warning says so where the names contradict."""
     if not isinstance(record, Row | tuple | list) or len(record) <= len(names):
         return fields_of(record, names)
     own = names_of(record) if isinstance(record, Row) else None
@@ -106,19 +107,16 @@ class RowReader(TypedRows, DeserializationSchema[Row | None]):
     ignore_parse_errors: bool
     advice: str
 
-    def read_row(self, message: bytes) -> Row | None:
-        """The row of a message; raises ValueError or RecursionError if it is none."""
+    @property
+    def _read(self) -> Convert:
+        """The conversion of a message; raises ValueError or RecursionError if it is not a row."""
         raise NotImplementedError
 
     def deserialize(self, message: bytes, /) -> Row | None:
-        """The row of a message; what follows it is not looked at. None for one that cannot be read if parse errors
-        are ignored, and for ``null`` in JSON. O(the message).
-
-        Raises:
-            SerializationError: it cannot be read, or a field does not fit its type.
-        """
+        """The row of a message, None for ``null`` in JSON; SerializationError if it cannot be read, or None if parse
+        errors are ignored. O(the message)."""
         try:
-            return self.read_row(message)
+            return self._read(message)
         except (ValueError, RecursionError) as failure:
             if self.ignore_parse_errors:
                 return None
@@ -131,13 +129,14 @@ class RowReader(TypedRows, DeserializationSchema[Row | None]):
 class RowWriter(TypedRows, SerializationSchema[Any]):
     """Base of the schemas that write rows."""
 
-    def write_row(self, record: Any) -> str:
-        """The text of a row; raises ValueError or RecursionError if it does not fit."""
+    @property
+    def _write(self) -> Convert:
+        """The conversion of a row into text; raises ValueError or RecursionError if it does not fit."""
         raise NotImplementedError
 
     def serialize(self, element: Any, /) -> bytes:
         """The text of a row, in UTF-8; SerializationError if the row does not fit its type. O(the row)."""
         try:
-            return self.write_row(element).encode()
+            return self._write(element).encode()
         except (ValueError, RecursionError) as failure:
             unwritable(self, element, failure)

@@ -28,7 +28,7 @@ from penstock.common.typeinfo import (
 )
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors import java_texts
-from penstock.connectors.formats.csv_lines import CsvForm, CsvTokenizer, quoter
+from penstock.connectors.formats.csv_schema import CsvForm, CsvTokenizer, quoter
 from penstock.connectors.parts import Unfit, fields, of_type
 from penstock.connectors.schemas.base import RowReader, RowWriter, fields_of, no_converter, row_type
 from penstock.runtime.io.text import file_text
@@ -41,8 +41,6 @@ B = TypeVar("B", bound="_Builder")
 
 
 class _Builder:
-    """The settings that both builders have. Methods change it and return it."""
-
     owner = ""
 
     def __init__(self, type_info: TypeInformation[Any]) -> None:
@@ -93,9 +91,6 @@ class CsvRowDeserializationSchema(RowReader):
     def _read(self) -> Convert:
         return _row_reader(self.type_info, self.form, self.ignore_parse_errors)
 
-    def read_row(self, message: bytes) -> Row | None:
-        return self._read(message.decode())
-
     class Builder(_Builder):
         """Settings of a :class:`CsvRowDeserializationSchema` for rows of a type. Methods change it and return it."""
 
@@ -139,9 +134,6 @@ class CsvRowSerializationSchema(RowWriter):
     def _write(self) -> Convert:
         return _row_writer(self.type_info, self.form)
 
-    def write_row(self, record: Any) -> str:
-        return self._write(record)
-
     class Builder(_Builder):
         """Settings of a :class:`CsvRowSerializationSchema` for rows of a type. Methods change it and return it."""
 
@@ -182,7 +174,6 @@ _SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
 
 
 def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] | None:
-    """The types of the elements of a column that has some."""
     if isinstance(field, RowTypeInfo):
         return field.field_types
     is_array = isinstance(field, ArrayTypeInfo) and not isinstance(field, PrimitiveArrayTypeInfo)
@@ -190,7 +181,6 @@ def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] |
 
 
 def _scalar(type_info: TypeInformation[Any]) -> tuple[Convert, Convert] | None:
-    """The reader and the writer of a scalar."""
     if isinstance(type_info, BasicTypeInfo):
         kind = type_info.basic_type
         return (java_texts.READERS[kind], java_texts.WRITERS[kind]) if kind in java_texts.READERS else None
@@ -210,13 +200,15 @@ def _row_reader(type_info: RowTypeInfo, form: CsvForm, lenient: bool) -> Convert
     convert = fields(names, [_column_reader(field, form, lenient) for field in type_info.field_types])
     tokenizer = CsvTokenizer(form)
 
-    def read(message: str) -> Row:
-        texts: list[str | None] = [*tokenizer.row(message, _first_line(message, form.comments))]
+    def read(data: bytes) -> Row:
+        message = data.decode()
+        texts: list[Any] = tokenizer.row(message, _first_line(message, form.comments))
         if len(texts) == len(names) + 1 and not texts[-1]:
             texts.pop()  # a separator may follow the last field
-        if len(texts) > len(names) or (len(texts) < len(names) and not lenient):
-            raise Unfit(message, f"has {len(texts)} fields, and the type has {len(names)}")
-        texts += [None] * (len(names) - len(texts))
+        if len(texts) != len(names):
+            if not lenient or len(texts) > len(names):
+                raise Unfit(message, f"has {len(texts)} fields, and the type has {len(names)}")
+            texts += [None] * (len(names) - len(texts))
         return Row.of_values(convert(texts), names)
 
     return read
@@ -255,8 +247,8 @@ def _column_reader(type_info: TypeInformation[Any], form: CsvForm, lenient: bool
 
 
 def _nullable(read: Convert, form: CsvForm, lenient: bool) -> Convert:
-    def convert(field: str | None) -> Any:
-        if field is None or field == form.null:
+    def convert(field: str) -> Any:
+        if field == form.null:
             return None
         try:
             return read(field)
@@ -269,20 +261,19 @@ def _nullable(read: Convert, form: CsvForm, lenient: bool) -> Convert:
 
 
 def _row_writer(type_info: RowTypeInfo, form: CsvForm) -> Convert:
-    """The writer of the line of a row."""
     names = type_info.field_names
-    convert = fields(names, [_column_writer(field, form) for field in type_info.field_types])
+    convert = fields(names, [_column_writer(field, form) for field in type_info.field_types], none=form.null or "")
     return lambda record: form.separator.join(convert(fields_of(record, names))) + form.line_separator
 
 
 def _column_writer(type_info: TypeInformation[Any], form: CsvForm) -> Convert:
     """The writer of a column, with quotes where they are needed; numbers and booleans never have them."""
-    inner, null = _elements(type_info), form.null or ""
+    inner = _elements(type_info)
     write = _scalars([type_info], 1)[0] if inner is None else _parts_writer(type_info, inner, form)
     if not form.quote or (isinstance(type_info, BasicTypeInfo) and type_info.basic_type is not BasicType.STRING):
-        return lambda value: null if value is None else write(value)
+        return write
     quoted = quoter(form)
-    return lambda value: null if value is None else quoted(write(value))
+    return lambda value: quoted(write(value))
 
 
 def _parts_writer(type_info: TypeInformation[Any], inner: tuple[TypeInformation[Any], ...], form: CsvForm) -> Convert:

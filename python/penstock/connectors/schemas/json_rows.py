@@ -15,7 +15,7 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from penstock.common import checks
 from penstock.common.row import Row
@@ -26,7 +26,6 @@ from penstock.connectors import java_texts
 from penstock.connectors.java_texts import READERS, WRITERS
 from penstock.connectors.parts import Unfit, elements, entries, fields, of_type
 from penstock.connectors.schemas.base import RowReader, RowWriter, first_fields_of, no_converter, row_type
-from penstock.connectors.schemas.json_types import type_of_schema
 from penstock.runtime.io.text import java_double
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
@@ -52,23 +51,17 @@ class JsonRowDeserializationSchema(RowReader):
         return JsonRowDeserializationSchema.Builder()
 
     @cached_property
-    def _parse(self) -> Convert:
-        """The parser of a message, or of its beginning. Types with BIG_DEC need fractions as decimal numbers."""
-        exact = any(part == Types.BIG_DEC() for part in types_in(self.type_info))
-        decoder = json.JSONDecoder(parse_float=_stripped if exact else None, parse_constant=_no_constant)
-
-        def parse(message: bytes) -> Any:
-            text = message.decode(json.detect_encoding(message)).lstrip(" \t\r\n")
-            return decoder.raw_decode(text)[0]
-
-        return parse
-
-    @cached_property
     def _read(self) -> Convert:
-        return _reader(self.type_info, "", self.fail_on_missing_field, self.ignore_parse_errors)
+        """Reads the beginning of a message. Types with BIG_DEC need fractions as decimal numbers."""
+        exact = any(part == Types.BIG_DEC() for part in types_in(self.type_info))
+        decode = json.JSONDecoder(parse_float=_stripped if exact else None, parse_constant=_no_constant).raw_decode
+        convert = _reader(self.type_info, "", self.fail_on_missing_field, self.ignore_parse_errors)
 
-    def read_row(self, message: bytes) -> Row | None:
-        return self._read(self._parse(message))
+        def read(message: bytes) -> Any:
+            node = decode(message.decode(json.detect_encoding(message)).lstrip(" \t\r\n"))[0]
+            return None if node is None else convert(node)
+
+        return read
 
     class Builder:
         """Settings of a :class:`JsonRowDeserializationSchema`. Methods change it and return it."""
@@ -84,11 +77,7 @@ class JsonRowDeserializationSchema(RowReader):
 
         def json_schema(self, json_schema: str) -> JsonRowDeserializationSchema.Builder:
             """What the rows are, by the text of a JSON schema: drafts up to 7, without unions but those with null.
-            Numbers are BIG_DEC, objects and tuples rows.
-
-            Raises:
-                InvalidProgramError: it is not a JSON schema, or has what no type is there for.
-            """
+            Numbers are BIG_DEC, objects and tuples rows. InvalidProgramError if it has what no type is there for."""
             call = "JsonRowDeserializationSchema.Builder.json_schema"
             self._type_info = row_type(type_of_schema(json_schema, call), call)
             return self
@@ -130,10 +119,8 @@ class JsonRowSerializationSchema(RowWriter):
 
     @cached_property
     def _write(self) -> Convert:
-        return _writer(self.type_info, "")
-
-    def write_row(self, record: Any) -> str:
-        return self._write(record)
+        write = _value_writer(self.type_info, "")
+        return lambda record: "null" if record is None else write(record)
 
     class Builder:
         """Settings of a :class:`JsonRowSerializationSchema`. Methods change it and return it."""
@@ -158,11 +145,10 @@ def _no_json(type_info: TypeInformation[Any] | None, field: str, *_: Any) -> NoR
     no_converter(type_info, field, "JSON", instead)
 
 
-def _field_converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Convert], *options: bool) -> Convert:
-    """The conversion of the fields of a row."""
+def _converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Convert], *options: bool) -> list[Convert]:
+    """The conversions of the fields of a row."""
     paths = [f"{field}.{name}".lstrip(".") for name in type_info.field_names]
-    parts = zip(type_info.field_types, paths, strict=True)
-    return fields(type_info.field_names, [convert(part, path, *options) for part, path in parts])
+    return [convert(part, path, *options) for part, path in zip(type_info.field_types, paths, strict=True)]
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -185,21 +171,18 @@ def _reader(type_info: TypeInformation[Any], field: str, strict: bool, lenient: 
     fit."""
     convert = _value_reader(type_info, field, strict, lenient)
 
-    def nullable(node: Any) -> Any:
-        return None if node is None else convert(node)
-
     def forgiving(node: Any) -> Any:
         try:
-            return None if node is None else convert(node)
+            return convert(node)
         except Unfit:
             return None
 
-    return forgiving if lenient else nullable
+    return forgiving if lenient else convert
 
 
 def _row_reader(type_info: RowTypeInfo, field: str, strict: bool, lenient: bool) -> Convert:
     names = type_info.field_names
-    convert = _field_converters(type_info, field, _reader, strict, lenient)
+    convert = fields(names, _converters(type_info, field, _reader, strict, lenient))
 
     def read(node: Any) -> Row:
         if type(node) is not dict:
@@ -225,7 +208,7 @@ def _primitive_array_reader(type_info: Any, field: str, *_: bool) -> Convert:
     if element.basic_type is BasicType.BYTE:
         return lambda node: java_texts.bytes_of(node) if type(node) is str else None
     convert, zero = _BASIC[element.basic_type][0], False if element.basic_type is BasicType.BOOLEAN else 0
-    return elements(lambda node: zero if node is None else convert(node), "JSON array")
+    return elements(convert, "JSON array", none=zero)
 
 
 def _map_reader(type_info: Any, *options: Any) -> Convert:
@@ -312,38 +295,28 @@ def _escape(match: re.Match[str]) -> str:
     return _SHORT.get(match[0]) or "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
-def _writer(type_info: TypeInformation[Any], field: str) -> Convert:
-    """The conversion of a value into JSON; ``field`` is its name, for the error."""
-    write = _value_writer(type_info, field)
-    return lambda value: "null" if value is None else write(value)
-
-
 def _row_writer(type_info: RowTypeInfo, field: str) -> Convert:
     names = type_info.field_names
-    keys, convert = [f"{_quoted(name)}:" for name in names], _field_converters(type_info, field, _writer)
-
-    def write(record: Any) -> str:
-        texts = convert(first_fields_of(record, names))
-        return "{" + ",".join([key + text for key, text in zip(keys, texts, strict=True)]) + "}"
-
-    return write
+    template = "{" + ",".join([_quoted(name).replace("%", "%%") + ":%s" for name in names]) + "}"
+    convert = fields(names, _converters(type_info, field, _value_writer), none="null")
+    return lambda record: template % tuple(convert(first_fields_of(record, names)))
 
 
 def _list_writer(type_info: Any, field: str) -> Convert:
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return lambda value: f'"{java_texts.base64_of(value)}"'
-    texts = elements(_writer(type_info.element_type, field))
+    texts = elements(_value_writer(type_info.element_type, field), none="null")
     return lambda values: "[" + ",".join(texts(values)) + "]"
 
 
 def _map_writer(type_info: Any, field: str) -> Convert:
-    key, value = _writer(type_info.key_type, field), _writer(type_info.value_type, field)
+    key, value = _value_writer(type_info.key_type, field), _value_writer(type_info.value_type, field)
 
     def quoted_key(name: Any) -> str:
-        text = key(name)
+        text = "null" if name is None else key(name)
         return text if text.startswith('"') else _quoted(text)
 
-    texts = entries(quoted_key, value)
+    texts = entries(quoted_key, value, none="null")
     return lambda values: "{" + ",".join([f"{name}:{text}" for name, text in texts(values).items()]) + "}"
 
 
@@ -431,3 +404,100 @@ _value_writer = by_kind(
     maps=_map_writer,
     objects=_no_json,
 )
+
+
+_DEEPEST = 200
+_FORMATS = {"date": Types.SQL_DATE(), "time": Types.SQL_TIME(), "date-time": Types.SQL_TIMESTAMP()}
+_PLAIN = {"null": None, "boolean": Types.BOOLEAN(), "number": Types.BIG_DEC(), "integer": Types.BIG_DEC()}
+_UNIONS = ("allOf", "anyOf", "not", "extends", "disallow")
+
+
+def type_of_schema(json_schema: str, call: str) -> TypeInformation[Any]:
+    """The type of the values of a JSON schema, a text that a call was given."""
+    checks.text(json_schema, call, "JSON schema")
+    try:
+        root = json.loads(json_schema)
+    except ValueError as error:
+        _refuse(call, f"is not JSON: {error}")
+    found = _Schema(root, call).type_of(root, "<root>", 0)
+    return found or _refuse(call, "is null only")
+
+
+def _refuse(call: str, why: str) -> NoReturn:
+    checks.illegal_argument(f"{call}(): the JSON schema {why}. Give the type by Types.ROW_NAMED(…) instead.")
+
+
+class _Schema:
+    def __init__(self, root: Any, call: str) -> None:
+        self.root, self.call = root, call
+
+    def type_of(self, node: Any, place: str, depth: int) -> TypeInformation[Any] | None:
+        """The type of a node; None for null."""
+        if not isinstance(node, dict) or depth > _DEEPEST:
+            _refuse(self.call, f"has no schema at {place}, or leads round in a circle there")
+        schema = cast("dict[str, Any]", node)
+        named = self.types_of(schema, place, depth)
+        if any(union in schema for union in _UNIONS):
+            _refuse(self.call, f"has one of {', '.join(_UNIONS)} at {place}, which no type is there for")
+        types = [type_info for type_info in named if type_info is not None]
+        if not named or any(type_info != types[0] for type_info in types):
+            _refuse(self.call, f"has {'several types' if named else 'no type'} at {place}")
+        return types[0] if types else None
+
+    def types_of(self, node: dict[str, Any], place: str, depth: int) -> list[TypeInformation[Any] | None]:
+        reference = node.get("$ref")
+        other = self.resolved(reference, node) if isinstance(reference, str) else {}
+        types: list[TypeInformation[Any] | None] = []
+        if "type" in node:
+            kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+            types += [self.named(name, node, place, depth) for name in kinds]
+        elif "type" in other:
+            types.append(self.type_of(other, str(reference), depth + 1))
+        choices = node.get("oneOf", other.get("oneOf"))
+        if isinstance(choices, list):
+            types += [self.type_of(choice, f"{place}/oneOf", depth + 1) for choice in choices]
+        return types
+
+    def named(self, name: Any, node: dict[str, Any], place: str, depth: int) -> TypeInformation[Any] | None:
+        if name in _PLAIN:
+            return _PLAIN[name]
+        if name == "array":
+            return self.array(node, place, depth)
+        if name == "object":
+            parts = node.get("properties", {})
+            if node.get("additionalProperties") is True and "properties" in node:
+                _refuse(self.call, f"allows additional properties at {place}, and a row has no place for them")
+            types = [self.needed(part, f"{place}/{name}", depth) for name, part in parts.items()]
+            return Types.ROW_NAMED(list(parts), types)
+        if name != "string":
+            _refuse(self.call, f"has the type {name!r} at {place}, which JSON does not have")
+        if "format" in node or "contentEncoding" not in node:
+            return _FORMATS.get(node.get("format", ""), Types.STRING())
+        if node["contentEncoding"] != "base64":
+            _refuse(self.call, f"has the encoding {node['contentEncoding']!r} at {place}, where only base64 is known")
+        return Types.PRIMITIVE_ARRAY(Types.BYTE())
+
+    def array(self, node: dict[str, Any], place: str, depth: int) -> TypeInformation[Any]:
+        """An array of one type, or a tuple as a row."""
+        items = node.get("items")
+        if isinstance(items, dict):
+            return Types.OBJECT_ARRAY(self.needed(items, f"{place}/items", depth))
+        if not isinstance(items, list):
+            _refuse(self.call, f"does not say what the items of the array at {place} are")
+        if node.get("additionalItems") is True:
+            _refuse(self.call, f"allows additional items at {place}, and a row has no place for them")
+        return Types.ROW([self.needed(item, f"{place}/items", depth) for item in items])
+
+    def needed(self, node: Any, place: str, depth: int) -> TypeInformation[Any]:
+        """A type that is not null only."""
+        return self.type_of(node, place, depth + 1) or _refuse(self.call, f"is null only at {place}")
+
+    def resolved(self, reference: str, origin: dict[str, Any]) -> dict[str, Any]:
+        if not reference.startswith("#"):
+            _refuse(self.call, f"refers to {reference!r}, which is another document")
+        target: Any = self.root
+        for part in filter(None, reference[1:].split("/")):
+            target = target.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+        if not isinstance(target, dict) or target is origin:
+            _refuse(self.call, f"refers to {reference!r}, where nothing else is")
+        return cast("dict[str, Any]", target)

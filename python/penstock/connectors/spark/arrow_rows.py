@@ -14,6 +14,7 @@ from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.connectors.formats import arrow
 from penstock.connectors.formats.arrow import SPARK
 from penstock.connectors.formats.fields import rows_of
+from penstock.connectors.parts import Unfit
 from penstock.connectors.spark import spark_types
 from penstock.connectors.spark.spark_types import rows_in
 from penstock.errors import TypeInfoError
@@ -76,7 +77,6 @@ class ArrowWriter:
         return tuple(copies)
 
     def _fields_of(self, record: Any) -> Sequence[Any]:
-        """The values of a record in the order of the columns: by name if it has these names, else by position."""
         names = self._names
         if isinstance(record, dict):
             if record.keys() == set(names):
@@ -92,14 +92,13 @@ class ArrowWriter:
         )
 
     def batch(self, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
-        """A batch of the values of records, at least one; TypeInfoError if one is not of its column's type."""
         columns = list(map(self._column, range(len(self._names)), zip(*rows, strict=True)))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _column(self, index: int, values: Sequence[Any]) -> pa.Array:
         try:
             return arrow.column_of(values, self._types[index], self.schema.field(index).type, SPARK)
-        except arrow.Misfit as misfit:
+        except Unfit as misfit:
             raise self._misfit(index, misfit.value, misfit.why) from None
 
     def _misfit(self, index: int, value: Any, why: str) -> TypeInfoError:

@@ -80,20 +80,14 @@ class FrameSink(BuiltinSink):
         return Buffered(arrow.values, size, send)
 
 
-def size(rows: Sequence[tuple[Any, ...]]) -> int:
-    """About how many bytes the values of records take."""
-    return sum(map(_size, rows))
-
-
-def _size(value: Any) -> int:
+def size(value: Any) -> int:
+    """About how many bytes a value, or the values of records, take."""
     if isinstance(value, str | bytes):
         return len(value)
-    return sum(map(_size, value)) if isinstance(value, tuple | list) else 8
+    return sum(map(size, value)) if isinstance(value, tuple | list) else 8
 
 
 class _Staging(Buffered):
-    """Writes the rows of a subtask, an Arrow stream for each step that has rows."""
-
     def __init__(self, schema: Mapping[str, Any], context: OperatorContext) -> None:
         from penstock.connectors.spark.arrow_rows import ArrowWriter
 

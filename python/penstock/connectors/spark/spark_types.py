@@ -92,14 +92,9 @@ def type_of(spark: SparkType) -> TypeInformation[Any]:
 def data_type(
     spark: SparkType, declared: TypeInformation[Any] | None = None, instants: bool = True, column: str = ""
 ) -> ct.DataType:
-    """Spark's type of a column, or a schema, as one of ours. ``declared`` is the type of its values in records, if the
-    program declares it; ``instants`` whether values of a ``timestamp`` are Instants, otherwise aware datetimes;
-    ``column`` the path, for errors.
-
-    Raises:
-        UnsupportedError: it has no counterpart, such as an interval.
-        TypeInfoError: two columns have the same name.
-    """
+    """Spark's type of a column, or a schema, as one of ours; UnsupportedError if it has no counterpart. ``declared`` is
+    the type in records, if the program declares it; ``instants`` whether values of a ``timestamp`` are Instants,
+    otherwise aware datetimes; ``column`` the path, for errors."""
     name = name_of(spark)
     if not isinstance(spark, str):
         if name == "array":

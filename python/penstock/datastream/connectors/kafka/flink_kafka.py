@@ -16,7 +16,7 @@ from penstock.common.serialization import DeserializationSchema, SerializationSc
 from penstock.common.typeinfo import TypeInformation
 from penstock.connectors.kafka.deserializer import ValueOnly, value_schema
 from penstock.connectors.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, Subscription
-from penstock.connectors.kafka.serializer import FIXED, RecordSerializer
+from penstock.connectors.kafka.records import FIXED, RecordSerializer
 from penstock.connectors.kafka.sink import KafkaOutput
 from penstock.connectors.kafka.split_source import COMMITS, DISCOVERY
 from penstock.datastream.connectors.base import DeliveryGuarantee

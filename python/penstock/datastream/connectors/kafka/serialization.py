@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.serialization import SerializationSchema
-from penstock.connectors.kafka.serializer import RecordSerializer
+from penstock.connectors.kafka.records import RecordSerializer
 from penstock.datastream.connectors.kafka import builder_checks
 
 T_contra = TypeVar("T_contra", contravariant=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from penstock.common import checks
-from penstock.connectors.kafka.serializer import RecordSerializer
+from penstock.connectors.kafka.records import RecordSerializer
 from penstock.connectors.kafka.sink import KafkaOutput, TransactionalKafkaOutput
 from penstock.datastream.connectors.base import DeliveryGuarantee, Sink, StreamTransformer, SupportsPreprocessing
 from penstock.datastream.connectors.kafka import builder_checks
