@@ -25,16 +25,12 @@ _LAMBDA = "<lambda>"
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A function with its tree.
+    """A function with its tree."""
 
-    ``name`` is that of the method; for a plain function the method that it stands for, such as ``map``. ``variables``
-    are the global variables, and those of enclosing functions.
-    """
-
-    name: str
+    name: str  # of the method; of the one that a plain function stands for, such as ``map``
     tree: Tree
     function: FunctionType
-    variables: Mapping[str, Any]
+    variables: Mapping[str, Any]  # global ones, and those of enclosing functions
 
     @property
     def parameters(self) -> tuple[str, ...]:
