@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.command_lines import program_words, same_program, words_given
-from penstock.cli.options import FilesCommand, as_flink, full_traceback, means_pyflink, of_jobs, planned, program
+from penstock.cli.options import (
+    FilesCommand,
+    as_flink,
+    full_traceback,
+    means_pyflink,
+    of_jobs,
+    planned,
+    program,
+    program_words,
+    same_program,
+    words_given,
+)
 from penstock.cli.program import Captured, Planning
 from penstock.cli.report import guard
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from penstock.cli.command_lines import words_given
+from penstock.cli.options import words_given
 
 FORMAT = 1
 """Version of the JSON documents about several programs."""

@@ -126,6 +126,8 @@ def command(
       penstock run --from-savepoint /sp/1 --checkpoint-directory /jobs/new sums.py
       penstock run --from-savepoint /jobs/old@17 --checkpoint-directory /jobs/new sums.py
     """
+    from penstock.common.settings.settings import names_of
+
     for pair in pairs:
         if "=" not in pair or pair.startswith("="):
             raise click.BadParameter(f"{pair!r} is not KEY=VALUE, such as spark.driver.memory=4g", param_hint="--conf")
@@ -140,7 +142,10 @@ def command(
     if state.keys() >= {"parallelism.default", "scheduler-mode"}:
         raise click.UsageError("--parallelism says a number of subtasks, --reactive takes what there is. Give one.")
     others = {"penstock.flink": flink, "penstock.executor": local or master}
-    _refuse_both(given, {*state, *(key for key, value in others.items() if value)})
+    chosen = {*state, *(key for key, value in others.items() if value)}
+    for key in given:
+        if chosen.intersection(names_of(key)):
+            raise click.UsageError(f"--conf {key} and another option set the same. Give one of them.")
     if local and (master or config):
         raise click.UsageError(
             "--local runs without Spark; --master and --conf spark.… are for Spark. Give one or the other."
@@ -183,15 +188,6 @@ def _print_metrics(result: JobExecutionResult) -> None:
     title = heading(f'Metrics of job "{result.job_name}", {result.net_runtime_ms:,} ms')
     sys.stderr.write(drawn(title, result.metrics))
     sys.stderr.flush()
-
-
-def _refuse_both(given: dict[str, str], chosen: set[str]) -> None:
-    """Refuse settings that another option sets, too."""
-    from penstock.common.settings.settings import names_of
-
-    for key in given:
-        if chosen.intersection(names_of(key)):
-            raise click.UsageError(f"--conf {key} and another option set the same. Give one of them.")
 
 
 def _check(given: dict[str, str]) -> None:
