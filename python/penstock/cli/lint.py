@@ -13,18 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.options import (
-    FilesCommand,
-    as_flink,
-    full_traceback,
-    means_pyflink,
-    of_jobs,
-    planned,
-    program,
-    program_words,
-    same_program,
-    words_given,
-)
+from penstock.cli import options
 from penstock.cli.program import Captured, Planning
 from penstock.cli.report import guard
 
@@ -54,7 +43,7 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
     if done.written and not locked:
         click.echo(
             "If the program has run before, its state lies under the IDs that these operators had: compare with it by "
-            f"{same_program('check', '--from-savepoint', 'PLACE')}",
+            f"{options.same_program('check', '--from-savepoint', 'PLACE')}",
             err=True,
         )
     return bool(done.written)
@@ -99,24 +88,17 @@ def _explain(context: click.Context, parameter: click.Parameter, value: str | No
         context.exit()
 
 
-@click.command("lint", FilesCommand)
+@click.command("lint", options.FilesCommand)
 @click.option(
     "--select", multiple=True, callback=_codes, help="Codes, or beginnings of codes, instead of the defaults."
 )
 @click.option("--extend-select", multiple=True, callback=_codes, help="Codes besides.")
 @click.option("--ignore", multiple=True, callback=_codes, help="Codes that do not count.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "github")),
-    default="text",
-    show_default=True,
-    help="How to tell.",
-)
+@options.written_as(("text", "json", "github"), "How to tell.")
 @click.option("--lock", type=click.Path(exists=True, dir_okay=False), help="A lock file.  [default: penstock.lock]")
 @click.option("--fix", is_flag=True, help="Write the uids that are missing into the program.")
 @click.option("--once", is_flag=True, help="Do not run the program a second time to compare its uids.")
-@planned(of_jobs, as_flink, means_pyflink)
+@options.planned(options.of_jobs, options.as_flink, options.means_pyflink)
 @click.option(
     "--explain",
     metavar="CODE",
@@ -128,8 +110,8 @@ def _explain(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option(
     "--rules", is_flag=True, callback=_rules, expose_value=False, is_eager=True, help="Print all rules, and end."
 )
-@full_traceback("on failure")
-@program
+@options.full_traceback("on failure")
+@options.program
 def command(
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -176,9 +158,9 @@ def command(
             raise click.UsageError(f"--fix writes into one job at a time, and {file} has several: give --job NAME|N.")
         if fix and write_uids(captured.pipelines[0], findings, place):
             ctx = click.get_current_context()
-            options = [word for word in words_given(ctx, ctx.command) if word != "--fix"]
-            again = [sys.executable, "-m", "penstock.cli", "lint", *options, *program_words(ctx)]
-            run = subprocess.run(again, stdout=subprocess.PIPE, text=True)
+            again = [word for word in options.words_given(ctx, ctx.command) if word != "--fix"]
+            command_line = [sys.executable, "-m", "penstock.cli", "lint", *again, *options.program_words(ctx)]
+            run = subprocess.run(command_line, stdout=subprocess.PIPE, text=True)
             click.echo(run.stdout, nl=False)
             sys.exit(run.returncode)
         told = {"text": _as_text(captured), "json": finding.as_json, "github": finding.as_github}[form](findings)
@@ -208,7 +190,12 @@ def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | 
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     for ahead in (True, False):
         run = subprocess.run(
-            [sys.executable, "-c", f"from {__name__} import tell_uids; tell_uids()", json.dumps([ahead, *program])],
+            [
+                sys.executable,
+                "-c",
+                f"from {__name__} import tell_uids; tell_uids()",
+                json.dumps([ahead, *program]),
+            ],
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdin=subprocess.DEVNULL,
             capture_output=True,

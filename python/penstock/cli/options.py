@@ -48,6 +48,12 @@ lock_file = click.option(
 program_arguments = click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 
 
+def written_as(formats: Sequence[str], help: str) -> Callable[..., Any]:
+    """The option --format; the first one is the default."""
+    kinds = click.Choice(formats)
+    return click.option("--format", "form", type=kinds, default=formats[0], show_default=True, help=help)
+
+
 def waits(whose: str) -> Callable[..., Any]:
     """The option --timeout."""
     return click.option("--timeout", default=300.0, show_default=True, help=f"Seconds to wait for {whose}.")

@@ -96,8 +96,7 @@ def _print_ids(texts: tuple[str, ...], as_json: bool) -> None:
     ids = {text: operator_id(text) for text in texts}
     if as_json:
         click.echo(json.dumps(ids))
-        return
-    for text, found in ids.items():
+    for text, found in ids.items() if not as_json else ():
         click.echo(found if len(ids) == 1 else f"{found}  {text}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -121,10 +122,7 @@ def _absolute(file: str) -> str:
 def _read_comments(files: Iterable[str | None]) -> dict[str, Comments]:
     """The comments of files that can be read; a notebook's cell has no file."""
     found: dict[str, Comments] = {}
-    for file in files:
-        if file is not None and file not in found:
-            try:
-                found[file] = Comments(Path(file).read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError, ValueError):
-                found[file] = Comments("")
+    for file in dict.fromkeys(filter(None, files)):
+        with suppress(OSError, ValueError):
+            found[file] = Comments(Path(file).read_text(encoding="utf-8"))
     return found
