@@ -185,8 +185,8 @@ def _is_read_first(source: Source, name: str) -> bool:
 def state_in_class(subject: Subject, body: Body) -> Iterator[str]:
     """A function changes a dict, list or set of its class, which all its objects share.
 
-    It is not state, and not of one operator: all operators and subtasks in one process share it, other processes have
-    their own, and it never shrinks. Make a cache in `open()`, and limit its size; keep data of records in state.
+    All operators and subtasks in one process share it, other processes have their own, and it never shrinks. Make a
+    cache in `open()`, and limit its size; keep data of records in state.
 
           class Rates(MapFunction):
         -     cache = {}

@@ -197,9 +197,8 @@ def sleep_in_function(subject: Subject, node: StreamNode, function: Any, used: U
 def result_by_chance(subject: Subject, node: StreamNode, function: Any, used: Uses) -> Iterator[str]:
     """A function uses the clock or random numbers, so its result changes when a task is retried.
 
-    A failed task runs again, and a restored job processes records again. If the results differ, records that were sent
-    before do not fit the ones sent now. Use timestamps of the records, `ctx.timer_service()`, or a random generator
-    seeded by the record.
+    A failed task runs again, and a restored job processes records again. Different results do not fit those sent
+    before. Use timestamps of the records, `ctx.timer_service()`, or a random generator seeded by the record.
 
         - orders.map(lambda order: (order[0], time.time())).print()
         + orders.map(lambda order: (order[0], order[2])).print()
@@ -253,9 +252,8 @@ def _catches(source: Source, names: frozenset[str], *, silently: bool = False) -
 def error_dropped(subject: Subject, body: Body) -> str:
     """A function drops every error silently.
 
-    `except Exception: pass` skips records that should have been processed, also because of a mistake in the function
-    itself, and nobody sees how many. Name the expected error, count errors by a metric, log them, or send such records
-    to a side output.
+    `except Exception: pass` skips records, also because of a mistake in the function itself, and nobody sees how many.
+    Name the expected error, count errors by a metric, log them, or send such records to a side output.
 
           def parsed(line):
               try:

@@ -87,9 +87,8 @@ def state_asked_for_per_record(subject: Subject, body: Body) -> str:
 def code_in_state(subject: Subject, body: Body) -> str:
     """A function puts code into state: a lambda, or a `defaultdict` with a lambda.
 
-    A lambda, or a function of the program's own file, is pickled as bytecode of the running Python version. A newer
-    Python cannot run it, so after an upgrade the state cannot be restored. Use `defaultdict(int)` or
-    `defaultdict(list)`, a plain dict with `setdefault`, or a declared type.
+    A lambda, or a function of the program's own file, is pickled as bytecode of this Python version, so after an
+    upgrade the state cannot be restored. Use `defaultdict(int)`, a plain dict with `setdefault`, or a declared type.
 
           class Seen(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -178,9 +177,8 @@ def _is_code(node: ast.AST, source: Source) -> bool:
 def state_changed_in_place(subject: Subject, body: Body) -> Iterator[str]:
     """A function changes an object that it got from a state, and never writes it back.
 
-    `value()` and `get()` return an object. Changing it changes the state only where the object happens to be in memory:
-    the next checkpoint, and another task, have the old value. Call `update()`, or `put()` of a map, with the changed
-    object.
+    A changed object changes the state only where it happens to be in memory: the next checkpoint, and another task,
+    have the old value. Call `update()`, or `put()` of a map, with the changed object.
 
           class Seen(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -321,9 +319,8 @@ def _calls_parameter(source: Source, *methods: str) -> bool:
 def state_used_in_open(subject: Subject, body: Body) -> str:
     """A function reads or writes its state in `open()`.
 
-    State belongs to a key, and in `open()` there is no record yet, so no key: the job fails when it starts, or, in
-    PyFlink, what is put into a map state is lost. Provide a first value where the state is read:
-    `self.count.value() or 0`.
+    In `open()` there is no record yet, so no key: the job fails when it starts, or, in PyFlink, what is put into a map
+    state is lost. Provide a first value where the state is read: `self.count.value() or 0`.
 
           class Count(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -401,9 +398,8 @@ def _asked_for(body: Body) -> Iterator[tuple[str, str]]:
 def broadcast_state_written_by_record(subject: Subject, body: Body) -> Message:
     """A function writes into broadcast state while it processes a record of the other stream.
 
-    Broadcast state is the same in all subtasks, because each of them gets the same broadcast records. A record of the
-    other stream reaches one subtask only, so `process_element` can read the state and not write it: the job fails.
-    Write in `process_broadcast_element`.
+    Broadcast state must be the same in all subtasks, and a record of the other stream reaches only one of them. So
+    `process_element` can read it and not write it: the job fails. Write in `process_broadcast_element`.
 
           RULES = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
 

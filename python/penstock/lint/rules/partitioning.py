@@ -192,9 +192,8 @@ def _calls(node: ast.expr | None, *names: str) -> bool:
 def unusable_key(subject: Subject, key: _Key) -> str:
     """A key is a list, a dict, a set, a generator or None, which cannot be one.
 
-    Mutable objects have no hash, so no key group; a generator is a new object for each record; and a function without
-    `return` returns None. The job fails at the first record. Make it a tuple, `tuple(…)` or `tuple(sorted(…))`, or a
-    text.
+    Mutable objects have no hash, so no key group; a generator is a new object for each record; without `return` the key
+    is None. The job fails at the first record. Make it a tuple, such as `tuple(sorted(…))`, or a text.
 
         - orders.key_by(lambda order: [order[0], order[2]]).sum(1).print()
         + orders.key_by(lambda order: (order[0], order[2])).sum(1).print()
@@ -275,8 +274,7 @@ def _is_stateless(subject: Subject, function: FunctionType) -> bool:
 def few_keys(subject: Subject, key: _Key) -> Iterator[str]:
     """A key has two values at most, and the operator has more subtasks.
 
-    All records of a key go to one subtask. With a boolean key at most two subtasks have work, whatever the parallelism
-    is.
+    With a boolean key at most two subtasks have work, whatever the parallelism is.
 
         - orders.key_by(lambda order: order[1] > 100, key_type=Types.BOOLEAN()).sum(1).set_parallelism(8).print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).set_parallelism(8).print()
@@ -295,8 +293,7 @@ def few_keys(subject: Subject, key: _Key) -> Iterator[str]:
 def constant_key(subject: Subject, key: _Key) -> Iterator[str]:
     """All records have the same key.
 
-    A function that returns a constant sends everything to one subtask; the others wait. If one subtask is intended, use
-    `window_all()` or `set_parallelism(1)`.
+    Everything goes to one subtask; the others wait. If that is intended, use `window_all()` or `set_parallelism(1)`.
 
         - orders.key_by(lambda order: 0).sum(1).set_parallelism(8).print()
         + orders.key_by(lambda order: order[0]).sum(1).set_parallelism(8).print()
@@ -312,9 +309,8 @@ def constant_key(subject: Subject, key: _Key) -> Iterator[str]:
 def undeclared_key_type(subject: Subject, key: _Key) -> Message:
     """The type of a key is not declared, and the program's state outlives it.
 
-    The type of a key decides, with its value, in which key group the state is. An undeclared key is typed by its Python
-    object: if the function returns `1` today and `"1"` or `True` tomorrow, no state is found, silently. A declared type
-    is checked.
+    The type decides, with the value, in which key group the state is. An undeclared key is typed by its Python object:
+    if the function returns `1` today and `"1"` or `True` tomorrow, no state is found, silently.
 
         - orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).uid("totals").print()
@@ -328,9 +324,9 @@ def undeclared_key_type(subject: Subject, key: _Key) -> Message:
 def pickled_key(subject: Subject, key: _Key) -> Message:
     """A key is, or contains, a pickled object.
 
-    Flink compares such keys by their bytes, and equal objects may have different bytes: dicts and sets filled in
-    another order, numbers of another type, classes of another version. Records that belong together go to different
-    subtasks, or find no state. Key by texts, numbers, or tuples of these.
+    Flink compares such keys by their bytes, which may differ for equal objects: dicts and sets filled in another order,
+    numbers of another type, classes of another version. Then records that belong together go to different subtasks, or
+    find no state. Key by texts, numbers, or tuples of these.
 
         - orders.key_by(lambda order: {order[0]}, key_type=Types.PICKLED_BYTE_ARRAY()).sum(1).print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).print()
@@ -402,8 +398,7 @@ def chaining_disabled_in_vain(subject: Subject) -> Iterator[Found]:
 def slot_sharing_group_in_vain(subject: Subject) -> Iterator[Found]:
     """All operators are in one named slot sharing group.
 
-    Groups keep operators in different slots. If every operator inherits the named group, nothing is separated, as if
-    there were no group.
+    Groups keep operators in different slots: if every operator inherits the named one, nothing is separated.
 
           source = env.from_source(endless, in_order, "clicks").slot_sharing_group("clicks")
         - source.map(lambda click: click[0]).print()

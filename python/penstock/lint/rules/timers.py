@@ -149,9 +149,8 @@ def _value(node: ast.AST | None, source: Source, record: Any) -> Any:
 def event_time_by_clock(subject: Subject, node: StreamNode, operator: Any, assigner: Any) -> Iterator[str]:
     """Event time is taken from the clock, not from the record.
 
-    The time is then that of reading: a record that is read again after a failure has another time, and falls into
-    another window; a job that catches up puts a day into a minute. Take the time from the record, or use processing
-    time windows if the clock is meant.
+    A record that is read again after a failure falls into another window, and a job that catches up puts a day into a
+    minute. Take the time from the record, or use processing time windows if the clock is meant.
 
         - growing = WatermarkStrategy.for_monotonous_timestamps()
         - now = growing.with_timestamp_assigner(lambda order, _: int(time.time() * 1000))
@@ -204,9 +203,8 @@ def _registered(source: Source, time: str) -> Iterator[ast.expr]:
 def delay_as_timer(subject: Subject, body: Body, source: Source) -> Message:
     """A processing time timer is set to a delay, not to a time.
 
-    `register_processing_time_timer` takes the time at which to fire, in milliseconds since 1970. `60_000` is a minute
-    after midnight of 1 January 1970, so the timer fires at once. Add the delay to
-    `ctx.timer_service().current_processing_time()`.
+    `register_processing_time_timer` takes a time in milliseconds since 1970: `60_000` is long past, so the timer fires
+    at once. Add the delay to `ctx.timer_service().current_processing_time()`.
 
           class Later(KeyedProcessFunction):
               def process_element(self, value, ctx):
@@ -253,9 +251,8 @@ def _number(node: ast.AST | None, source: Source, body: Body) -> int | float | N
 def timer_of_other_time(subject: Subject, body: Body, source: Source) -> Iterator[str]:
     """An event time timer is set by the clock, or a processing time timer by the watermark.
 
-    An event time timer fires when the watermark reaches it, a processing time timer when the clock does. The watermark
-    of yesterday's records is yesterday: an event time timer at the clock's time plus a minute waits for a day, and a
-    processing time timer set by the watermark fires at once. Use `ctx.timestamp()` for event time, and
+    The watermark of yesterday's records is yesterday: an event time timer at the clock's time plus a minute waits for a
+    day, and a processing time timer set by the watermark fires at once. Use `ctx.timestamp()` for event time, and
     `current_processing_time()` for processing time.
 
           class Later(KeyedProcessFunction):
