@@ -11,8 +11,8 @@ import click
 
 from penstock.analysis.model import ProgramModel
 from penstock.cli.compared_plans import model_with_classes, opened, planned_apart
-from penstock.cli.options import same_program
 from penstock.cli.program import Planning
+from penstock.cli.program_processes import same_program
 from penstock.cli.savepoint_flink import is_flinks
 from penstock.compare.difference import Difference, compare
 from penstock.compare.texts import FORMATS as MAKERS

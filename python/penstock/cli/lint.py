@@ -15,6 +15,7 @@ import click
 
 from penstock.cli import options
 from penstock.cli.program import Captured, Planning
+from penstock.cli.program_processes import program_words, same_program, words_given
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
 
     nodes = {each.node for each in findings if RULES[each.code].needs_uid and each.node is not None}
     # the IDs in the lock file, and whether there may be state under them
-    locked = {each.operator_id: each.stateful is not False for each in _operators(lock)}
+    locked = {operator.operator_id: operator.stateful is not False for operator in _operators(lock)}
     done = fix(own_uids(model_of(pipeline, states=False).operators, nodes, locked))
     for pin in done.written:
         click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
@@ -43,7 +44,7 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
     if done.written and not locked:
         click.echo(
             "If the program has run before, its state lies under the IDs that these operators had: compare with it by "
-            f"{options.same_program('check', '--from-savepoint', 'PLACE')}",
+            f"{same_program('check', '--from-savepoint', 'PLACE')}",
             err=True,
         )
     return bool(done.written)
@@ -151,15 +152,15 @@ def command(
         run_again = not once and configuration.selects("PS004")
         uids = _uids_again(captured, [file, *astuple(planning)]) if run_again else None
         uids = uids or [None] * len(captured.pipelines)
-        groups = {each.operator_id: each.effective_max_parallelism for each in _operators(place)} or None
-        jobs = [(each, Known(own, groups)) for each, own in zip(captured.pipelines, uids, strict=True)]
+        groups = {operator.operator_id: operator.effective_max_parallelism for operator in _operators(place)} or None
+        jobs = [(pipeline, Known(again, groups)) for pipeline, again in zip(captured.pipelines, uids, strict=True)]
         findings = lint_jobs(jobs, configuration, file=file, whole=captured.whole)
         if fix and len(jobs) > 1:
             raise click.UsageError(f"--fix writes into one job at a time, and {file} has several: give --job NAME|N.")
         if fix and write_uids(captured.pipelines[0], findings, place):
             ctx = click.get_current_context()
-            again = [word for word in options.words_given(ctx, ctx.command) if word != "--fix"]
-            command_line = [sys.executable, "-m", "penstock.cli", "lint", *again, *options.program_words(ctx)]
+            again = [word for word in words_given(ctx, ctx.command) if word != "--fix"]
+            command_line = [sys.executable, "-m", "penstock.cli", "lint", *again, *program_words(ctx)]
             run = subprocess.run(command_line, stdout=subprocess.PIPE, text=True)
             click.echo(run.stdout, nl=False)
             sys.exit(run.returncode)

@@ -141,7 +141,7 @@ def _in_savepoint(search: Search, place: str) -> None:
 
 def _print_found(search: Search, as_json: bool) -> None:
     if as_json:
-        documents = {each: [asdict(origin) for origin in origins] for each, origins in search.found.items()}
+        documents = {identity: [asdict(origin) for origin in origins] for identity, origins in search.found.items()}
         click.echo(json.dumps(documents, indent=2))
     else:
         from penstock.flink.cursor import plain

@@ -80,7 +80,9 @@ class _Matching:
         return operator.name, self._type(operator), names and tuple(sorted(state.name for state in names))
 
     def _both(self, label: Label) -> tuple[Labels, Labels]:
-        old, new = ({each.node: label(each) for each in graph.model.operators} for graph in (self._old, self._new))
+        old, new = (
+            {operator.node: label(operator) for operator in graph.model.operators} for graph in (self._old, self._new)
+        )
         return old, new
 
     def _surroundings(self, radius: int) -> tuple[Labels, Labels]:
@@ -110,7 +112,7 @@ class _Matching:
     def _by(self, of_old: Callable[[OperatorModel], str | None], of_new: Label | None = None) -> None:
         """Pair operators that share a text; the first one of each."""
         old, new = self._free()
-        by_text: dict[Hashable, OperatorModel] = {of_old(each): each for each in reversed(old)}
+        by_text: dict[Hashable, OperatorModel] = {of_old(operator): operator for operator in reversed(old)}
         by_text.pop(None, None)
         for each in new:
             if (text := (of_new or of_old)(each)) in by_text:

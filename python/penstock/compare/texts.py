@@ -167,7 +167,7 @@ def as_json(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     document = difference.to_dict()
     for plain, problem in zip(document["problems"], difference.problems, strict=True):
         plain["advice"] = advice(difference, problem) or None
-    document["fixes"] = [{"operator": each.operator, "text": each.text, **placed(each.site)} for each in fixes]
+    document["fixes"] = [{"operator": fix.operator, "text": fix.text, **placed(fix.site)} for fix in fixes]
     return json.dumps(document, indent=1) + "\n"
 
 
@@ -231,9 +231,11 @@ def as_github(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     commands: list[str] = []
     for cause, problems in groups:
         places = {problem.site for problem in problems if problem.site is not None}
-        own = fixes if len(groups) == 1 else [fix for fix in fixes if fix.site in places]
-        commands.append(_annotated(difference, cause, problems, own))
-    commands += [annotation("notice", each.kind, each.text, *_place(each.site)) for each in difference.unknown]
+        related = fixes if len(groups) == 1 else [fix for fix in fixes if fix.site in places]
+        commands.append(_annotated(difference, cause, problems, related))
+    commands += [
+        annotation("notice", problem.kind, problem.text, *_place(problem.site)) for problem in difference.unknown
+    ]
     return "".join(f"{line}\n" for line in (*commands, verdict(difference)))
 
 

@@ -71,14 +71,16 @@ def lint_jobs(
         files.update(places.files())
     comments = _read_comments([*(each.file for each in found), *sorted(files)])
     kept: list[Finding] = []
-    for each in found:  # comments come before the configuration, so that their codes count as used
-        in_file = comments.get(each.file or file or "")
-        if in_file is None or not in_file.suppress(each.code, each.line, each.last_line):
-            kept.append(each)
+    for finding in found:  # comments come before the configuration, so that their codes count as used
+        in_file = comments.get(finding.file or file or "")
+        if in_file is None or not in_file.suppress(finding.code, finding.line, finding.last_line):
+            kept.append(finding)
     for name, in_file in comments.items():
         of_comments = (each for comment in in_file.all for each in comment.findings(name, chosen))
-        kept += [each for each in of_comments if whole or each.code != unused_suppression.code]
-    kept = [each for each in kept if not any(matches(each.code, code) for code in chosen.ignored_in(each.file))]
+        kept += [finding for finding in of_comments if whole or finding.code != unused_suppression.code]
+    kept = [
+        finding for finding in kept if not any(matches(finding.code, code) for code in chosen.ignored_in(finding.file))
+    ]
     return sorted(kept, key=lambda finding: finding.place)
 
 

@@ -138,7 +138,7 @@ def keyed_bodies(subject: Subject) -> Listed:
 def methods(*kinds: str) -> Scope:
     """The methods that operators call with records, of some kinds (:data:`~penstock.lint.bodies.HOOKS`)."""
 
-    return lambda subject: ((each.node.id, (each, source)) for each in subject.bodies for source in each.called(*kinds))
+    return lambda subject: ((body.node.id, (body, source)) for body in subject.bodies for source in body.called(*kinds))
 
 
 def resumable(scope: Scope) -> Scope:

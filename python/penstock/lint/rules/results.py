@@ -311,9 +311,9 @@ def _other(result: ast.expr | None, source: Source, record: Shape | None) -> str
         most = max((key + 1 if key >= 0 else -key for key in numbers), default=0)
         return f"{shape}, and takes records of {most} or more" if most > len(shape.fields) else ""
     if shape.kind == "dict":
-        given = result.keys if isinstance(result, ast.Dict) else []
-        known = {key.value for key in given if isinstance(key, ast.Constant)}
-        left_out = sorted(names - known) if known and len(known) == len(given) else []
+        literal = result.keys if isinstance(result, ast.Dict) else []
+        known = {key.value for key in literal if isinstance(key, ast.Constant)}
+        left_out = sorted(names - known) if known and len(known) == len(literal) else []
         return f"a dict without {left_out[0]!r}, and takes those that have it" if left_out else ""
     return f"{shape}, and takes records with fields" if names or (numbers and shape.kind == "number") else ""
 

@@ -317,7 +317,7 @@ def clock_of_program_that_ends(subject: Subject) -> Iterator[Found]:
         timer = body.methods.get("on_timer") if "on_timer" in body.hooks else None
         hooks = [source for source in body.called("yield") if source.name.startswith("process_")]
         times = [(each, source) for source in hooks for each in _registered(source, "processing")]
-        sets = any(_is_of_time(part, "processing") for each in times for part in _parts(*each))
+        sets = any(_is_of_time(part, "processing") for call in times for part in _parts(*call))
         if timer is not None and timer.is_generator and sets and body.node.id not in subject.endless:
             yield Found(
                 f"The timers of {body.title} fire by the clock, and the program ends when its sources do, without "
