@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "flink": {"errors", "storage", "common", "analysis", "plan"},
     "analysis": {"errors", "display", "metrics", "common", "runtime", "_native"},
     "plan": {"errors", "display", "common", "analysis", "_native"},
-    "compare": {"runtime", "job", "flink", "analysis", "_native"},
+    "compare": {"display", "runtime", "job", "flink", "analysis", "_native"},
     "lock": {"errors", "common", "analysis", "compare"},
     "lint": {"errors", "display", "common", "runtime", "connectors", "analysis", "plan"},
     "viewer": {"errors", "metrics", "storage", "job", "analysis", "plan", "compare"},

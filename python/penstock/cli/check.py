@@ -9,7 +9,7 @@ import click
 
 from penstock.cli.compared_plans import reading
 from penstock.cli.diff import FORMATS
-from penstock.cli.options import FilesCommand, lock_file, may_lose_state, planned, program
+from penstock.cli.options import FilesCommand, lock_file, may_lose_state, planned, program, written_as
 from penstock.cli.program import Planning
 
 
@@ -20,7 +20,7 @@ from penstock.cli.program import Planning
 )
 @click.option("--fix", is_flag=True, help="Write the lines that keep the state into the program.")
 @may_lose_state
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
+@written_as(FORMATS, "Of the output.")
 @planned()
 @program
 def command(

@@ -56,13 +56,9 @@ def command(dry_run: bool, dead: bool, paths: tuple[str, ...]) -> None:
 
 def _line(leftover: Leftover, dry_run: bool) -> str:
     """Such as "removed: job 'counts', output /data/counts"."""
-    done, would = {
-        "publish": ("published", "would publish"),
-        "remove": ("removed", "would remove"),
-        "running": ("still running", "still running"),
-        "leave": ("left", "would leave"),
-    }[leftover.verdict.value]
+    verdict = leftover.verdict.value
+    done = {"publish": "published", "remove": "removed", "running": "still running", "leave": "left"}[verdict]
+    done = f"would {verdict}" if dry_run and verdict != "running" else done
     job = f"job {leftover.job!r}, " if leftover.job is not None else ""
-    outputs = ", ".join(leftover.targets)
     reason = f"\n  {leftover.folder}: {leftover.reason}" if leftover.reason else ""
-    return f"{would if dry_run else done}: {job}output {outputs}{reason}"
+    return f"{done}: {job}output {', '.join(leftover.targets)}{reason}"

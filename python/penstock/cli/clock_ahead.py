@@ -26,9 +26,9 @@ def set_ahead(seconds: float = AHEAD) -> None:
 def _of_time(true: Any, now: Any, before: int) -> Any:
     """A function of a time, behind some other arguments; now if it is not given, or None."""
 
-    def told(*given: Any) -> Any:
-        missing = len(given) <= before or given[before] is None
-        return true(*given[:before], now()) if missing else true(*given)
+    def told(*arguments: Any) -> Any:
+        missing = len(arguments) <= before or arguments[before] is None
+        return true(*arguments[:before], now()) if missing else true(*arguments)
 
     return told
 

@@ -40,7 +40,8 @@ def reading(program: str | None = None) -> Iterator[None]:
 
 def planned_apart(file: str, planning: Planning) -> ProgramModel:
     """The model of a program, run in a process of its own, which tells of failures; then this one ends too."""
-    command = [sys.executable, "-m", "penstock.cli.model_process", json.dumps([file, *astuple(planning)])]
+    code = f"from {__name__} import tell_model; tell_model()"
+    command = [sys.executable, "-c", code, json.dumps([file, *astuple(planning)])]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         sys.exit(1)
@@ -113,3 +114,11 @@ def _unknown(path: Path, why: str) -> FileFormatError:
         f"{str(path)!r} cannot be compared: {why}. Give a program (.py), a plan (penstock explain --format json), a "
         "lock file (penstock lock), a savepoint's folder, a checkpoint directory or JOB@VERSION."
     )
+
+
+def tell_model() -> None:
+    """What the process of another program does: print the model of that."""
+    file, *planning = json.loads(sys.argv[1])
+    with guard(file):
+        model = model_with_classes(Planning(*planning).plan(file))
+    sys.stdout.write(json.dumps(model.to_dict()))

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from penstock.analysis.model import ProgramModel
-from penstock.cli.command_lines import same_program
 from penstock.cli.compared_plans import model_with_classes, opened, planned_apart
 from penstock.cli.program import Planning
+from penstock.cli.program_processes import same_program
 from penstock.cli.savepoint_flink import is_flinks
 from penstock.compare.difference import Difference, compare
 from penstock.compare.texts import FORMATS as MAKERS

@@ -7,7 +7,7 @@ import sys
 import click
 
 from penstock.cli.compared_plans import opened, reading
-from penstock.cli.options import Command, may_lose_state, of_job, planned
+from penstock.cli.options import Command, may_lose_state, of_job, planned, written_as
 from penstock.cli.program import Planning
 from penstock.plan import PROFILES
 
@@ -15,9 +15,7 @@ FORMATS = ("text", "json", "markdown", "github")
 
 
 @click.command("diff", Command)
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="What the output is for."
-)
+@written_as(FORMATS, "What the output is for.")
 @may_lose_state
 @planned(
     of_job,

@@ -8,30 +8,23 @@ import sys
 import click
 
 from penstock.analysis.texts import FORMATS, LEVELS
-from penstock.cli.options import ProgramCommand, as_flink, full_traceback, means_pyflink, of_jobs, planned, program
+from penstock.cli import options
 from penstock.cli.program import Planning
 from penstock.cli.report import explanation, guard
 from penstock.errors import PenstockError
 from penstock.plan import PROFILES, Pipeline
 
 
-@click.command("explain", ProgramCommand)
-@planned(of_jobs, as_flink, means_pyflink)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="terminal",
-    show_default=True,
-    help="As what the plan is written; the last two are Flink's own.",
-)
+@click.command("explain", options.ProgramCommand)
+@options.planned(options.of_jobs, options.as_flink, options.means_pyflink)
+@options.written_as(FORMATS, "As what the plan is written; the last two are Flink's own.")
 @click.option("--level", type=click.Choice(LEVELS), help="Only this graph.  [default: all; in a picture, job]")
 @click.option("--why", metavar="OPERATOR", help="Say what made this operator's ID, and which edits would move it.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
 @click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
-@full_traceback("when planning fails")
-@program
+@options.full_traceback("when planning fails")
+@options.program
 def command(
     planning: Planning,
     form: str,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.command_lines import program_words, same_program, words_given
-from penstock.cli.options import FilesCommand, as_flink, full_traceback, means_pyflink, of_jobs, planned, program
+from penstock.cli import options
 from penstock.cli.program import Captured, Planning
+from penstock.cli.program_processes import program_words, same_program, words_given
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
 
     nodes = {each.node for each in findings if RULES[each.code].needs_uid and each.node is not None}
     # the IDs in the lock file, and whether there may be state under them
-    locked = {each.operator_id: each.stateful is not False for each in _operators(lock)}
+    locked = {operator.operator_id: operator.stateful is not False for operator in _operators(lock)}
     done = fix(own_uids(model_of(pipeline, states=False).operators, nodes, locked))
     for pin in done.written:
         click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
@@ -89,24 +89,17 @@ def _explain(context: click.Context, parameter: click.Parameter, value: str | No
         context.exit()
 
 
-@click.command("lint", FilesCommand)
+@click.command("lint", options.FilesCommand)
 @click.option(
     "--select", multiple=True, callback=_codes, help="Codes, or beginnings of codes, instead of the defaults."
 )
 @click.option("--extend-select", multiple=True, callback=_codes, help="Codes besides.")
 @click.option("--ignore", multiple=True, callback=_codes, help="Codes that do not count.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "github")),
-    default="text",
-    show_default=True,
-    help="How to tell.",
-)
+@options.written_as(("text", "json", "github"), "How to tell.")
 @click.option("--lock", type=click.Path(exists=True, dir_okay=False), help="A lock file.  [default: penstock.lock]")
 @click.option("--fix", is_flag=True, help="Write the uids that are missing into the program.")
 @click.option("--once", is_flag=True, help="Do not run the program a second time to compare its uids.")
-@planned(of_jobs, as_flink, means_pyflink)
+@options.planned(options.of_jobs, options.as_flink, options.means_pyflink)
 @click.option(
     "--explain",
     metavar="CODE",
@@ -118,8 +111,8 @@ def _explain(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option(
     "--rules", is_flag=True, callback=_rules, expose_value=False, is_eager=True, help="Print all rules, and end."
 )
-@full_traceback("on failure")
-@program
+@options.full_traceback("on failure")
+@options.program
 def command(
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -159,16 +152,16 @@ def command(
         run_again = not once and configuration.selects("PS004")
         uids = _uids_again(captured, [file, *astuple(planning)]) if run_again else None
         uids = uids or [None] * len(captured.pipelines)
-        groups = {each.operator_id: each.effective_max_parallelism for each in _operators(place)} or None
-        jobs = [(each, Known(own, groups)) for each, own in zip(captured.pipelines, uids, strict=True)]
+        groups = {operator.operator_id: operator.effective_max_parallelism for operator in _operators(place)} or None
+        jobs = [(pipeline, Known(again, groups)) for pipeline, again in zip(captured.pipelines, uids, strict=True)]
         findings = lint_jobs(jobs, configuration, file=file, whole=captured.whole)
         if fix and len(jobs) > 1:
             raise click.UsageError(f"--fix writes into one job at a time, and {file} has several: give --job NAME|N.")
         if fix and write_uids(captured.pipelines[0], findings, place):
             ctx = click.get_current_context()
-            options = [word for word in words_given(ctx, ctx.command) if word != "--fix"]
-            again = [sys.executable, "-m", "penstock.cli", "lint", *options, *program_words(ctx)]
-            run = subprocess.run(again, stdout=subprocess.PIPE, text=True)
+            again = [word for word in words_given(ctx, ctx.command) if word != "--fix"]
+            command_line = [sys.executable, "-m", "penstock.cli", "lint", *again, *program_words(ctx)]
+            run = subprocess.run(command_line, stdout=subprocess.PIPE, text=True)
             click.echo(run.stdout, nl=False)
             sys.exit(run.returncode)
         told = {"text": _as_text(captured), "json": finding.as_json, "github": finding.as_github}[form](findings)
@@ -198,7 +191,12 @@ def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | 
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     for ahead in (True, False):
         run = subprocess.run(
-            [sys.executable, "-c", f"from {__name__} import tell_uids; tell_uids()", json.dumps([ahead, *program])],
+            [
+                sys.executable,
+                "-c",
+                f"from {__name__} import tell_uids; tell_uids()",
+                json.dumps([ahead, *program]),
+            ],
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdin=subprocess.DEVNULL,
             capture_output=True,

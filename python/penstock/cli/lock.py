@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli.command_lines import same_program
 from penstock.cli.compared_plans import opened, reading
 from penstock.cli.options import ProgramCommand, lock_file, planned, program
 from penstock.cli.program import Planning
+from penstock.cli.program_processes import same_program
 from penstock.errors import FileFormatError
 
 if TYPE_CHECKING:

@@ -48,6 +48,12 @@ lock_file = click.option(
 program_arguments = click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 
 
+def written_as(formats: Sequence[str], help: str) -> Callable[..., Any]:
+    """The option --format; the first one is the default."""
+    kinds = click.Choice(formats)
+    return click.option("--format", "form", type=kinds, default=formats[0], show_default=True, help=help)
+
+
 def waits(whose: str) -> Callable[..., Any]:
     """The option --timeout."""
     return click.option("--timeout", default=300.0, show_default=True, help=f"Seconds to wait for {whose}.")
@@ -76,9 +82,9 @@ def planned(*options: Callable[..., Any]) -> Callable[..., Any]:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def command(
-            flink: str | None, pyflink: bool, job: str | None, arguments: tuple[str, ...] = (), **given: Any
+            flink: str | None, pyflink: bool, job: str | None, arguments: tuple[str, ...] = (), **others: Any
         ) -> Any:
-            return function(planning=Planning(flink, pyflink, arguments, job), **given)
+            return function(planning=Planning(flink, pyflink, arguments, job), **others)
 
         for option in reversed(options or (of_job, as_flink, means_pyflink)):
             command = option(command)
@@ -172,7 +178,7 @@ class ProgramCommand(Command):
         name = word.partition("=")[0]
         if not name.startswith("--") and not word[2:3].isalpha():
             name = word[:2]
-        options = (each for each in self.get_params(ctx) if isinstance(each, click.Option))
+        options = (option for option in self.get_params(ctx) if isinstance(option, click.Option))
         return next((option for option in options if name in (*option.opts, *option.secondary_opts)), None)
 
     def _refuse_options(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def _sets(key: str, *names: str, value: str | None = None, **attributes: Any) -> Callable[..., Any]:
     """An option that gives the program a setting; a flag gives it a fixed ``value``."""
 
-    def keep(context: click.Context, parameter: click.Parameter, given: object) -> None:
-        if given is not None and given is not False:
-            context.ensure_object(dict)[key] = value or str(given)
+    def keep(context: click.Context, parameter: click.Parameter, argument: object) -> None:
+        if argument is not None and argument is not False:
+            context.ensure_object(dict)[key] = value or str(argument)
 
     return click.option(*names, callback=keep, expose_value=False, is_flag=value is not None, **attributes)
 
@@ -126,11 +126,6 @@ def command(
       penstock run --from-savepoint /sp/1 --checkpoint-directory /jobs/new sums.py
       penstock run --from-savepoint /jobs/old@17 --checkpoint-directory /jobs/new sums.py
     """
-    for pair in pairs:
-        if "=" not in pair or pair.startswith("="):
-            raise click.BadParameter(f"{pair!r} is not KEY=VALUE, such as spark.driver.memory=4g", param_hint="--conf")
-    given = dict(pair.split("=", 1) for pair in pairs)
-    config = {key: given.pop(key) for key in [*given] if key.startswith("spark.")}
     state: dict[str, str] = context.ensure_object(dict)
     if job_folder is not None:
         if "execution.checkpointing.dir" in state:
@@ -139,24 +134,38 @@ def command(
         state["execution.checkpointing.dir"] = job_folder
     if state.keys() >= {"parallelism.default", "scheduler-mode"}:
         raise click.UsageError("--parallelism says a number of subtasks, --reactive takes what there is. Give one.")
-    others = {"penstock.flink": flink, "penstock.executor": local or master}
-    _refuse_both(given, {*state, *(key for key, value in others.items() if value)})
+    settings = _settings(pairs, {**state, "penstock.flink": flink, "penstock.executor": local or master})
+    config = {key: settings.pop(key) for key in [*settings] if key.startswith("spark.")}
     if local and (master or config):
         raise click.UsageError(
             "--local runs without Spark; --master and --conf spark.… are for Spark. Give one or the other."
         )
     with guard(file, full_traceback=full_traceback), expecting_jobs(file):
-        _check(given)
+        _check(settings)
         run_program(
             file,
             arguments,
             executor_of(master, local, config),
             flink,
             _print_metrics if metrics else None,
-            settings={**given, **state},
+            settings={**settings, **state},
             pyflink=pyflink,
             observer=_observer(progress, watch),
         )
+
+
+def _settings(pairs: Sequence[str], chosen: Mapping[str, object]) -> dict[str, str]:
+    """The settings of --conf; other options must not set one of them, too."""
+    from penstock.common.settings.settings import names_of
+
+    for pair in pairs:
+        if "=" not in pair or pair.startswith("="):
+            raise click.BadParameter(f"{pair!r} is not KEY=VALUE, such as spark.driver.memory=4g", param_hint="--conf")
+    settings = dict(pair.split("=", 1) for pair in pairs)
+    for key in settings:
+        if any(chosen.get(name) for name in names_of(key)):
+            raise click.UsageError(f"--conf {key} and another option set the same. Give one of them.")
+    return settings
 
 
 def _observer(progress: str, watch: bool) -> Observer:
@@ -183,15 +192,6 @@ def _print_metrics(result: JobExecutionResult) -> None:
     title = heading(f'Metrics of job "{result.job_name}", {result.net_runtime_ms:,} ms')
     sys.stderr.write(drawn(title, result.metrics))
     sys.stderr.flush()
-
-
-def _refuse_both(given: dict[str, str], chosen: set[str]) -> None:
-    """Refuse settings that another option sets, too."""
-    from penstock.common.settings.settings import names_of
-
-    for key in given:
-        if chosen.intersection(names_of(key)):
-            raise click.UsageError(f"--conf {key} and another option set the same. Give one of them.")
 
 
 def _check(given: dict[str, str]) -> None:

@@ -218,10 +218,10 @@ def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> 
         yield section("Sources", *Shown(1000).listed(columns, sources, "splits"))
 
 
-def _operator(each: OperatorContent) -> tuple[str, ...]:
-    numbers = (each.entries, each.bytes, each.event_timers + each.clock_timers)
-    sizes = (str(each.parallelism), str(each.max_parallelism))
-    return (each.name, each.uid or "", each.operator_id, *sizes, *(f"{number:,}" for number in numbers))
+def _operator(operator: OperatorContent) -> tuple[str, ...]:
+    numbers = (operator.entries, operator.bytes, operator.event_timers + operator.clock_timers)
+    sizes = (str(operator.parallelism), str(operator.max_parallelism))
+    return (operator.name, operator.uid or "", operator.operator_id, *sizes, *(f"{number:,}" for number in numbers))
 
 
 def _states(content: Content) -> Iterator[tuple[str, ...]]:

@@ -53,16 +53,18 @@ def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Ver
         error = {"class": refused.flink_class, "message": str(refused)}
     elif unreadable is not None:
         error = {"class": MIGRATION, "message": unreadable}
-    for each in found.problems:
-        if each.kind == UNREAD:  # lost without a word
-            severity = "warning" if each.severity == ALLOWED else "error"
-            findings.append(Finding("lost", severity, each.operator, f"{each.text}."))
-    for each in found.unknown:
-        findings.append(Finding("unknown", "warning", each.operator, f"Unknown until it runs: {each.text}."))
-    for each in found.new.operators:
-        if each.operator_id in ended:
-            text = f"All tasks of {each.name!r} have ended: the run does nothing with it, and does not open its state."
-            findings.append(Finding("ended", "info", each.operator_id, text))
+    for problem in found.problems:
+        if problem.kind == UNREAD:  # lost without a word
+            severity = "warning" if problem.severity == ALLOWED else "error"
+            findings.append(Finding("lost", severity, problem.operator, f"{problem.text}."))
+    for problem in found.unknown:
+        findings.append(Finding("unknown", "warning", problem.operator, f"Unknown until it runs: {problem.text}."))
+    for operator in found.new.operators:
+        if operator.operator_id in ended:
+            text = (
+                f"All tasks of {operator.name!r} have ended: the run does nothing with it, and does not open its state."
+            )
+            findings.append(Finding("ended", "info", operator.operator_id, text))
     outcome: dict[str, Any] = {"restored": error is None}
     if error is not None:
         outcome |= {"stage": "open" if refused is None else "plan", "error": error, "wrapped_in": []}

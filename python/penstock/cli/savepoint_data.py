@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.options import Command, means_pyflink, program_path
+from penstock.cli.options import Command, means_pyflink, program_path, written_as
 from penstock.cli.program import within
 from penstock.cli.report import guard
 
@@ -59,14 +59,7 @@ def _read_with_classes(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(cls=Command)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["json", "csv", "arrow"]),
-    default="json",
-    show_default=True,
-    help="Lines of JSON, CSV, or Arrow's IPC stream.",
-)
+@written_as(("json", "csv", "arrow"), "Lines of JSON, CSV, or Arrow's IPC stream.")
 @click.option("--timers", is_flag=True, help="The timers of the operator.")
 @_read_with_classes
 @_uid

@@ -166,7 +166,7 @@ def drawn(content: Content) -> Iterator[RenderableType]:
     inside = f"{content.bytes:,} bytes of state, {content.metadata_bytes:,} bytes of metadata"
     yield Text(plain(f"  {inside}" + (f"; hooks: {', '.join(content.hooks)}" if content.hooks else "")))
     columns = ("operator", "uid", "operator ID", "p", ">max p", ">bytes", "key", ">key groups", "subtasks")
-    rows = (map(plain, _row(each)) for each in content.operators)
+    rows = (map(plain, _row(operator)) for operator in content.operators)
     yield section("Operators", *Shown(1000).listed(columns, rows, "operators"))
     states = [
         tuple(map(plain, (each.name or each.operator_id, state.name, state.kind, state.types, _number(state.elements))))

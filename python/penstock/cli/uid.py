@@ -96,8 +96,7 @@ def _print_ids(texts: tuple[str, ...], as_json: bool) -> None:
     ids = {text: operator_id(text) for text in texts}
     if as_json:
         click.echo(json.dumps(ids))
-        return
-    for text, found in ids.items():
+    for text, found in ids.items() if not as_json else ():
         click.echo(found if len(ids) == 1 else f"{found}  {text}")
 
 
@@ -142,7 +141,7 @@ def _in_savepoint(search: Search, place: str) -> None:
 
 def _print_found(search: Search, as_json: bool) -> None:
     if as_json:
-        documents = {each: [asdict(origin) for origin in origins] for each, origins in search.found.items()}
+        documents = {identity: [asdict(origin) for origin in origins] for identity, origins in search.found.items()}
         click.echo(json.dumps(documents, indent=2))
     else:
         from penstock.flink.cursor import plain

@@ -35,7 +35,11 @@ def advice(difference: Difference, problem: Problem) -> str:
     if problem.kind == ORPHANED and problem.cause is None:
         return _NOT_NEEDED
     meant = (problem.operator, problem.site)
-    pairs = (each for each in difference.operators if each.new and (each.new.name, each.new.site) == meant)
+    pairs = (
+        operator
+        for operator in difference.operators
+        if operator.new and (operator.new.name, operator.new.site) == meant
+    )
     found = next(pairs, None)
     if found is None or found.new is None or found.old is None:
         return ""

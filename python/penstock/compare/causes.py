@@ -125,12 +125,12 @@ class _Search:
         name = self.new.model.by_node[node].name
         old_targets = {edge.target for edge in was}
         new_targets = {self.pairs.old_of.get(edge.target) for edge in now}
-        for edge in now:
-            if self.pairs.old_of.get(edge.target) not in old_targets:
-                return self._gained(name, before, edge)
-        for edge in was:
-            if edge.target not in new_targets:
-                return self._lost(name, node, edge)
+        gained = [edge for edge in now if self.pairs.old_of.get(edge.target) not in old_targets]
+        lost = [edge for edge in was if edge.target not in new_targets]
+        if gained:
+            return self._gained(name, before, gained[0])
+        if lost:
+            return self._lost(name, node, lost[0])
         text = f"{name!r} has {len(now)} chained outputs, and had {len(was)}"
         return Cause(CHAINED_ADDED if len(now) > len(was) else CHAINED_REMOVED, name, text)
 

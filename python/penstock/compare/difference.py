@@ -80,7 +80,7 @@ class OperatorDiff:
             "cause": self.cause and self.cause.to_dict(),
             "state": self.state,
             "takes": self.takes or None,
-            "states": [{"state": each.name, "fate": each.fate, "text": each.text} for each in self.states],
+            "states": [{"state": state.name, "fate": state.fate, "text": state.text} for state in self.states],
             "changes": [*self.changes, *self.facts],
             **placed(self.new and self.new.site),
         }
@@ -327,5 +327,5 @@ def _facts(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
 
 
 def _change(what: str, before: object, after: object) -> str:
-    shown = ("none" if each is None else str(each) for each in (before, after))
+    shown = ("none" if value is None else str(value) for value in (before, after))
     return f"{what}: {' -> '.join(shown)}"

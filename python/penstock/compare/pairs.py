@@ -10,7 +10,7 @@ Cost: O(operators + edges) per round, and there are seven; O(n log n) where oper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from penstock.analysis.model import OperatorModel
@@ -92,22 +92,16 @@ class _Matching:
         def number(label: Hashable) -> int:
             return numbers.setdefault(label, len(numbers))
 
-        def begun(graph: Graph, paired: Mapping[int, int], old: bool) -> dict[int, int]:
-            return {
-                operator.node: number(("pair", operator.node if old else paired[operator.node]))
-                if operator.node in paired
-                else number(self._whole(operator))
-                for operator in graph.model.operators
-            }
+        def begun(graph: Graph, paired: Mapping[int, int]) -> dict[int, int]:
+            pairs = ((each, paired.get(each.node)) for each in graph.model.operators)
+            return {each.node: number(self._whole(each) if old is None else ("pair", old)) for each, old in pairs}
 
-        labels = (begun(self._old, self._pairs.new_of, True), begun(self._new, self._pairs.old_of, False))
+        old = begun(self._old, {each: each for each in self._pairs.new_of})
+        new = begun(self._new, self._pairs.old_of)
         for _ in range(radius):
-            old, new = (
-                {node: number(_around(graph, node, known)) for node in known}
-                for graph, known in zip((self._old, self._new), labels, strict=True)
-            )
-            labels = old, new
-        return labels
+            old = {node: number(_around(self._old, node, old)) for node in old}
+            new = {node: number(_around(self._new, node, new)) for node in new}
+        return old, new
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 
@@ -118,13 +112,10 @@ class _Matching:
     def _by(self, of_old: Callable[[OperatorModel], str | None], of_new: Label | None = None) -> None:
         """Pair operators that share a text; the first one of each."""
         old, new = self._free()
-        by_text: dict[Hashable, OperatorModel] = {}
-        for each in old:
-            if (text := of_old(each)) is not None:
-                by_text.setdefault(text, each)
+        by_text: dict[Hashable, OperatorModel] = {of_old(operator): operator for operator in reversed(old)}
+        by_text.pop(None, None)
         for each in new:
-            text = (of_new or of_old)(each)
-            if text is not None and text in by_text:
+            if (text := (of_new or of_old)(each)) in by_text:
                 self._pairs.add(by_text.pop(text).node, each.node)
 
     def _by_labels(self, old: Labels, new: Labels, *, strict: bool) -> None:
@@ -159,15 +150,12 @@ class _Matching:
         names = self._both(label)
         waiting = list(self._pairs.new_of.items())
         for old, new in waiting:  # it grows
-            for before, after in self._neighbours(old, new, names):
-                self._pairs.add(before, after)
-                waiting.append((before, after))
-
-    def _neighbours(self, old: int, new: int, names: tuple[Labels, Labels]) -> Iterator[tuple[int, int]]:
-        for downwards in (True, False):
-            before = self._alone(_next(self._old, old, downwards), names[0], self._pairs.new_of)
-            after = self._alone(_next(self._new, new, downwards), names[1], self._pairs.old_of)
-            yield from ((node, after[name]) for name, node in before.items() if name in after)
+            for downwards in (True, False):
+                before = self._alone(_next(self._old, old, downwards), names[0], self._pairs.new_of)
+                after = self._alone(_next(self._new, new, downwards), names[1], self._pairs.old_of)
+                for pair in [(node, after[name]) for name, node in before.items() if name in after]:
+                    self._pairs.add(*pair)
+                    waiting.append(pair)
 
     @staticmethod
     def _alone(nodes: Iterable[int], names: Labels, paired: Mapping[int, int]) -> dict[Hashable, int]:

@@ -78,23 +78,21 @@ def takings(old: ProgramModel, new: ProgramModel) -> Takings:
     found = Takings(matching=matching)
     for operator in new.operators:
         taken = matching.taken.get(operator.operator_id)
-        if taken is None:
-            continue
-        node = by_id[taken.state_id].node
-        first = found.by_old.get(node)
-        taker = operator.node if first is None else first.taker
-        _, also = matching.twice.get(taken.state_id, (None, None))
-        found.by_old[node] = Taking(node, taker, next((e.node for e in new.operators if e is also), None))
-        found.by_new[operator.node] = found.by_old[node]
+        if taken is not None:
+            node = by_id[taken.state_id].node
+            first = found.by_old.get(node)
+            taker = operator.node if first is None else first.taker
+            _, also = matching.twice.get(taken.state_id, (None, None))
+            also = next((each.node for each in new.operators if each is also), None)
+            found.by_old[node] = found.by_new[operator.node] = Taking(node, taker, also)
     return found
 
 
 def keeps(operator: OperatorModel) -> bool:
     """Whether an operator may lose state, also if its states are unknown. Records in a loop do not count, as Flink does
     not keep them; uncommitted output of a sink does not, as a stopped job has committed it."""
-    if operator.states and all(state.name == PENDING.name for state in operator.states):
-        return False
-    return operator.stateful is not False and operator.type not in _LOOPS
+    only_pending = bool(operator.states) and all(state.name == PENDING.name for state in operator.states or ())
+    return not only_pending and operator.stateful is not False and operator.type not in _LOOPS
 
 
 def forgets(operator: OperatorModel) -> bool:
@@ -103,11 +101,7 @@ def forgets(operator: OperatorModel) -> bool:
 
 
 def fates(
-    old: OperatorModel,
-    new: OperatorModel,
-    classes: Mapping[str, type] = MappingProxyType({}),
-    *,
-    allow: bool = False,
+    old: OperatorModel, new: OperatorModel, classes: Mapping[str, type] = MappingProxyType({}), *, allow: bool = False
 ) -> list[StateFate]:
     """The fates of the states of an operator, as a restore decides them, as far as both sides know their states."""
     if old.states is None or new.states is None:
@@ -135,12 +129,9 @@ def _holding(operator: OperatorModel, new: OperatorModel) -> Holding:
     """The state of an operator before or after, as a restore compares it."""
     states = [_known(each) for each in operator.states or ()]
     key = (operator.key_type or "") if operator.keyed and operator.key_type != UNRECORDED else None
-    asks_early = any(state.late for state in states) or new.type in _NEVER_LATE
+    never_late = new.type in ("Reduce", "Fold", "IntervalJoin")  # functions cannot ask for state after they were opened
+    asks_early = never_late or any(state.late for state in states)
     return Holding(states, key, asks_early or not new.keyed, operator.classes)
-
-
-_NEVER_LATE = ("Reduce", "Fold", "IntervalJoin")
-"""Operators whose functions cannot ask for state after they were opened."""
 
 
 def _known(state: StateModel) -> Known:

@@ -52,8 +52,7 @@ def _relative(file: str) -> str:
 
 @dataclass(frozen=True)
 class Fix:
-    """A line that keeps state of an operator, made by :mod:`penstock.lock.pins`: the call, what it replaces, and the
-    call that it follows, if that is known."""
+    """A line that keeps state of an operator: the call, what it replaces, and the call that it follows, if known."""
 
     operator: str
     text: str
@@ -74,21 +73,14 @@ def _lines(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
     counts = {change: sum(operator.change == change for operator in difference.operators) for change in _SIGNS}
     yield "operators: " + ", ".join(f"{count} {change}" for change, count in counts.items())
     for title, group in _groups(difference):
-        yield ""
-        yield title
-        yield from (line for each in group for line in _of_operator(each))
+        yield from ("", title, *(line for each in group for line in _of_operator(each)))
     if difference.problems:
-        yield ""
-        yield "state"
-        yield from told(difference)
+        yield from ("", "state", *told(difference))
     if difference.unknown:
-        yield ""
-        yield "unknown until it runs"
+        yield from ("", "unknown until it runs")
         yield from (f"  {shown(each.text, 1000)}{in_brackets(each.site)}" for each in difference.unknown)
     if fixes:
-        yield ""
-        yield "to keep it"
-        yield from (f"  {fixe.line}" for fixe in fixes)
+        yield from ("", "to keep it", *(f"  {fix.line}" for fix in fixes))
     yield ""
     yield verdict(difference)
 
@@ -155,21 +147,19 @@ def _severity(problem: Problem) -> str:
 
 def verdict(difference: Difference) -> str:
     """One sentence: whether the new program can go on from the old one's state."""
-    if difference.passes:
-        given_up = sum(problem.severity == ALLOWED for problem in difference.problems)
-        if given_up:
-            return f"{_number(given_up)} would be lost, as allowed."
-        count = len({problem.operator for problem in difference.unknown})
-        if count:
-            who = f"{count} operator{'s' * (count != 1)}"
-            return f"No state is known to be lost; for state of {who} that is unknown until it runs."
-        return "No state is lost."
     lost = sum(problem.severity != ALLOWED for problem in difference.problems)
-    return f"{_number(lost)} would be lost or could not be restored."
+    unknown = len({problem.operator for problem in difference.unknown})
+    if lost:
+        return f"State of {_number(lost)} would be lost or could not be restored."
+    if difference.problems:
+        return f"State of {_number(len(difference.problems))} would be lost, as allowed."
+    if unknown:
+        return f"No state is known to be lost; for state of {_number(unknown)} that is unknown until it runs."
+    return "No state is lost."
 
 
 def _number(count: int) -> str:
-    return f"State of {count} operator{'s' * (count != 1)}" if count else "No state"
+    return f"{count} operator{'s' * (count != 1)}"
 
 
 def as_json(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
@@ -177,7 +167,7 @@ def as_json(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     document = difference.to_dict()
     for plain, problem in zip(document["problems"], difference.problems, strict=True):
         plain["advice"] = advice(difference, problem) or None
-    document["fixes"] = [{"operator": each.operator, "text": each.text, **placed(each.site)} for each in fixes]
+    document["fixes"] = [{"operator": fix.operator, "text": fix.text, **placed(fix.site)} for fix in fixes]
     return json.dumps(document, indent=1) + "\n"
 
 
@@ -200,18 +190,15 @@ def _markdown(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
     for problem in difference.unknown:
         yield f"- **unknown until it runs**: {marked(problem.text, 1000)}" + _code(place(problem.site))
     if fixes:
-        yield ""
-        yield "To keep it:"
-        yield ""
-        yield from (f"- `{fixe.line.replace('`', '')}`" for fixe in fixes)
+        yield from ("", "To keep it:", "")
+        yield from (f"- `{fix.line.replace('`', '')}`" for fix in fixes)
     differing = [operator for operator in difference.operators if operator.differs]
     kept = len(difference.operators) - len(differing)
     yield ""
     if not differing:
         yield f"All {kept} operators are as they were."
         return
-    yield "| | Operator | ID | State | Why |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield from ("| | Operator | ID | State | Why |", "| --- | --- | --- | --- | --- |")
     named = {(cause.subject, cause.rule, cause.site) for cause, _ in by_cause(difference.problems) if cause is not None}
     for each in differing:
         ids = " → ".join(f"`{one.operator_id[:8]}`" for one in (each.old, each.new) if one is not None)
@@ -244,9 +231,11 @@ def as_github(difference: Difference, fixes: Sequence[Fix] = ()) -> str:
     commands: list[str] = []
     for cause, problems in groups:
         places = {problem.site for problem in problems if problem.site is not None}
-        own = fixes if len(groups) == 1 else [fix for fix in fixes if fix.site in places]
-        commands.append(_annotated(difference, cause, problems, own))
-    commands += [annotation("notice", each.kind, each.text, *_place(each.site)) for each in difference.unknown]
+        related = fixes if len(groups) == 1 else [fix for fix in fixes if fix.site in places]
+        commands.append(_annotated(difference, cause, problems, related))
+    commands += [
+        annotation("notice", problem.kind, problem.text, *_place(problem.site)) for problem in difference.unknown
+    ]
     return "".join(f"{line}\n" for line in (*commands, verdict(difference)))
 
 
@@ -255,7 +244,7 @@ def _annotated(difference: Difference, cause: Cause | None, problems: Sequence[P
     for problem in problems:
         lines.append(f"{_severity(problem)}: {shown(problem.text, 1000)}")
         lines += [shown(todo, 1000) for todo in _todo(difference, problem)]
-    lines += [f"to keep it: {fixe.line}" for fixe in fixes]
+    lines += [f"to keep it: {fix.line}" for fix in fixes]
     level = "warning" if all(problem.severity == ALLOWED for problem in problems) else "error"
     site = problems[0].site if cause is None or cause.site is None else cause.site
     return annotation(level, problems[0].kind, "\n".join(lines), *_place(site))

@@ -53,7 +53,7 @@ def _text(cell: RenderableType) -> str:
     """A text with its styles, those of parts after that of the whole."""
     if not isinstance(cell, Text):
         return escape(str(cell))
-    pieces, end = [], 0
+    pieces, end = list[str](), 0
     for span in cell.spans:
         pieces += [escape(cell.plain[end : span.start]), _styled(escape(cell.plain[span.start : span.end]), span.style)]
         end = span.end

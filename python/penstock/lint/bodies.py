@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from penstock.lint.sources import Source, Tree
@@ -35,18 +36,13 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def own(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function in the order of the source, without those of functions and classes defined in it."""
-    pending = list(reversed(_body(tree)))
+    pending: list[ast.AST] = [tree.body] if isinstance(tree, ast.Lambda) else [*getattr(tree, "body", ())]
+    pending.reverse()
     while pending:
         node = pending.pop()
         yield node
         if not isinstance(node, _SCOPES):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
-
-
-def _body(tree: ast.AST) -> list[ast.AST]:
-    if isinstance(tree, ast.Lambda):
-        return [tree.body]
-    return list(getattr(tree, "body", ()))
 
 
 def results(tree: Tree) -> list[ast.expr | None]:
@@ -80,11 +76,8 @@ def _statement_passes(statement: ast.stmt) -> bool:
         endless = isinstance(test, ast.Constant) and bool(test.value)
         return not endless and _passes(statement.orelse)
     if isinstance(statement, ast.Try):
-        if statement.finalbody and not _passes(statement.finalbody):
-            return False
-        return _passes([*statement.body, *statement.orelse]) or any(
-            _passes(handler.body) for handler in statement.handlers
-        )
+        ways = [[*statement.body, *statement.orelse], *(handler.body for handler in statement.handlers)]
+        return _passes(statement.finalbody) and any(map(_passes, ways))
     if isinstance(statement, ast.Match):
         whole = any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None for case in statement.cases)
         return not whole or any(_passes(case.body) for case in statement.cases)
@@ -149,24 +142,19 @@ def function_called(node: ast.AST) -> str:
 
 def is_container(node: ast.AST | None) -> bool:
     """Whether an expression makes a dict, list or set that can be changed."""
-    if isinstance(node, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp):
-        return True
-    return node is not None and function_called(node) in CONTAINERS
+    literal = isinstance(node, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp)
+    return literal or (node is not None and function_called(node) in CONTAINERS)
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of an attribute of the object, or of a variable.
-
-    ``part``: something in it is changed, otherwise it becomes another object. ``value``: the new value or part, if it
-    is one expression. ``adds``: the old value is part of the new one, as by ``+=``.
-    """
+    """A change of an attribute of the object, or of a variable."""
 
     name: str
     node: ast.AST
-    part: bool
-    value: ast.expr | None = None
-    adds: bool = False
+    part: bool  # something in it is changed, otherwise it becomes another object
+    value: ast.expr | None = None  # the new value or part, if it is one expression
+    adds: bool = False  # the old value is part of the new one, as by ``+=``
 
 
 def changes(tree: ast.AST, *, of_self: bool = True) -> Iterator[Change]:
@@ -181,14 +169,18 @@ def changes(tree: ast.AST, *, of_self: bool = True) -> Iterator[Change]:
 
     for node in own(tree):
         called = method_called(node)
-        if called is not None and _mutates(*called) and (name := root(called[0])) is not None:
+        mutates = called is not None and called[1] in MUTATORS
+        if called is not None and isinstance(called[0], ast.Subscript) and called[1] in _OF_STATES:
+            mutates = False  # an item may be a state
+        if called is not None and mutates and (name := root(called[0])) is not None:
             arguments = node.args if isinstance(node, ast.Call) else []
             yield Change(name, node, True, arguments[-1] if arguments else None)
         elif isinstance(node, ast.AugAssign) and (name := root(node.target)) is not None:
             yield Change(name, node, isinstance(node.target, ast.Subscript), node.value, adds=True)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in (part for each in targets for part in _parts(each)):
+            parts = (each.elts if isinstance(each, ast.Tuple | ast.List) else [each] for each in targets)
+            for target in chain.from_iterable(parts):
                 if (name := root(target)) is not None and node.value is not None:
                     yield Change(name, node, isinstance(target, ast.Subscript), node.value)
         elif isinstance(node, ast.Delete):
@@ -197,28 +189,16 @@ def changes(tree: ast.AST, *, of_self: bool = True) -> Iterator[Change]:
                     yield Change(name, node, True)
 
 
-def _mutates(owner: ast.expr, method: str) -> bool:
-    """Whether a call of a method changes a container. An item of one may be a state, with some of these methods."""
-    return method in MUTATORS - _OF_STATES if isinstance(owner, ast.Subscript) else method in MUTATORS
-
-
 _OF_STATES = frozenset({"add", "clear", "remove", "update"})
-
-
-def _parts(target: ast.expr) -> list[ast.expr]:
-    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
 def reached(sources: Mapping[str, Source], start: Iterable[str]) -> list[str]:
     """The methods that are called, by way of ``self``, from some methods, with these, in order of discovery."""
     found = [each for each in start if each in sources]
     for name in found:  # grows while it is gone through
-        for node in own(sources[name].tree):
-            called = method_called(node)
-            if called is None or not isinstance(called[0], ast.Name) or called[0].id != "self":
-                continue
-            if called[1] in sources and called[1] not in found:
-                found.append(called[1])
+        for _, owner, method in calls(sources[name].tree, *sources):
+            if isinstance(owner, ast.Name) and owner.id == "self" and method not in found:
+                found.append(method)
     return found
 
 
@@ -269,14 +249,13 @@ def _plainly_text(node: ast.AST) -> bool:
 
 def assigned(tree: Tree, name: str) -> list[ast.expr | None]:
     """The values that a variable of a function is assigned, in order; None for other than plain expressions."""
-    found: list[ast.expr | None] = []
+    plain: list[ast.expr | None] = []
+    stored = 0
     for node in own(tree):
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
-            found.append(node.value)
-        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-            found.append(None)
-    plain: list[ast.expr | None] = [each for each in found if each is not None]
-    return plain if len(found) == 2 * len(plain) else [*plain, None]  # each assignment has a name that is stored
+            plain.append(node.value)
+        stored += isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+    return plain if stored == len(plain) else [*plain, None]
 
 
 def assigned_once(tree: Tree, node: ast.expr) -> ast.expr | None:

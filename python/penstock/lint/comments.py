@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -46,17 +46,11 @@ class Comment:
         unknown = [each for each in self.codes if not each or not any(matches(code, each) for code in RULES)]
         if unknown and configuration.selects(unknown_suppression.code):
             named = ", ".join(each or "nothing" for each in unknown)
-            yield finding(
-                unknown_suppression,
-                f"The comment names {named}, and there is no such rule. Give a code such as PS001, or remove it.",
-            )
-        unused = [
-            each
-            for each in self.codes
-            if each not in self.used
-            and each not in unknown
-            and any(matches(code, each) and configuration.selects(code) for code in RULES)
-        ]
+            text = f"The comment names {named}, and there is no such rule. Give a code such as PS001, or remove it."
+            yield finding(unknown_suppression, text)
+        selected = [code for code in RULES if configuration.selects(code)]
+        left = [each for each in self.codes if each not in self.used and each not in unknown]
+        unused = [each for each in left if any(matches(code, each) for code in selected)]
         if unused and configuration.selects(unused_suppression.code):
             named = "nothing" if unused == [ALL] else f"{', '.join(unused)}, which is not found here"
             yield finding(unused_suppression, f"The comment suppresses {named}. Remove it.")
@@ -74,13 +68,12 @@ class Comments:
     def suppress(self, code: str, first: int | None, last: int | None) -> bool:
         """Whether a finding in some lines is suppressed; ``first`` is None for the program as a whole. O(log comments),
         and the comments in these lines."""
-        meant = [each.suppresses(code) for each in self._everywhere]
+        meant = self._everywhere
         if first is not None:
-            index = bisect_left(self._lines, first)
-            while index < len(self._lines) and self._lines[index] <= (last or first):
-                meant.append(self._in_lines[index].suppresses(code))
-                index += 1
-        return any(meant)
+            lines = slice(bisect_left(self._lines, first), bisect_right(self._lines, last or first))
+            meant = [*meant, *self._in_lines[lines]]
+        suppressed = [each.suppresses(code) for each in meant]  # all of them are marked as used
+        return any(suppressed)
 
 
 def _comments(source: str) -> Iterator[Comment]:

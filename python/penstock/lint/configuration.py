@@ -67,25 +67,17 @@ class LintConfiguration:
         if file is None or not self.per_file_ignores:
             return ()
         path = os.path.relpath(file, self.root)
-        names = (path, os.path.basename(path))
-        return tuple(
-            code
-            for pattern, codes in self.per_file_ignores.items()
-            if any(fnmatch.fnmatch(name, pattern) for name in names)
-            for code in codes
-        )
+        patterns = [each for each in self.per_file_ignores if fnmatch.filter((path, os.path.basename(path)), each)]
+        return tuple(code for pattern in patterns for code in self.per_file_ignores[pattern])
 
     def with_options(
         self, select: Iterable[str], extend_select: Iterable[str], ignore: Iterable[str]
     ) -> LintConfiguration:
         """The same, with the options of a command line: codes to select instead, in addition, and to ignore."""
         chosen = tuple(select)
-        return replace(
-            self,
-            select=chosen or self.select,
-            extend_select=(*(() if chosen else self.extend_select), *extend_select),
-            ignore=(*(() if chosen else self.ignore), *ignore),
-        )
+        before, left_out = ((), ()) if chosen else (self.extend_select, self.ignore)
+        more = {"extend_select": (*before, *extend_select), "ignore": (*left_out, *ignore)}
+        return replace(self, select=chosen or self.select, **more)
 
 
 def matches(code: str, pattern: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntFlag
+from functools import reduce
 from typing import Any
 
 from penstock.connectors.spark.frames import FrameSource
@@ -34,24 +35,24 @@ _OWN_TIME = frozenset({"HybridSource"})
 
 
 def lacks(
-    nodes: Mapping[int, StreamNode],
-    inputs: Mapping[int, Sequence[StreamEdge]],
-    operators: Mapping[int, Any],
+    nodes: Mapping[int, StreamNode], inputs: Mapping[int, Sequence[StreamEdge]], operators: Mapping[int, Any]
 ) -> dict[int, Lack]:
     """The lack of the records that leave each node. Nodes are in order, inputs before readers. O(nodes + edges)."""
     found: dict[int, Lack] = {}
     for node, described in nodes.items():
         operator = operators.get(node)
         above = [found.get(edge.source, Lack.NOTHING) for edge in inputs[node]]
-        lack = Lack.NOTHING
-        for each in above:
-            lack |= each
+        lack = reduce(Lack.__or__, above, Lack.NOTHING)
         if described.kind == "two_input" and not all(Lack.TIMESTAMPS in each for each in above):
             lack &= ~Lack.TIMESTAMPS  # it may emit one of its inputs, and keep the other
         if isinstance(operator, StreamSource):
             lack = of_source(operator)
         strategy = strategy_of(operator)
-        found[node] = lack if strategy is None else _behind(strategy, lack)
+        if strategy is not None and strategy.kind != "none":
+            lack = Lack.NOTHING  # another rule checks that watermarks need timestamps
+        elif strategy is not None and strategy.assigner is not None:
+            lack &= ~Lack.TIMESTAMPS
+        found[node] = lack
     return found
 
 
@@ -60,13 +61,6 @@ def strategy_of(operator: Any) -> Any:
     if isinstance(operator, TimestampsAndWatermarks):
         return operator.strategy
     return operator.watermarks if isinstance(operator, StreamSource) else None
-
-
-def _behind(strategy: Any, lack: Lack) -> Lack:
-    """The lack of records behind a strategy; another rule checks that watermarks need timestamps."""
-    if strategy.kind != "none":
-        return Lack.NOTHING
-    return lack if strategy.assigner is None else lack & ~Lack.TIMESTAMPS
 
 
 def of_source(operator: StreamSource) -> Lack:

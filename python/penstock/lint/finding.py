@@ -58,8 +58,10 @@ def as_json(findings: Sequence[Finding]) -> str:
 def as_github(findings: Sequence[Finding]) -> str:
     """A workflow command of GitHub for each, which shows it beside the line in a pull request."""
     return "\n".join(
-        annotation("error", f"{each.code} ({each.rule})", each.message, each.file, each.line, each.last_line)
-        for each in map(_relative, findings)
+        annotation(
+            "error", f"{finding.code} ({finding.rule})", finding.message, finding.file, finding.line, finding.last_line
+        )
+        for finding in map(_relative, findings)
     )
 
 

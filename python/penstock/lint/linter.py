@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -70,14 +71,16 @@ def lint_jobs(
         files.update(places.files())
     comments = _read_comments([*(each.file for each in found), *sorted(files)])
     kept: list[Finding] = []
-    for each in found:  # comments come before the configuration, so that their codes count as used
-        in_file = comments.get(each.file or file or "")
-        if in_file is None or not in_file.suppress(each.code, each.line, each.last_line):
-            kept.append(each)
+    for finding in found:  # comments come before the configuration, so that their codes count as used
+        in_file = comments.get(finding.file or file or "")
+        if in_file is None or not in_file.suppress(finding.code, finding.line, finding.last_line):
+            kept.append(finding)
     for name, in_file in comments.items():
         of_comments = (each for comment in in_file.all for each in comment.findings(name, chosen))
-        kept += [each for each in of_comments if whole or each.code != unused_suppression.code]
-    kept = [each for each in kept if not any(matches(each.code, code) for code in chosen.ignored_in(each.file))]
+        kept += [finding for finding in of_comments if whole or finding.code != unused_suppression.code]
+    kept = [
+        finding for finding in kept if not any(matches(finding.code, code) for code in chosen.ignored_in(finding.file))
+    ]
     return sorted(kept, key=lambda finding: finding.place)
 
 
@@ -121,10 +124,7 @@ def _absolute(file: str) -> str:
 def _read_comments(files: Iterable[str | None]) -> dict[str, Comments]:
     """The comments of files that can be read; a notebook's cell has no file."""
     found: dict[str, Comments] = {}
-    for file in files:
-        if file is not None and file not in found:
-            try:
-                found[file] = Comments(Path(file).read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError, ValueError):
-                found[file] = Comments("")
+    for file in dict.fromkeys(filter(None, files)):
+        with suppress(OSError, ValueError):
+            found[file] = Comments(Path(file).read_text(encoding="utf-8"))
     return found

@@ -106,36 +106,28 @@ def program(subject: Subject) -> Listed:
 
 def nodes(subject: Subject) -> Listed:
     """Each node."""
-    for node in subject.nodes.values():
-        yield node.id, (node,)
+    return ((node.id, (node,)) for node in subject.nodes.values())
 
 
 def operators(*kinds: type[Any]) -> Scope:
     """The nodes whose operators are of some kinds, with these."""
 
-    def scope(subject: Subject) -> Listed:
-        for node, operator in subject.of(kinds):
-            yield node.id, (node, operator)
-
-    return scope
+    return lambda subject: ((node.id, (node, operator)) for node, operator in subject.of(kinds))
 
 
 def sinks(subject: Subject) -> Listed:
     """Each sink, with its function."""
-    for node, function in subject.sinks():
-        yield node.id, (node, function)
+    return ((node.id, (node, function)) for node, function in subject.sinks())
 
 
 def uses(subject: Subject) -> Listed:
     """Each function that gets records, with its node and what its code uses."""
-    for node, function, used in subject.uses:
-        yield node.id, (node, function, used)
+    return ((used[0].id, used) for used in subject.uses)
 
 
 def bodies(subject: Subject) -> Listed:
     """Each function whose source is known."""
-    for body in subject.bodies:
-        yield body.node.id, (body,)
+    return ((body.node.id, (body,)) for body in subject.bodies)
 
 
 def keyed_bodies(subject: Subject) -> Listed:
@@ -146,12 +138,7 @@ def keyed_bodies(subject: Subject) -> Listed:
 def methods(*kinds: str) -> Scope:
     """The methods that operators call with records, of some kinds (:data:`~penstock.lint.bodies.HOOKS`)."""
 
-    def scope(subject: Subject) -> Listed:
-        for body in subject.bodies:
-            for source in body.called(*kinds):
-                yield body.node.id, (body, source)
-
-    return scope
+    return lambda subject: ((body.node.id, (body, source)) for body in subject.bodies for source in body.called(*kinds))
 
 
 def resumable(scope: Scope) -> Scope:

@@ -19,8 +19,6 @@ _NUMBERS = frozenset(
     | {BasicType.FLOAT, BasicType.DOUBLE}
 )
 _KINDS: Mapping[type, str] = {str: "text", int: "number", float: "number", dict: "dict"}
-_COUNTING = frozenset({"len", "int", "float"})
-"""Functions that give a number."""
 
 
 class Shape(NamedTuple):
@@ -59,7 +57,7 @@ def _is_number(node: ast.AST | None) -> bool:
         return isinstance(node.value, int | float)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv):
         return _is_number(node.left) or _is_number(node.right)
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _COUNTING
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "int", "float")
 
 
 def shape_of_value(value: Any) -> Shape | None:
@@ -89,7 +87,5 @@ def difference(actual: Shape | None, wanted: Shape | None) -> str:
         return f"{actual}, not {wanted}"
     if len(actual.fields) != len(wanted.fields):
         return f"{actual}, not of {len(wanted.fields)}"
-    for index, (one, other) in enumerate(zip(actual.fields, wanted.fields, strict=True)):
-        if difference(one, other):
-            return f"{difference(one, other)}, as field {index}"
-    return ""
+    differences = map(difference, actual.fields, wanted.fields)
+    return next((f"{each}, as field {index}" for index, each in enumerate(differences) if each), "")

@@ -25,16 +25,12 @@ _LAMBDA = "<lambda>"
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A function with its tree.
+    """A function with its tree."""
 
-    ``name`` is that of the method; for a plain function the method that it stands for, such as ``map``. ``variables``
-    are the global variables, and those of enclosing functions.
-    """
-
-    name: str
+    name: str  # of the method; of the one that a plain function stands for, such as ``map``
     tree: Tree
     function: FunctionType
-    variables: Mapping[str, Any]
+    variables: Mapping[str, Any]  # global ones, and those of enclosing functions
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -111,7 +107,7 @@ class Sources:
             return None
         arguments = code.co_varnames[: code.co_argcount]
         same = file.functions.get((code.co_firstlineno, code.co_name), [])
-        fit = [each for each in same if _arguments(each) == arguments]
+        fit = [tree for tree in same if _arguments(tree) == arguments]
         if len(fit) > 1:
             fit = [each for each in fit if _contains(each, code)]
         return fit[0] if len(fit) == 1 else None
@@ -123,7 +119,7 @@ class Sources:
 
 
 def _arguments(tree: Tree) -> tuple[str, ...]:
-    return tuple(each.arg for each in (*tree.args.posonlyargs, *tree.args.args))
+    return tuple(argument.arg for argument in (*tree.args.posonlyargs, *tree.args.args))
 
 
 def _plain(function: Any, method: str) -> Iterator[tuple[str, FunctionType]]:

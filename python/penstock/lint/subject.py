@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 from penstock.analysis.model import Site, StateModel
@@ -22,7 +22,6 @@ from penstock.lint.sources import Source, Sources
 from penstock.plan import Pipeline, StreamEdge, StreamNode, Verdict, default_max_parallelism
 from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
-from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.functions import simple_name
 
@@ -71,6 +70,10 @@ class Body(NamedTuple):
     def at_run_time(self) -> list[str]:
         """The methods that run while records are processed: those that the operator calls, and those that they call."""
         return [each for each in reached(self.methods, self.hooks) if each not in ONCE]
+
+    def sources(self, *names: str) -> list[Source]:
+        """The methods of some names, as far as there are."""
+        return [self.methods[name] for name in names if name in self.methods]
 
     def called(self, *kinds: str) -> Iterator[Source]:
         """The methods that the operator calls, of some kinds (:data:`~penstock.lint.bodies.HOOKS`)."""
@@ -146,16 +149,17 @@ class Subject:
 
     def of(self, kind: type[Any] | tuple[type[Any], ...]) -> Iterator[tuple[StreamNode, Any]]:
         """The nodes with operators of a kind, and these operators."""
-        for number, node in self.nodes.items():
-            operator = self.operator(number)
-            if isinstance(operator, kind):
-                yield node, operator
+        operators = ((node, self.operator(node.id)) for node in self.nodes.values())
+        return ((node, operator) for node, operator in operators if isinstance(operator, kind))
 
     def sinks(self) -> Iterator[tuple[StreamNode, Any]]:
         """The sinks, each with its function."""
-        for number, node in self.nodes.items():
-            if node.kind == "sink":
-                yield node, getattr(self.operator(number), "function", None)
+        nodes = (node for node in self.nodes.values() if node.kind == "sink")
+        return ((node, getattr(self.operator(node.id), "function", None)) for node in nodes)
+
+    def declared(self, edge: StreamEdge) -> Any:
+        """The declared type of the records on an edge, if any."""
+        return self.pipeline.types.get(edge.source if edge.side_output is None else (edge.source, edge.side_output))
 
     def site(self, node: int | None) -> Site | None:
         """The call of the program that makes an operator, if it is known."""
@@ -218,16 +222,7 @@ class Subject:
 
     def lacking_input(self, node: int) -> Lack:
         """The parts of event time that records lack on any input of a node."""
-        lack = Lack.NOTHING
-        for edge in self.inputs[node]:
-            lack |= self.lacking[edge.source]
-        return lack
-
-    def sources_of_splits(self) -> Iterator[tuple[StreamNode, StreamSource]]:
-        """The sources whose splits are read all the time, such as partitions of a topic."""
-        for node, operator in self.of(StreamSource):
-            if getattr(getattr(operator.function, "source", None), "together", False):
-                yield node, operator
+        return reduce(Lack.__or__, (self.lacking[edge.source] for edge in self.inputs[node]), Lack.NOTHING)
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
@@ -253,11 +248,8 @@ class Subject:
     @cached_property
     def uses(self) -> list[tuple[StreamNode, Any, Uses]]:
         """Each function that is called with records, with its node and the names that its code uses."""
-        return [
-            (self.nodes[node], function, self.inspector.uses(function))
-            for node in self.nodes
-            for function in self.own_functions(node)
-        ]
+        functions = ((node, function) for node in self.nodes for function in self.own_functions(node))
+        return [(self.nodes[node], function, self.inspector.uses(function)) for node, function in functions]
 
     @cached_property
     def sources(self) -> Sources:

@@ -53,13 +53,16 @@ class JobFollower:
         # a dead job reads nothing, nor does one without a commit for so long
         per_second = 1000 / over if living and self._now() - newest.time <= _SPAN_MS + over else 0.0
         rates, sent = (
-            {each: (_sum(newest, each, name) - _sum(oldest, each, name)) * per_second for each in newest.counters}
+            {
+                counter: (_sum(newest, counter, name) - _sum(oldest, counter, name)) * per_second
+                for counter in newest.counters
+            }
             for name in ("records_in", "records_out")
         )
         read = {edge.target for edge in self.model.edges}
         goes_on = {edge.source for edge in self.model.edges}
-        heads = [each.operator_id for each in self.model.operators if each.node not in read]
-        ends = [each.operator_id for each in self.model.operators if each.node not in goes_on]
+        heads = [operator.operator_id for operator in self.model.operators if operator.node not in read]
+        ends = [operator.operator_id for operator in self.model.operators if operator.node not in goes_on]
         sources = [head for head in heads if head not in rates or not _sum(newest, head, "records_in")]
         vertices = [self._vertex(vertex, newest, rates, sent) for vertex in self.model.vertices]
         return {

@@ -80,8 +80,7 @@ def view(plan: Plan, other: Plan | None = None) -> Page:
     """A page that shows a plan: its three graphs, chains, IDs, verdicts, states, and where operators were made.
 
     Args:
-        plan: a program (an environment, or a :class:`~penstock.plan.Pipeline`), a model of one, or a graph of the
-            planner.
+        plan: a program (an environment, or a :class:`~penstock.plan.Pipeline`), a model of one, or a planner's graph.
         other: an older plan; then the page also shows what has become of each operator since, and why.
 
     Raises:

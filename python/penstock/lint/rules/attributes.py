@@ -28,10 +28,10 @@ from penstock.lint.subject import Body, Subject
 def _first_value(body: Body, name: str) -> Any:
     """The value of an attribute before the first record: the object, or the expression in ``open``."""
     attributes = attributes_of(body.function)
-    for once in ("open", "__init__"):
-        for change in changes(body.methods[once].tree) if once in body.methods else ():
+    for once in body.sources("open", "__init__"):
+        for change in changes(once.tree):
             if change.name == name and not change.part:
-                return attributes[name] if once == "__init__" and name in attributes else change.value
+                return attributes[name] if once.name == "__init__" and name in attributes else change.value
     return attributes.get(name, _in_class(body, name))
 
 
@@ -46,19 +46,12 @@ def _is_mutable(value: Any) -> bool:
     return is_of(value, dict, list, set) or class_of(value).__name__ == "deque"
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, ast.Constant):
-        value = value.value
-    return is_of(value, int, float) and not is_of(value, bool)
-
-
 @rule("PS108", keyed_bodies)
 def state_in_attribute(subject: Subject, body: Body) -> str:
     """A function of a keyed stream keeps data in an attribute, which is not state.
 
-    Each subtask has one object, so an attribute mixes all keys of the subtask, is in no checkpoint, and is lost after a
-    failure, a restart or a change of the parallelism. In BATCH mode it outlives its key. Use state, which is kept by
-    key: call `get_state`, `get_map_state` and so on in `open()`.
+    An attribute mixes all keys of the subtask, is in no checkpoint, and is lost after a failure, a restart or a change
+    of the parallelism. Use state, which is kept by key: call `get_state`, `get_map_state` and so on in `open()`.
 
     Caches whose values can be looked up again, and attributes that are reset for each record, are not reported.
 
@@ -89,37 +82,34 @@ def state_in_attribute(subject: Subject, body: Body) -> str:
 
 def _kept(body: Body) -> set[str]:
     """The attributes that outlive a record and are made of records."""
-    by_name: dict[str, list[tuple[str, Change]]] = {}
-    for method in body.at_run_time:
-        for change in changes(body.methods[method].tree):
-            by_name.setdefault(change.name, []).append((method, change))
-    return {name for name, changed in by_name.items() if _keeps(body, name, changed)}
+    by_name: dict[str, list[tuple[Source, Change]]] = {}
+    for source in body.sources(*body.at_run_time):
+        for change in changes(source.tree):
+            by_name.setdefault(change.name, []).append((source, change))
+    return {name for name, changed in by_name.items() if not _is_reset(body, name) and _keeps(body, name, changed)}
 
 
-def _keeps(body: Body, name: str, changed: list[tuple[str, Change]]) -> bool:
+def _keeps(body: Body, name: str, changed: list[tuple[Source, Change]]) -> bool:
     before = _first_value(body, name)
-    if _is_reset(body, name):
-        return False
     if _is_mutable(before):
-        parts = [(method, change) for method, change in changed if change.part and _adds(change)]
-        return any(not _is_cached(body.methods[method], change) for method, change in parts)
-    if _is_number(before) and any(change.adds for _, change in changed):
+        return any(change.part and _adds(change) and not _is_cached(source, change) for source, change in changed)
+    number = before.value if isinstance(before, ast.Constant) else before
+    if is_of(number, int, float) and not is_of(number, bool) and any(change.adds for _, change in changed):
         return _is_read(body, name)
-    return any(_is_of_record(body, method, name, change) for method, change in changed if not change.part)
+    return any(_is_of_record(body, source, name, change) for source, change in changed if not change.part)
 
 
 def _adds(change: Change) -> bool:
     """Whether a change puts something in; removals do not count."""
     called = method_called(change.node)
-    removing = ("clear", "discard", "pop", "popitem", "popleft", "remove", "sort")
-    return not isinstance(change.node, ast.Delete) and (called is None or called[1] not in removing)
+    removes = called is not None and called[1] in ("clear", "discard", "pop", "popitem", "popleft", "remove", "sort")
+    return not removes and not isinstance(change.node, ast.Delete)
 
 
 def _is_reset(body: Body, name: str) -> bool:
     """Whether every method that is called with records begins by setting an attribute anew."""
     used = False
-    for hook in body.hooks:
-        tree = body.methods[hook].tree
+    for tree in (source.tree for source in body.sources(*body.hooks)):
         first = next((node for node in own(tree) if attribute_of_self(node) == name), None)
         if first is None:
             continue
@@ -142,33 +132,29 @@ def _is_cached(source: Source, change: Change) -> bool:
         value = next((each for each in assigned(source.tree, value.id) if isinstance(each, ast.Call)), value)
     if not isinstance(value, ast.Call) or change.adds or function_called(value) in CONTAINERS:
         return False
-    for node in own(source.tree):
-        if isinstance(node, ast.If | ast.ExceptHandler) and any(part is change.node for part in ast.walk(node)):
-            if isinstance(node, ast.ExceptHandler):
-                return True
-            if any(isinstance(part, ast.NotIn | ast.Is | ast.Not | ast.Eq) for part in ast.walk(node.test)):
-                return True
-    return False
+    around = [
+        node
+        for node in own(source.tree)
+        if isinstance(node, ast.If | ast.ExceptHandler) and any(part is change.node for part in ast.walk(node))
+    ]
+    tests = [part for node in around if isinstance(node, ast.If) for part in ast.walk(node.test)]
+    missing = any(isinstance(part, ast.NotIn | ast.Is | ast.Not | ast.Eq) for part in tests)
+    return missing or any(isinstance(node, ast.ExceptHandler) for node in around)
 
 
 def _is_read(body: Body, name: str) -> bool:
     """Whether a number is read, other than to count further or to do something every so many records."""
-    for method in body.at_run_time:
-        tree = body.methods[method].tree
-        modulo = {
-            id(node.left) for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
-        }
-        for node in own(tree):
-            read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-            if read and attribute_of_self(node) == name and id(node) not in modulo:
-                return True
-    return False
+    trees = [source.tree for source in body.sources(*body.at_run_time)]
+    operations = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
+    modulo = {id(node.left) for node in operations if isinstance(node.op, ast.Mod)}
+    attributes = [node for tree in trees for node in own(tree) if isinstance(node, ast.Attribute)]
+    read = [node for node in attributes if isinstance(node.ctx, ast.Load) and attribute_of_self(node) == name]
+    return any(id(node) not in modulo for node in read)
 
 
-def _is_of_record(body: Body, method: str, name: str, change: Change) -> bool:
+def _is_of_record(body: Body, source: Source, name: str, change: Change) -> bool:
     """Whether an attribute is set to something of the record, and read before it is set again."""
-    source = body.methods[method]
-    if method not in body.hooks or change.value is None or is_container(change.value):
+    if source.name not in body.hooks or change.value is None or is_container(change.value):
         return False
     if isinstance(change.value, ast.Call) and _is_cached(source, change):
         return False
@@ -178,7 +164,7 @@ def _is_of_record(body: Body, method: str, name: str, change: Change) -> bool:
             records |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     if not (names_in(change.value) & records or name in _attributes_read(change.value)):
         return False
-    return any(_is_read_first(body.methods[hook], name) for hook in body.hooks)
+    return any(_is_read_first(hook, name) for hook in body.sources(*body.hooks))
 
 
 def _is_read_first(source: Source, name: str) -> bool:
@@ -199,8 +185,8 @@ def _is_read_first(source: Source, name: str) -> bool:
 def state_in_class(subject: Subject, body: Body) -> Iterator[str]:
     """A function changes a dict, list or set of its class, which all its objects share.
 
-    It is not state, and not of one operator: all operators and subtasks in one process share it, other processes have
-    their own, and it never shrinks. Make a cache in `open()`, and limit its size; keep data of records in state.
+    All operators and subtasks in one process share it, other processes have their own, and it never shrinks. Make a
+    cache in `open()`, and limit its size; keep data of records in state.
 
           class Rates(MapFunction):
         -     cache = {}
@@ -223,20 +209,15 @@ def state_in_class(subject: Subject, body: Body) -> Iterator[str]:
 
 def _is_shared(body: Body, name: str) -> bool:
     """Whether an attribute is the class's, and a container."""
-    anew = any(
-        change.name == name and not change.part
-        for once in ONCE
-        if once in body.methods
-        for change in changes(body.methods[once].tree)
-    )
+    once = [change for source in body.sources(*ONCE) for change in changes(source.tree)]
+    anew = any(change.name == name and not change.part for change in once)
     return name not in attributes_of(body.function) and not anew and _is_mutable(_in_class(body, name))
 
 
 def _class_changes(body: Body) -> set[str]:
     found: set[str] = set()
     names = {cls.__name__ for cls in class_of(body.function).__mro__}
-    for method in body.at_run_time:
-        tree = body.methods[method].tree
+    for tree in (source.tree for source in body.sources(*body.at_run_time)):
         changed = (change for change in changes(tree) if change.part and _adds(change))
         found |= {f"self.{change.name}" for change in changed if _is_shared(body, change.name)}
         for node in own(tree):
@@ -244,7 +225,8 @@ def _class_changes(body: Body) -> set[str]:
             target = called[0] if called is not None and called[1] in MUTATORS else None
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
                 target = node.value
-            owner = target.value if isinstance(target, ast.Attribute) else None
-            if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and owner.id in names:
-                found |= {f"{owner.id}.{target.attr}"} if _is_shared(body, target.attr) else set()
+            if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+                continue
+            if target.value.id in names and _is_shared(body, target.attr):
+                found.add(f"{target.value.id}.{target.attr}")
     return found

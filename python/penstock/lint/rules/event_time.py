@@ -148,9 +148,10 @@ def splits_without_idleness(subject: Subject) -> Iterator[Found]:
         + strategy = WatermarkStrategy.for_monotonous_timestamps().with_idleness(Duration.of_minutes(1))
         + env.from_source(topic, strategy, "clicks").print()
     """
-    for node, operator in subject.sources_of_splits():
+    for node, operator in subject.of(StreamSource):
         targets = [edge.target for edge in subject.outputs[node.id]]
-        for number in (node.id, *targets) if operator.unbounded else ():
+        splits = getattr(getattr(operator.function, "source", None), "together", False)  # such as partitions of a topic
+        for number in (node.id, *targets) if splits and operator.unbounded else ():
             strategy = strategy_of(subject.operator(number))
             if strategy is not None and strategy.kind in ("monotonous", "bounded") and strategy.idle_ms is None:
                 yield Found(

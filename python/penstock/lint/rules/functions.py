@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from penstock.lint.bodies import HOOKS, changes, is_none, own
+from penstock.lint.bodies import HOOKS, changes, own
 from penstock.lint.inspection import CLOCKS, ONCE, Uses, is_of
-from penstock.lint.rule import Found, Listed, bodies, program, rule, uses
+from penstock.lint.rule import Found, Message, bodies, program, rule, uses
 from penstock.lint.sources import Source
 from penstock.lint.subject import Body, Subject
 from penstock.plan import StreamNode
@@ -20,6 +20,7 @@ from penstock.runtime.usercode.functions import simple_name
 _RANDOM = frozenset({"os.urandom", "posix.urandom", "nt.urandom", "uuid.uuid1", "uuid.uuid4"})
 _PROCESS = frozenset({"builtins.hash", "builtins.id", "os.getpid", "posix.getpid", "nt.getpid", "socket.gethostname"})
 _ALL_ERRORS = frozenset({"Exception", "BaseException"})
+_NOTHING = frozenset({"pass", "continue", "return", "return None"})
 
 
 def _unpredictable(calls: frozenset[str]) -> list[str]:
@@ -32,20 +33,12 @@ def short_name(name: str) -> str:
     return name.removeprefix("builtins.").removeprefix("posix.")
 
 
-def _all_functions(subject: Subject) -> Listed:
-    """All functions of a program, those for keys too."""
-    for number, functions in subject.functions.items():
-        for function in functions:
-            yield number, (subject.nodes[number], function)
-
-
-@rule("PS501", _all_functions)
-def large_capture(subject: Subject, node: StreamNode, function: Any) -> str:
+@rule("PS501")
+def large_capture(subject: Subject, node: StreamNode) -> Iterator[str]:
     """A function carries large data to every task.
 
-    Data that a function refers to, such as a dict for look-ups, is pickled with it, sent from the driver to every task
-    and kept there once for each. From 1 MiB on (`large-capture` in bytes) read it in `open()` instead, ship it as a
-    cached file, or join with a stream.
+    Data that a function refers to, such as a dict for look-ups, is pickled with it and sent to every task. From 1 MiB
+    on (`large-capture` in bytes) read it in `open()` instead, ship it as a cached file, or join with a stream.
 
         - prices = {number: str(number) for number in range(100_000)}
         - orders.map(lambda order: prices[order[1]]).print()
@@ -58,17 +51,17 @@ def large_capture(subject: Subject, node: StreamNode, function: Any) -> str:
         +
         + orders.map(Prices()).print()
     """
-    large = subject.inspector.carried(function)
-    if large is None:
-        return ""
-    return (
-        f"The function {simple_name(function)} of {node.name!r} takes {large[0]} with it to every task, "
-        f"{large[1] / (1 << 20):,.1f} MiB at least. Read it in open(), or ship it as a file."
-    )
+    for function in subject.functions[node.id]:
+        name, size = subject.inspector.carried(function) or ("", 0)
+        if name:
+            yield (
+                f"The function {simple_name(function)} of {node.name!r} takes {name} with it to every task, "
+                f"{size / (1 << 20):,.1f} MiB at least. Read it in open(), or ship it as a file."
+            )
 
 
 @rule("PS502", uses)
-def print_in_function(subject: Subject, node: StreamNode, function: Any, used: Uses) -> str:
+def print_in_function(subject: Subject, node: StreamNode, function: Any, used: Uses) -> Message:
     """A function calls `print`.
 
     It runs in tasks. Its output appears in the logs of some machine, twice if a task was retried, and on Spark usually
@@ -82,9 +75,7 @@ def print_in_function(subject: Subject, node: StreamNode, function: Any, used: U
         + orders.print("got")
         + orders.map(lambda order: order[1]).print()
     """
-    if "builtins.print" not in used.calls:
-        return ""
-    return (
+    return "builtins.print" in used.calls and (
         f"The function {simple_name(function)} of {node.name!r} calls print(): it runs in tasks, whose output nobody "
         "sees. Use stream.print() or logging."
     )
@@ -94,9 +85,9 @@ def print_in_function(subject: Subject, node: StreamNode, function: Any, used: U
 def key_by_chance(subject: Subject) -> Iterator[Found]:
     """A key, or a partition, depends on a random number, the clock or the process.
 
-    The key of a record is computed more than once, in several processes: to send it, and to find its state. `hash()` of
-    a text differs in each process of Python, `id()` for each object. Then state is not found, or a record reaches a
-    subtask that does not own its key, and the job fails.
+    The key of a record is computed in several processes: to send it, and to find its state. `hash()` of a text differs
+    in each process of Python, `id()` for each object. Then state is not found, or the job fails as a record reaches a
+    subtask that does not own its key.
 
         - orders.key_by(lambda order: hash(order[0]) % 16).sum(1).print()
         + orders.key_by(lambda order: zlib.crc32(order[0].encode()) % 16).sum(1).print()
@@ -118,9 +109,9 @@ def key_by_chance(subject: Subject) -> Iterator[Found]:
 def global_variable_written(subject: Subject) -> Iterator[Found]:
     """A function assigns to a variable outside of it, or changes a dict, list or set outside of it.
 
-    Every task has its own copy, so a counter counts the records of one subtask, the program that started the job sees
-    none of it, and a restored job begins from nothing. This includes dicts, lists and sets that are default values of
-    parameters, and attributes of functions and modules. Use state, or metrics.
+    Every task has its own copy: a counter counts the records of one subtask, the program that started the job sees none
+    of it, and a restored job begins from nothing. Default values of parameters, and attributes of functions and
+    modules, count too. Use state, or metrics.
 
         - seen = 0
         + class Count(MapFunction):
@@ -182,7 +173,7 @@ def _changed_outside(source: Source) -> set[str]:
 
 
 @rule("PS505", uses)
-def sleep_in_function(subject: Subject, node: StreamNode, function: Any, used: Uses) -> str:
+def sleep_in_function(subject: Subject, node: StreamNode, function: Any, used: Uses) -> Iterator[str]:
     """A function sleeps.
 
     Meanwhile its whole subtask stands still: records, watermarks and checkpoints wait. Use `AsyncDataStream` for slow
@@ -195,32 +186,28 @@ def sleep_in_function(subject: Subject, node: StreamNode, function: Any, used: U
         - orders.map(slowly).print()
         + orders.map(lambda order: order).print()
     """
-    if "time.sleep" not in used.calls or node.kind == "source":
-        return ""
-    return (
-        f"The function {simple_name(function)} of {node.name!r} sleeps, and its subtask with it: records, watermarks "
-        "and checkpoints wait. Use AsyncDataStream or a timer."
-    )
+    if "time.sleep" in used.calls and node.kind != "source":
+        yield (
+            f"The function {simple_name(function)} of {node.name!r} sleeps, and its subtask with it: records, "
+            "watermarks and checkpoints wait. Use AsyncDataStream or a timer."
+        )
 
 
 @rule("PS506", uses, default=False)
-def result_by_chance(subject: Subject, node: StreamNode, function: Any, used: Uses) -> str:
+def result_by_chance(subject: Subject, node: StreamNode, function: Any, used: Uses) -> Iterator[str]:
     """A function uses the clock or random numbers, so its result changes when a task is retried.
 
-    A failed task runs again, and a restored job processes records again. If the results differ, records that were sent
-    before do not fit the ones sent now. Use timestamps of the records, `ctx.timer_service()`, or a random generator
-    seeded by the record.
+    A failed task runs again, and a restored job processes records again. Different results do not fit those sent
+    before. Use timestamps of the records, `ctx.timer_service()`, or a random generator seeded by the record.
 
         - orders.map(lambda order: (order[0], time.time())).print()
         + orders.map(lambda order: (order[0], order[2])).print()
     """
-    unsure = _unpredictable(used.calls)
-    if not unsure or node.kind == "sink":
-        return ""
-    return (
-        f"The function {simple_name(function)} of {node.name!r} uses {short_name(unsure[0])}: a task that is tried "
-        "again gives something else. Use the timestamp of the record, or state."
-    )
+    for unsure in _unpredictable(used.calls)[:1] if node.kind != "sink" else ():
+        yield (
+            f"The function {simple_name(function)} of {node.name!r} uses {short_name(unsure)}: a task that is tried "
+            "again gives something else. Use the timestamp of the record, or state."
+        )
 
 
 @rule("PS518", bodies)
@@ -255,24 +242,18 @@ def _catches(source: Source, names: frozenset[str], *, silently: bool = False) -
             caught = handler.type
             named = caught is None or (isinstance(caught, ast.Name) and caught.id in names)
             raises = any(isinstance(inner, ast.Raise) for inner in ast.walk(handler))
-            if named and not raises and (not silently or all(map(_does_nothing, handler.body))):
+            does = {ast.unparse(statement) for statement in handler.body} - _NOTHING
+            if named and not raises and not (silently and does):
                 return True
     return False
-
-
-def _does_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Return):
-        return statement.value is None or (isinstance(statement.value, ast.Constant) and is_none(statement.value))
-    return isinstance(statement, ast.Pass | ast.Continue)
 
 
 @rule("PS519", bodies, default=False)
 def error_dropped(subject: Subject, body: Body) -> str:
     """A function drops every error silently.
 
-    `except Exception: pass` skips records that should have been processed, also because of a mistake in the function
-    itself, and nobody sees how many. Name the expected error, count errors by a metric, log them, or send such records
-    to a side output.
+    `except Exception: pass` skips records, also because of a mistake in the function itself, and nobody sees how many.
+    Name the expected error, count errors by a metric, log them, or send such records to a side output.
 
           def parsed(line):
               try:

@@ -18,9 +18,10 @@ from penstock.lint.bodies import (
     meaning,
     method_called,
     own,
+    results,
 )
 from penstock.lint.inspection import ONCE, is_of
-from penstock.lint.rule import bodies, keyed_bodies, rule
+from penstock.lint.rule import Message, bodies, keyed_bodies, rule
 from penstock.lint.sources import Source
 from penstock.lint.subject import Body, Subject
 
@@ -32,7 +33,7 @@ ASKS = {
     "get_aggregating_state": "aggregating",
 }
 """The methods that return keyed state, and its kinds."""
-_ACCESS = {"value": ("value", ("update",)), "map": ("get", ("put", "put_all"))}
+_ACCESS = {"value": ("value", "update"), "map": ("get", "put", "put_all")}
 """The methods that read and write a state, by its kind."""
 _READS_AND_WRITES = frozenset(
     {"add", "add_all", "clear", "contains", "get", "is_empty", "items", "keys", "put", "put_all", "remove", "update"}
@@ -41,20 +42,17 @@ _READS_AND_WRITES = frozenset(
 _WRITES = frozenset({"clear", "put", "put_all", "remove"})
 
 
-def _asks(node: ast.AST | None) -> bool:
+def _asked(node: ast.AST | None) -> str:
+    """The kind of the state that an expression asks for."""
     called = None if node is None else method_called(node)
-    return called is not None and called[1] in ASKS
+    return "" if called is None else ASKS.get(called[1], "")
 
 
 def handles_of(body: Body) -> dict[str, str]:
     """The attributes that are handles of states, with the kinds of these."""
-    found: dict[str, str] = {}
-    for once in ("open", "__init__"):
-        for change in changes(body.methods[once].tree) if once in body.methods else ():
-            called = None if change.value is None else method_called(change.value)
-            if called is not None and called[1] in ASKS and not change.part:
-                found[change.name] = ASKS[called[1]]
-    return found
+    once = body.sources("open", "__init__")
+    assigned = [change for source in once for change in changes(source.tree) if not change.part]
+    return {change.name: _asked(change.value) for change in assigned if _asked(change.value)}
 
 
 @rule("PS110", bodies)
@@ -76,7 +74,8 @@ def state_asked_for_per_record(subject: Subject, body: Body) -> str:
           orders.key_by(lambda order: order[0]).process(Last()).print()
     """
     for method in body.at_run_time:
-        if any(name in ASKS and _of_self(owner) for _, owner, name in calls(body.methods[method].tree)):
+        owners = [owner for _, owner, _ in calls(body.methods[method].tree, *ASKS)]
+        if any(attribute_of_self(each) or function_called(each) == "get_runtime_context" for each in owners):
             return (
                 f"{body.title} asks for state in {method}(), for each record anew, and nobody knows of it before. Ask "
                 "for it in open() and keep the handle."
@@ -84,19 +83,12 @@ def state_asked_for_per_record(subject: Subject, body: Body) -> str:
     return ""
 
 
-def _of_self(node: ast.AST) -> bool:
-    """Whether something comes from the object: its attribute, or its runtime context."""
-    called = method_called(node)
-    return attribute_of_self(node) is not None or (called is not None and called[1] == "get_runtime_context")
-
-
 @rule("PS111", bodies)
 def code_in_state(subject: Subject, body: Body) -> str:
     """A function puts code into state: a lambda, or a `defaultdict` with a lambda.
 
-    A lambda, or a function of the program's own file, is pickled as bytecode of the running Python version. A newer
-    Python cannot run it, so after an upgrade the state cannot be restored. Use `defaultdict(int)` or
-    `defaultdict(list)`, a plain dict with `setdefault`, or a declared type.
+    A lambda, or a function of the program's own file, is pickled as bytecode of this Python version, so after an
+    upgrade the state cannot be restored. Use `defaultdict(int)`, a plain dict with `setdefault`, or a declared type.
 
           class Seen(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -116,24 +108,19 @@ def code_in_state(subject: Subject, body: Body) -> str:
         "as defaultdict(int) or a dict."
     )
     states = sorted({name for method in body.at_run_time for name in _states_with_code(body, method)})
-    if states or _default_is_code(body):
+    if states or any(map(_default_is_code, body.sources("open"))):
         named = ", ".join(f"self.{name}" for name in states) or "the default value of a state"
         return f"{body.title} puts code into {named}: {why}"
     if subject.keyed(body.node) and "create_accumulator" in body.hooks:
         source = body.methods["create_accumulator"]
-        returns = (node.value for node in own(source.tree) if isinstance(node, ast.Return) and node.value is not None)
-        if any(_is_code(value, source) for value in returns):
+        if any(_is_code(value, source) for value in results(source.tree) if value is not None):
             return f"The accumulators of {body.title} have code in them: {why}"
     return ""
 
 
-def _default_is_code(body: Body) -> bool:
+def _default_is_code(source: Source) -> bool:
     """Whether the default of a value state that ``open`` asks for is code."""
-    source = body.methods.get("open")
-    for call, _, name in calls(source.tree) if source is not None else ():
-        if source is None or name != "get_state" or not call.args:
-            continue
-        descriptor = call.args[0]
+    for descriptor in (call.args[0] for call, _, _ in calls(source.tree, "get_state") if call.args):
         if isinstance(descriptor, ast.Name) and assigned(source.tree, descriptor.id):
             descriptor = assigned(source.tree, descriptor.id)[0] or descriptor
         if isinstance(descriptor, ast.Call):
@@ -154,10 +141,10 @@ def _states_with_code(body: Body, method: str) -> Iterator[str]:
     """The states that a method puts code into."""
     source, handles = body.methods[method], handles_of(body)
     variables = _variables(source.tree, lambda value: _is_code(value, source))
-    for call, owner, name in calls(source.tree):
+    for call, owner, _ in calls(source.tree, "update", "add", "put", "put_all", "add_all"):
         state = attribute_of_self(owner)
         code = (_is_code(arg, source) or (isinstance(arg, ast.Name) and arg.id in variables) for arg in call.args)
-        if name in ("update", "add", "put", "put_all", "add_all") and state in handles and any(code):
+        if state in handles and any(code):
             yield state
 
 
@@ -190,9 +177,8 @@ def _is_code(node: ast.AST, source: Source) -> bool:
 def state_changed_in_place(subject: Subject, body: Body) -> Iterator[str]:
     """A function changes an object that it got from a state, and never writes it back.
 
-    `value()` and `get()` return an object. Changing it changes the state only where the object happens to be in memory:
-    the next checkpoint, and another task, have the old value. Call `update()`, or `put()` of a map, with the changed
-    object.
+    A changed object changes the state only where it happens to be in memory: the next checkpoint, and another task,
+    have the old value. Call `update()`, or `put()` of a map, with the changed object.
 
           class Seen(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -207,12 +193,10 @@ def state_changed_in_place(subject: Subject, body: Body) -> Iterator[str]:
     """
     trees = [body.methods[method].tree for method in body.at_run_time]
     for name, kind in handles_of(body).items():
-        if kind not in _ACCESS:
-            continue
-        get, put = _ACCESS[kind]
-        called = {method for tree in trees for _, owner, method in calls(tree) if attribute_of_self(owner) == name}
-        passed_on = any(_is_passed_on(tree, name) for tree in trees)
-        if called.isdisjoint(put) and not passed_on and any(_is_changed(tree, name, get) for tree in trees):
+        get, *put = _ACCESS.get(kind, ("", ""))
+        writes = any(attribute_of_self(owner) == name for tree in trees for _, owner, _ in calls(tree, *put))
+        written = writes or any(_is_passed_on(tree, name) for tree in trees)
+        if get and not written and any(_is_changed(tree, name, get) for tree in trees):
             yield (
                 f"{body.title} changes what self.{name}.{get}() gives, and never calls {put[0]}(): the change is in no "
                 f"checkpoint. Call self.{name}.{put[0]}(…)."
@@ -231,14 +215,10 @@ def _gets(node: ast.AST | None, name: str, get: str) -> bool:
 
 def _is_passed_on(tree: ast.AST, name: str) -> bool:
     """Whether a handle is given to other code, which may write."""
-    inner = {id(node.value) for node in own(tree) if isinstance(node, ast.Attribute)}
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == name
-        and attribute_of_self(node) == name
-        and id(node) not in inner
-        for node in own(tree)
-    )
+    attributes = [node for node in own(tree) if isinstance(node, ast.Attribute)]
+    inner = {id(node.value) for node in attributes}
+    handles = [node for node in attributes if node.attr == name and attribute_of_self(node) == name]
+    return any(id(node) not in inner for node in handles)
 
 
 def _is_changed(tree: ast.AST, name: str, get: str) -> bool:
@@ -264,14 +244,9 @@ def missing_value_used(subject: Subject, body: Body) -> Iterator[str]:
 
           orders.key_by(lambda order: order[0]).process(Count()).print()
     """
-    has_defaults = any(
-        function_called(node) == "ValueStateDescriptor"
-        and isinstance(node, ast.Call)
-        and (len(node.args) > 2 or node.keywords)
-        for once in ONCE
-        if once in body.methods
-        for node in own(body.methods[once].tree)
-    )
+    once = [node for source in body.sources(*ONCE) for node in own(source.tree)]
+    described = [node for node in once if function_called(node) == "ValueStateDescriptor"]
+    has_defaults = any(isinstance(call, ast.Call) and (call.args[2:] or call.keywords) for call in described)
     for name, kind in handles_of(body).items() if not has_defaults else ():
         hooks = (body.methods[hook] for hook in body.hooks if hook != "on_timer")
         if kind == "value" and any(_calculates(source, name) for source in hooks):
@@ -292,8 +267,9 @@ def _calculates(source: Source, name: str) -> bool:
     variables = {each for each in plain - tested if len(assigned(source.tree, each)) == 1}
 
     def missing(node: ast.AST) -> bool:
-        read = not isinstance(node, ast.BoolOp) and _gets(node, name, "value")
-        return read or (isinstance(node, ast.Name) and node.id in variables)
+        if isinstance(node, ast.Name):
+            return node.id in variables
+        return not isinstance(node, ast.BoolOp) and _gets(node, name, "value")
 
     return any(isinstance(node, ast.BinOp) and (missing(node.left) or missing(node.right)) for node in nodes)
 
@@ -319,34 +295,32 @@ def state_without_key(subject: Subject, body: Body) -> Iterator[str]:
     if subject.keyed(body.node) or not body.is_object or body.hooks[0] == "invoke":
         return
     sources = [*body.called("yield")]
-    if any(_on_parameter(source, owner) for source in sources for _, owner, _ in calls(source.tree, "get_current_key")):
+    if any(_calls_parameter(source, "get_current_key") for source in sources):
         yield (
             f"{body.title} asks for the current key, and its stream has none: the answer is None. Call key_by() before "
             "it."
         )
-    opened = body.methods.get("open")
-    asks = opened is not None and any(_on_parameter(opened, owner) for _, owner, _ in calls(opened.tree, *ASKS))
-    timers = any(
-        name.startswith("register_") and name.endswith("_timer") for each in sources for _, _, name in calls(each.tree)
-    )
-    if asks or timers:
+    asks = "open" in body.methods and _calls_parameter(body.methods["open"], *ASKS)
+    called = [name for each in sources for _, _, name in calls(each.tree)]
+    if asks or any(name.startswith("register_") and name.endswith("_timer") for name in called):
         yield (
             f"{body.title} {'asks for state' if asks else 'sets timers'}, and its stream has no key: the job fails. "
             "Call key_by() before it."
         )
 
 
-def _on_parameter(source: Source, owner: ast.expr) -> bool:
-    return isinstance(owner, ast.Name) and owner.id in source.parameters
+def _calls_parameter(source: Source, *methods: str) -> bool:
+    """Whether a function calls methods of its parameters."""
+    owners = (owner for _, owner, _ in calls(source.tree, *methods))
+    return any(isinstance(owner, ast.Name) and owner.id in source.parameters for owner in owners)
 
 
 @rule("PS115", keyed_bodies)
 def state_used_in_open(subject: Subject, body: Body) -> str:
     """A function reads or writes its state in `open()`.
 
-    State belongs to a key, and in `open()` there is no record yet, so no key: the job fails when it starts, or, in
-    PyFlink, what is put into a map state is lost. Provide a first value where the state is read:
-    `self.count.value() or 0`.
+    In `open()` there is no record yet, so no key: the job fails when it starts, or, in PyFlink, what is put into a map
+    state is lost. Provide a first value where the state is read: `self.count.value() or 0`.
 
           class Count(KeyedProcessFunction):
               def open(self, runtime_context):
@@ -358,8 +332,7 @@ def state_used_in_open(subject: Subject, body: Body) -> str:
 
           orders.key_by(lambda order: order[0]).process(Count()).print()
     """
-    opened = body.methods.get("open")
-    used = "" if opened is None else _used(opened, set(handles_of(body)))
+    used = _used(body.methods["open"], set(handles_of(body))) if "open" in body.methods else ""
     return used and (
         f"open() of {body.title} calls {used}(), and no record has come yet, so there is no key. Use the state where a "
         "record is there, with a first value such as self.state.value() or 0."
@@ -369,10 +342,9 @@ def state_used_in_open(subject: Subject, body: Body) -> str:
 def _used(source: Source, handles: set[str]) -> str:
     """The first call in ``open`` that reads or writes state."""
     for _, owner, name in calls(source.tree, *_READS_AND_WRITES):
-        is_handle = (
-            isinstance(owner, ast.Attribute) and owner.attr in handles and attribute_of_self(owner) == owner.attr
-        )
-        if is_handle or _asks(assigned_once(source.tree, owner)):
+        attribute = owner.attr if isinstance(owner, ast.Attribute) else None
+        is_handle = attribute in handles and attribute_of_self(owner) == attribute
+        if is_handle or _asked(assigned_once(source.tree, owner)):
             return f"{ast.unparse(owner) if isinstance(owner, ast.Name | ast.Attribute) else '…'}.{name}"
     return ""
 
@@ -411,24 +383,23 @@ def states_of_one_name(subject: Subject, body: Body) -> Iterator[str]:
 
 def _asked_for(body: Body) -> Iterator[tuple[str, str]]:
     """The names of the states that ``open`` asks for, if they are literals, with the attributes of the handles."""
-    source = body.methods.get("open")
-    for change in changes(source.tree) if source is not None else ():
+    pairs = [(source.tree, change) for source in body.sources("open") for change in changes(source.tree)]
+    for tree, change in pairs:
         asked = change.value if isinstance(change.node, ast.Assign) and not change.part else None
-        if source is None or not isinstance(asked, ast.Call) or not _asks(asked) or not asked.args:
+        if not isinstance(asked, ast.Call) or not _asked(asked) or not asked.args:
             continue
-        descriptor = assigned_once(source.tree, asked.args[0])
+        descriptor = assigned_once(tree, asked.args[0])
         name = descriptor.args[0] if isinstance(descriptor, ast.Call) and descriptor.args else None
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             yield name.value, change.name
 
 
 @rule("PS117", bodies)
-def broadcast_state_written_by_record(subject: Subject, body: Body) -> str:
+def broadcast_state_written_by_record(subject: Subject, body: Body) -> Message:
     """A function writes into broadcast state while it processes a record of the other stream.
 
-    Broadcast state is the same in all subtasks, because each of them gets the same broadcast records. A record of the
-    other stream reaches one subtask only, so `process_element` can read the state and not write it: the job fails.
-    Write in `process_broadcast_element`.
+    Broadcast state must be the same in all subtasks, and a record of the other stream reaches only one of them. So
+    `process_element` can read it and not write it: the job fails. Write in `process_broadcast_element`.
 
           RULES = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
 
@@ -443,13 +414,11 @@ def broadcast_state_written_by_record(subject: Subject, body: Body) -> str:
 
           orders.connect(lines.broadcast(RULES)).process(Check()).print()
     """
-    source = body.methods.get("process_element") if "process_broadcast_element" in body.hooks else None
-    for _, owner, _ in calls(source.tree, *_WRITES) if source is not None else ():
-        state = None if source is None else assigned_once(source.tree, owner)
-        called = None if state is None else method_called(state)
-        if called is not None and called[1] == "get_broadcast_state":
-            return (
-                f"process_element() of {body.title} writes into broadcast state, which it can only read: the job "
-                "fails. Write in process_broadcast_element()."
-            )
-    return ""
+    if "process_broadcast_element" not in body.hooks or "process_element" not in body.methods:
+        return ""
+    tree = body.methods["process_element"].tree
+    written = (assigned_once(tree, owner) for _, owner, _ in calls(tree, *_WRITES))
+    return any(state is not None and function_called(state) == "get_broadcast_state" for state in written) and (
+        f"process_element() of {body.title} writes into broadcast state, which it can only read: the job fails. Write "
+        "in process_broadcast_element()."
+    )

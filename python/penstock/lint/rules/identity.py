@@ -193,7 +193,7 @@ def invisible_characters_in_uid(subject: Subject, node: StreamNode) -> Message:
         + orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
     """
     uid = node.uid or ""
-    invisible = uid != uid.strip() or any(unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp") for each in uid)
+    invisible = uid != uid.strip() or any(unicodedata.category(mark) in ("Cc", "Cf", "Zl", "Zp") for mark in uid)
     return invisible and (
         f"The uid {uid!a} of {node.name!r} has blanks at its ends, or invisible characters. Write it without, unless a "
         "savepoint has it so."

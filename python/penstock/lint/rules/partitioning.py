@@ -6,14 +6,15 @@ import ast
 import math
 from collections.abc import Iterator
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo
 from penstock.lint.bodies import always_none, function_called, is_container, method_called, results
 from penstock.lint.inspection import carried_parts, is_of
-from penstock.lint.rule import Found, Listed, program, resumable, rule
+from penstock.lint.rule import Found, Listed, Message, program, resumable, rule
+from penstock.lint.sources import Source
 from penstock.lint.subject import Subject
-from penstock.plan import StreamGraph
+from penstock.plan import StreamGraph, StreamNode
 from penstock.runtime.io.sinks import PrintSink
 from penstock.runtime.io.sources import CollectionSource, SequenceSource
 from penstock.runtime.keys.partition import KeyPartition
@@ -23,10 +24,8 @@ from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, 
 from penstock.runtime.operators.source import FileReader, FormatReader, StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
-_MANY_RECORDS = 10_000
-"""A broadcast stream with more records is large."""
+_MANY_RECORDS = 10_000  # of a broadcast stream
 _EVEN = frozenset({"REBALANCE", "RESCALE", "SHUFFLE"})
-_NEVER = "NEVER"
 
 
 @rule("PS301", program)
@@ -34,9 +33,8 @@ def needless_repartition(subject: Subject) -> Iterator[Found]:
     """A repartitioning breaks a chain, and both sides have the same parallelism.
 
     `rebalance`, `rescale` and `shuffle` send every record over an exchange. Between two operators of the same
-    parallelism whose records are spread evenly that costs serialisation and gains nothing: without it both run in one
-    task. `rebalance` and `shuffle` behind a source or a keyed operator, whose subtasks may have different loads, are
-    not reported.
+    parallelism whose records are spread evenly that gains nothing: without it both run in one task. `rebalance` and
+    `shuffle` behind a source or a keyed operator, whose subtasks may have different loads, are not reported.
 
         - orders.map(lambda order: order[1]).rescale().map(str).print()
         + orders.map(lambda order: order[1]).map(str).print()
@@ -60,9 +58,8 @@ def needless_repartition(subject: Subject) -> Iterator[Found]:
 def large_broadcast(subject: Subject) -> Iterator[Found]:
     """A large stream is sent to every subtask.
 
-    Each record of a broadcast is serialised, sent and processed once for every subtask. A stream that never ends, or
-    has more than 10,000 records, should usually be keyed on both sides instead. A small stream of rules in broadcast
-    state is what broadcasting is for, and is not reported.
+    Each record is serialised, sent and processed once for every subtask. A stream that never ends, or has more than
+    10,000 records, should usually be keyed on both sides instead. A stream of rules in broadcast state is not reported.
 
         - orders.broadcast().map(lambda order: order[1]).print()
         + orders.rebalance().map(lambda order: order[1]).print()
@@ -86,61 +83,57 @@ def _records(subject: Subject) -> dict[int, float]:
     known: dict[int, float] = {}
     for node in subject.nodes:
         operator = subject.operator(node)
+        function = operator.function if isinstance(operator, StreamSource) else None
         above = sum(known.get(edge.source, 0) for edge in subject.inputs[node])
-        if isinstance(operator, StreamSource):
-            known[node] = math.inf if operator.unbounded else _count(operator.function)
-        elif isinstance(operator, StreamMap | TimestampsAndWatermarks):
-            known[node] = above
+        if isinstance(operator, StreamSource) and operator.unbounded:
+            known[node] = math.inf
+        elif isinstance(function, CollectionSource):
+            known[node] = len(function.elements)
+        elif isinstance(function, SequenceSource):
+            known[node] = function.end - function.start + 1
         else:
-            known[node] = above if math.isinf(above) and isinstance(operator, StreamFilter | StreamFlatMap) else 0
+            endless = math.isinf(above) and isinstance(operator, StreamFilter | StreamFlatMap)
+            known[node] = above if endless or isinstance(operator, StreamMap | TimestampsAndWatermarks) else 0
     return known
-
-
-def _count(function: Any) -> int:
-    if isinstance(function, CollectionSource):
-        return len(function.elements)
-    return function.end - function.start + 1 if isinstance(function, SequenceSource) else 0
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
+class _Key(NamedTuple):
+    """A ``key_by``."""
+
+    call: str  # with its place
+    selector: Any
+    in_row: bool  # as in PyFlink
+    reader: StreamNode
+    declared: Any  # its type
+    scalars: list[Any]  # the types that this consists of
+    source: Source | None  # of the selector
+    result: ast.expr | None  # what the selector returns, if it is one expression and there is no declared type
+
+
 def _keys(subject: Subject) -> Listed:
-    """Each ``key_by``, with a node that reads it, in order of the edges."""
+    """Each ``key_by``, in order of the edges."""
     seen: set[int] = set()
     for edge in subject.edges:
         key = None if edge.partition_node is None else subject.pipeline.partitioners.get(edge.partition_node)
         if isinstance(key, KeyPartition) and edge.partitioner == "HASH" and edge.partition_node not in seen:
             seen.add(edge.partition_node or 0)
-            yield edge.target, (edge.target, key)
-
-
-def _key_type(key: KeyPartition) -> Any:
-    return key.key_type.key_type if isinstance(key.key_type, InRow) else key.key_type
+            in_row = isinstance(key.key_type, InRow)
+            declared = key.key_type.key_type if isinstance(key.key_type, InRow) else key.key_type
+            source = subject.sources.of(key.key_selector, "get_key").get("get_key")
+            returned = [] if source is None or declared is not None else results(source.tree)
+            result = returned[0] if len(returned) == 1 else None
+            known = (declared, _scalars(declared), source, result)
+            yield edge.target, (_Key(key.call, key.key_selector, in_row, subject.nodes[edge.target], *known),)
 
 
 def _scalars(key_type: Any) -> list[Any]:
-    """The types that a key type consists of."""
-    found: list[Any] = []
-    pending = [key_type]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, TupleTypeInfo | RowTypeInfo):
-            pending.extend(reversed(current.field_types))
-        else:
-            found.append(current)
-    return found
-
-
-def _basic(type_info: Any) -> BasicType | None:
-    return type_info.basic_type if isinstance(type_info, BasicTypeInfo) else None
-
-
-def _result(subject: Subject, key: KeyPartition) -> ast.expr | None:
-    """The expression that a key selector returns, if its source is known and it has one result."""
-    source = subject.sources.of(key.key_selector, "get_key").get("get_key")
-    returned = [] if source is None else results(source.tree)
-    return returned[0] if len(returned) == 1 else None
+    """The types that a key type consists of: basic types, or type information."""
+    if isinstance(key_type, TupleTypeInfo | RowTypeInfo):
+        return [scalar for part in key_type.field_types for scalar in _scalars(part)]
+    return [key_type.basic_type if isinstance(key_type, BasicTypeInfo) else key_type]
 
 
 @rule("PS303", program)
@@ -165,7 +158,7 @@ def unused_key(subject: Subject) -> Iterator[Found]:
 
 
 @rule("PS304", _keys)
-def float_key(subject: Subject, node: int, key: KeyPartition) -> str:
+def float_key(subject: Subject, key: _Key) -> str:
     """A key is, or contains, a floating point number.
 
     Results of computations that should be equal often differ in the last bit, and are different keys then; `0.0` and
@@ -174,26 +167,19 @@ def float_key(subject: Subject, node: int, key: KeyPartition) -> str:
         - orders.key_by(lambda order: order[1] / 100, key_type=Types.DOUBLE()).sum(1).print()
         + orders.key_by(lambda order: order[1], key_type=Types.LONG()).sum(1).print()
     """
-    key_type = _key_type(key)
-    if any(_basic(scalar) in (BasicType.FLOAT, BasicType.DOUBLE) for scalar in _scalars(key_type)):
-        return (
-            f"The key of {key.call} is of type {key_type}: numbers with fractions that should be equal often are not. "
-            "Use whole numbers or texts."
-        )
-    result = _result(subject, key) if key_type is None else None
-    if result is not None and any(map(_is_fraction, result.elts if isinstance(result, ast.Tuple) else [result])):
-        return (
-            f"The key of {key.call} is a number with a fraction, and two that should be equal often are not. Use whole "
-            "numbers or texts."
-        )
-    return ""
+    what = ""
+    if any(scalar in (BasicType.FLOAT, BasicType.DOUBLE) for scalar in key.scalars):
+        what = f"of type {key.declared}: numbers with fractions that should be equal often are not"
+    elif any(map(_is_fraction, key.result.elts if isinstance(key.result, ast.Tuple) else [key.result])):
+        what = "a number with a fraction, and two that should be equal often are not"
+    return what and f"The key of {key.call} is {what}. Use whole numbers or texts."
 
 
-def _is_fraction(node: ast.expr) -> bool:
+def _is_fraction(node: ast.expr | None) -> bool:
     """Whether an expression is certainly a floating point number."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.Div)
-    rounded = function_called(node) == "round" and isinstance(node, ast.Call) and len(node.args) == 2
+    rounded = isinstance(node, ast.Call) and function_called(node) == "round" and len(node.args) == 2
     return rounded or _calls(node, "float")
 
 
@@ -202,39 +188,34 @@ def _calls(node: ast.expr | None, *names: str) -> bool:
 
 
 @rule("PS312", _keys)
-def unusable_key(subject: Subject, node: int, key: KeyPartition) -> str:
+def unusable_key(subject: Subject, key: _Key) -> str:
     """A key is a list, a dict, a set, a generator or None, which cannot be one.
 
-    Mutable objects have no hash, so no key group; a generator is a new object for each record; and a function without
-    `return` returns None. The job fails at the first record. Make it a tuple, `tuple(…)` or `tuple(sorted(…))`, or a
-    text.
+    Mutable objects have no hash, so no key group; a generator is a new object for each record; without `return` the key
+    is None. The job fails at the first record. Make it a tuple, such as `tuple(sorted(…))`, or a text.
 
         - orders.key_by(lambda order: [order[0], order[2]]).sum(1).print()
         + orders.key_by(lambda order: (order[0], order[2])).sum(1).print()
     """
-    what = _unusable(subject, key)
+    what = _unusable(key)
     return what and f"The key of {key.call} is {what}: the job fails at the first record. Make it a tuple or a text."
 
 
-def _unusable(subject: Subject, key: KeyPartition) -> str:
-    source, result = subject.sources.of(key.key_selector, "get_key").get("get_key"), _result(subject, key)
+def _unusable(key: _Key) -> str:
+    source, node = key.source, key.result
     if source is None:
         return ""
-    iterators = ("map", "filter", "zip", "reversed", "iter", "enumerate")
-    generator = source.is_generator or source.is_coroutine or isinstance(result, ast.GeneratorExp)
-    if generator or _calls(result, *iterators):
+    returned = results(source.tree)
+    one = returned[0] if len(returned) == 1 else None
+    iterates = isinstance(one, ast.GeneratorExp) or _calls(one, "map", "filter", "zip", "reversed", "iter", "enumerate")
+    if source.is_generator or source.is_coroutine or iterates:
         return "a generator, which is another one for each record"
-    if always_none(source) and not isinstance(key.key_type, InRow):  # in PyFlink None is a key like any other
+    if always_none(source) and not key.in_row:  # in PyFlink None is a key like any other
         return "None, as its function returns nothing"
-    mutable = result is not None and _key_type(key) is None and _is_mutable(result)
+    called = None if node is None else method_called(node)
+    splits = called is not None and called[1] in ("split", "rsplit", "splitlines")
+    mutable = splits or is_container(node) or (called is None and _calls(node, "sorted"))
     return "a list, a dict or a set, which has no hash" if mutable else ""
-
-
-def _is_mutable(node: ast.expr) -> bool:
-    called = method_called(node)
-    if is_container(node) or called is None:
-        return is_container(node) or _calls(node, "sorted")
-    return called[1] in ("split", "rsplit", "splitlines")
 
 
 @rule("PS313", program)
@@ -267,17 +248,15 @@ def key_without_use(subject: Subject) -> Iterator[Found]:
 
 def _is_one_by_one(subject: Subject, node: int) -> bool:
     """Whether an operator, and all that follow it in its task, look at one record at a time."""
-    pending, first = [node], True
+    pending = [node]
     while pending:
         current = pending.pop()
-        operator = subject.operator(current)
+        operator, functions = subject.operator(current), subject.own_functions(current)
         prints = subject.nodes[current].kind == "sink" and isinstance(operator.function, PrintSink)
-        if not prints or first:
-            functions = subject.own_functions(current)
+        if current == node or not prints:
             plain = isinstance(operator, StreamMap | StreamFlatMap | StreamFilter) and len(functions) == 1
             if not plain or not is_of(functions[0], FunctionType) or not _is_stateless(subject, functions[0]):
                 return False
-        first = False
         pending += [edge.target for edge in subject.outputs[current] if edge.partitioner == "FORWARD"]
     return True
 
@@ -291,80 +270,68 @@ def _is_stateless(subject: Subject, function: FunctionType) -> bool:
 
 
 @rule("PS305", _keys)
-def few_keys(subject: Subject, node: int, key: KeyPartition) -> str:
+def few_keys(subject: Subject, key: _Key) -> Iterator[str]:
     """A key has two values at most, and the operator has more subtasks.
 
-    All records of a key go to one subtask. With a boolean key at most two subtasks have work, whatever the parallelism
-    is.
+    With a boolean key at most two subtasks have work, whatever the parallelism is.
 
         - orders.key_by(lambda order: order[1] > 100, key_type=Types.BOOLEAN()).sum(1).set_parallelism(8).print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).set_parallelism(8).print()
     """
-    result = _result(subject, key) if _key_type(key) is None else None
-    boolean = isinstance(result, ast.Compare) or (isinstance(result, ast.UnaryOp) and isinstance(result.op, ast.Not))
-    reader = subject.nodes[node]
-    declared = [_basic(scalar) for scalar in _scalars(_key_type(key))] == [BasicType.BOOLEAN]
-    if reader.parallelism <= 2 or not (boolean or declared):
-        return ""
-    return (
-        f"The key of {key.call} is true or false, so at most 2 of the {reader.parallelism} subtasks of "
-        f"{reader.name!r} have work. Key by more, or lower the parallelism."
-    )
+    result, reader = key.result, key.reader
+    negation = isinstance(result, ast.UnaryOp) and isinstance(result.op, ast.Not)
+    boolean = negation or isinstance(result, ast.Compare) or key.scalars == [BasicType.BOOLEAN]
+    if boolean and reader.parallelism > 2:
+        yield (
+            f"The key of {key.call} is true or false, so at most 2 of the {reader.parallelism} subtasks of "
+            f"{reader.name!r} have work. Key by more, or lower the parallelism."
+        )
 
 
 @rule("PS306", _keys)
-def constant_key(subject: Subject, node: int, key: KeyPartition) -> str:
+def constant_key(subject: Subject, key: _Key) -> Iterator[str]:
     """All records have the same key.
 
-    A function that returns a constant sends everything to one subtask; the others wait. If one subtask is intended, use
-    `window_all()` or `set_parallelism(1)`.
+    Everything goes to one subtask; the others wait. If that is intended, use `window_all()` or `set_parallelism(1)`.
 
         - orders.key_by(lambda order: 0).sum(1).set_parallelism(8).print()
         + orders.key_by(lambda order: order[0]).sum(1).set_parallelism(8).print()
     """
-    reader = subject.nodes[node]
-    if reader.parallelism <= 1 or not subject.inspector.uses(key.key_selector).constant:
-        return ""
-    return (
-        f"The key of {key.call} is the same for all records, so one of the {reader.parallelism} subtasks of "
-        f"{reader.name!r} does all the work. Key by something of the record, or set the parallelism to 1."
-    )
+    if key.reader.parallelism > 1 and subject.inspector.uses(key.selector).constant:
+        yield (
+            f"The key of {key.call} is the same for all records, so one of the {key.reader.parallelism} subtasks "
+            f"of {key.reader.name!r} does all the work. Key by something of the record, or set the parallelism to 1."
+        )
 
 
 @rule("PS307", resumable(_keys), default=False)
-def undeclared_key_type(subject: Subject, node: int, key: KeyPartition) -> str:
+def undeclared_key_type(subject: Subject, key: _Key) -> Message:
     """The type of a key is not declared, and the program's state outlives it.
 
-    The type of a key decides, with its value, in which key group the state is. An undeclared key is typed by its Python
-    object: if the function returns `1` today and `"1"` or `True` tomorrow, no state is found, silently. A declared type
-    is checked.
+    The type decides, with the value, in which key group the state is. An undeclared key is typed by its Python object:
+    if the function returns `1` today and `"1"` or `True` tomorrow, no state is found, silently.
 
         - orders.key_by(lambda order: order[0]).sum(1).uid("totals").print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).uid("totals").print()
     """
-    if _key_type(key) is not None:
-        return ""
-    return (
+    return key.declared is None and (
         f"The key of {key.call} has no declared type, and state is kept by it. Give key_type=…, such as Types.STRING()."
     )
 
 
 @rule("PS308", _keys)
-def pickled_key(subject: Subject, node: int, key: KeyPartition) -> str:
+def pickled_key(subject: Subject, key: _Key) -> Message:
     """A key is, or contains, a pickled object.
 
-    Flink compares such keys by their bytes, and equal objects may have different bytes: dicts and sets filled in
-    another order, numbers of another type, classes of another version. Records that belong together go to different
-    subtasks, or find no state. Key by texts, numbers, or tuples of these.
+    Flink compares such keys by their bytes, which may differ for equal objects: dicts and sets filled in another order,
+    numbers of another type, classes of another version. Then records that belong together go to different subtasks, or
+    find no state. Key by texts, numbers, or tuples of these.
 
         - orders.key_by(lambda order: {order[0]}, key_type=Types.PICKLED_BYTE_ARRAY()).sum(1).print()
         + orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).print()
     """
-    pickled = any(isinstance(scalar, PickledBytesTypeInfo) for scalar in _scalars(_key_type(key)))
-    if not pickled:
-        return ""
-    return (
-        f"The key of {key.call} is of type {_key_type(key)}: keys are compared by their pickled bytes, which equal "
+    return any(isinstance(scalar, PickledBytesTypeInfo) for scalar in key.scalars) and (
+        f"The key of {key.call} is of type {key.declared}: keys are compared by their pickled bytes, which equal "
         "objects need not share. Use texts, numbers, or tuples of these."
     )
 
@@ -383,8 +350,7 @@ def undeclared_type_in_exchange(subject: Subject) -> Iterator[Found]:
     undeclared: dict[int, None] = {}
     for verdict in subject.verdicts:
         edge = subject.edges[verdict.edge]
-        key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
-        declared = subject.pipeline.types.get(key) is not None or subject.operator(edge.source) is None
+        declared = subject.declared(edge) is not None or subject.operator(edge.source) is None
         files = isinstance(subject.operator(edge.target), FileReader | FormatReader)  # which reads splits, not records
         if not verdict.chained and not declared and not files:
             undeclared[edge.source] = None
@@ -409,16 +375,16 @@ def chaining_disabled_in_vain(subject: Subject) -> Iterator[Found]:
         - orders.rebalance().map(lambda order: order[1]).disable_chaining().set_parallelism(3).rebalance().print()
         + orders.rebalance().map(lambda order: order[1]).set_parallelism(3).rebalance().print()
     """
-    never = [node for node in subject.nodes.values() if node.chaining_strategy == _NEVER]
+    never = [node for node in subject.nodes.values() if node.chaining_strategy == "NEVER"]
     if not never:
         return
     spec = cast("dict[str, Any]", subject.pipeline.stream_graph.to_dict())
     for node in spec["nodes"]:
-        if node.get("chaining_strategy") == _NEVER:
+        if node.get("chaining_strategy") == "NEVER":
             node["chaining_strategy"] = "ALWAYS"
     verdicts = StreamGraph.from_dict(spec).verdicts()
     chainable = [edge for edge, verdict in zip(subject.edges, verdicts, strict=True) if verdict.chained]
-    effective = {edge.source for edge in chainable} | {edge.target for edge in chainable}
+    effective = {node for edge in chainable for node in (edge.source, edge.target)}
     for node in never:
         if node.id not in effective:
             yield Found(
@@ -431,16 +397,14 @@ def chaining_disabled_in_vain(subject: Subject) -> Iterator[Found]:
 def slot_sharing_group_in_vain(subject: Subject) -> Iterator[Found]:
     """All operators are in one named slot sharing group.
 
-    Groups keep operators in different slots. If every operator inherits the named group, nothing is separated, as if
-    there were no group.
+    Groups keep operators in different slots: if every operator inherits the named one, nothing is separated.
 
           source = env.from_source(endless, in_order, "clicks").slot_sharing_group("clicks")
         - source.map(lambda click: click[0]).print()
         + source.map(lambda click: click[0]).slot_sharing_group("work").print()
     """
-    groups = {node.slot_sharing_group for node in subject.nodes.values()}
-    group = next(iter(groups), None)
-    if len(groups) == 1 and group not in (None, "default"):
+    group, *others = {node.slot_sharing_group for node in subject.nodes.values()} or {None}
+    if not others and group not in (None, "default"):
         yield Found(
             f"All operators are in the slot sharing group {group!r}, so nothing is kept apart. Remove it, or give some "
             "of them another one.",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, TupleTypeInfo
-from penstock.lint.bodies import always_none, function_called, is_none, is_text, may_end, own, results
+from penstock.lint.bodies import always_none, assigned, function_called, is_none, is_text, may_end, own, results
 from penstock.lint.inspection import class_of
 from penstock.lint.rule import bodies, methods, rule
 from penstock.lint.shapes import Shape, difference, shape_of, shape_of_type, shape_of_value
@@ -17,8 +18,7 @@ from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, 
 from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
-_SAMPLE = 100
-"""So many records of a collection are looked at."""
+_SAMPLE = 100  # records of a collection that are looked at
 _OPTIONAL = ("on_timer", "open", "close", "clear", "timeout")
 """Methods that the bases of functions have, so that leaving them out is no error."""
 _OF_TEXTS = frozenset(
@@ -32,10 +32,10 @@ _OF_TEXTS = frozenset(
 def missing_result(subject: Subject, body: Body, source: Source) -> str:
     """A function that must return a record returns None.
 
-    The result of `map`, `reduce` or `add` of an aggregation is the next record, or the next value. A function without
-    `return`, or with a path without it, returns None, and the next function fails on it, or the value so far is lost.
-    To leave records out use `filter`, or `flat_map` that yields nothing. A `map` in front of a filter, and an explicit
-    `return None` beside other results, are not reported.
+    The result of `map`, `reduce` or `add` of an aggregation is the next record, or the next value. Where there is no
+    `return`, that is None, and the next function fails on it, or the value so far is lost. To leave records out use
+    `filter`, or `flat_map` that yields nothing. A `map` in front of a filter, and an explicit `return None` beside
+    other results, are not reported.
 
           def amount(order):
               if order[1] > 0:
@@ -45,7 +45,9 @@ def missing_result(subject: Subject, body: Body, source: Source) -> str:
         - orders.map(amount).print()
         + orders.flat_map(amount).print()
     """
-    if source.is_generator or source.is_coroutine or (source.name == "map" and _is_filtered(subject, body)):
+    readers = [subject.operator(edge.target) for edge in subject.outputs[body.node.id]]
+    filtered = source.name == "map" and readers and all(isinstance(each, StreamFilter) for each in readers)
+    if source.is_generator or source.is_coroutine or filtered:
         return ""
     returned, always, test = results(source.tree), always_none(source), source.name == "filter"
     sometimes = any(not is_none(each) for each in returned) and (None in returned or may_end(source.tree))
@@ -57,11 +59,6 @@ def missing_result(subject: Subject, body: Body, source: Source) -> str:
         f"The function {body.title} {when} gives None: {effect}. Return a value on every way through, or leave records "
         "out by filter() or flat_map()."
     )
-
-
-def _is_filtered(subject: Subject, body: Body) -> bool:
-    targets = [subject.operator(edge.target) for edge in subject.outputs[body.node.id]]
-    return bool(targets) and all(isinstance(each, StreamFilter) for each in targets)
 
 
 @rule("PS511", methods("yield", "many"))
@@ -86,7 +83,8 @@ def return_instead_of_yield(subject: Subject, body: Body, source: Source) -> str
 def _effect_of_return(source: Source, declared: object) -> str:
     returned = results(source.tree)
     if source.is_generator:
-        dropped = any(not (is_none(each) or _is_empty(each)) for each in returned)
+        nothing = [isinstance(each, ast.List | ast.Tuple) and not each.elts for each in returned]
+        dropped = any(not (empty or is_none(each)) for each, empty in zip(returned, nothing, strict=True))
         return "in a function that yields, what is returned is dropped" if dropped else ""
     if source.name.startswith("flat_map"):
         return ""
@@ -103,18 +101,9 @@ def _effect_of_return(source: Source, declared: object) -> str:
             return "each character of the text becomes a record"
         if isinstance(each, ast.Compare) or (isinstance(each, ast.Constant) and each.value is not None):
             return "it cannot be iterated, and the job fails"
-        if isinstance(each, ast.Name) and each.id == record and not _is_stored(source, record):
+        if isinstance(each, ast.Name) and each.id == record and not assigned(source.tree, record):
             return "each part of the record becomes a record"
     return ""
-
-
-def _is_empty(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.List | ast.Tuple) and not node.elts
-
-
-def _is_stored(source: Source, name: str) -> bool:
-    names = (node for node in own(source.tree) if isinstance(node, ast.Name) and node.id == name)
-    return any(isinstance(node.ctx, ast.Store) for node in names)
 
 
 @rule("PS512", methods("many"))
@@ -150,11 +139,7 @@ def _flattened(subject: Subject, body: Body, source: Source) -> str:
 def _reads_texts(subject: Subject, body: Body) -> bool:
     """Whether a function has one input, which is declared to be texts."""
     edges = subject.inputs[body.node.id]
-    if len(edges) != 1:
-        return False
-    [edge] = edges
-    key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
-    declared = subject.pipeline.types.get(key)
+    declared = subject.declared(edges[0]) if len(edges) == 1 else None
     return isinstance(declared, BasicTypeInfo) and declared.basic_type is BasicType.STRING
 
 
@@ -162,10 +147,9 @@ def _reads_texts(subject: Subject, body: Body) -> bool:
 def generator_as_result(subject: Subject, body: Body) -> Iterator[str]:
     """A function that must return one record, or nothing, is a generator, or `async`.
 
-    Calling it makes a generator or a coroutine; none of its code has run yet. As the result of a `map` that object
-    becomes the record, which cannot be sent to another task; of a sink, `open()` and `close()` nothing is done at all.
-    To return several records use `flat_map` or `process`; to wait for something use `AsyncDataStream`; to emit a rest
-    at the end use a timer.
+    Calling it runs none of its code yet. The result of a `map` is then the generator or coroutine, which cannot be sent
+    to another task; of a sink, `open()` and `close()` nothing is done at all. To return several records use `flat_map`
+    or `process`; to wait for something use `AsyncDataStream`; to emit a rest at the end use a timer.
 
           def words(line):
               yield from line.split()
@@ -181,7 +165,7 @@ def generator_as_result(subject: Subject, body: Body) -> Iterator[str]:
                 f"The function {body.title} makes {kind}, which is no result. Use flat_map() to give several records, "
                 "AsyncDataStream to wait for something."
             )
-    once = [body.methods[name] for name in ("open", "close") if name in body.methods and body.is_object]
+    once = body.sources("open", "close") if body.is_object else []
     for source in (*once, *body.called("nothing")):
         if source.is_coroutine or source.is_generator:
             kind = "is async" if source.is_coroutine else "yields"
@@ -267,10 +251,9 @@ def result_of_other_type(subject: Subject, body: Body) -> str:
 def reduce_of_other_shape(subject: Subject, body: Body) -> str:
     """The result of a reduction differs in shape from the records that it reduces.
 
-    The result of `reduce` is the first argument of the next call, beside the next record. A function that returns the
-    sum of a field instead of a whole record fails at the third record of a key, and the first record of each key is
-    emitted as it is. Return a record of the same shape, or use `aggregate` in a window, or a process function with
-    state.
+    The result of `reduce` is the first argument of the next call. A function that returns the sum of a field instead of
+    a whole record fails at the third record of a key. Return a record of the same shape, or use `aggregate` in a
+    window, or a process function with state.
 
         - orders.key_by(lambda order: order[0]).reduce(lambda a, b: a[1] + b[1]).print()
         + orders.key_by(lambda order: order[0]).reduce(lambda a, b: (a[0], a[1] + b[1], b[2])).print()
@@ -292,11 +275,10 @@ def _incoming(subject: Subject, body: Body) -> Shape | None:
     by_node = {each.node.id: each for each in subject.bodies}
     while len(subject.inputs[node]) == 1:
         [edge] = subject.inputs[node]
-        if edge.side_output is not None:
-            return shape_of_type(subject.pipeline.types.get((edge.source, edge.side_output)))
-        node = edge.source
-        declared = shape_of_type(subject.pipeline.types.get(node))
+        declared, node = shape_of_type(subject.declared(edge)), edge.source
         operator = subject.operator(node)
+        if edge.side_output is not None:
+            return declared
         if declared is not None or not isinstance(operator, StreamFilter | TimestampsAndWatermarks):
             return declared or _output(operator, by_node.get(node))
     return None
@@ -329,8 +311,9 @@ def _other(result: ast.expr | None, source: Source, record: Shape | None) -> str
         most = max((key + 1 if key >= 0 else -key for key in numbers), default=0)
         return f"{shape}, and takes records of {most} or more" if most > len(shape.fields) else ""
     if shape.kind == "dict":
-        known = _names_in(result)
-        left_out = sorted(names - known) if known else []
+        literal = result.keys if isinstance(result, ast.Dict) else []
+        known = {key.value for key in literal if isinstance(key, ast.Constant)}
+        left_out = sorted(names - known) if known and len(known) == len(literal) else []
         return f"a dict without {left_out[0]!r}, and takes those that have it" if left_out else ""
     return f"{shape}, and takes records with fields" if names or (numbers and shape.kind == "number") else ""
 
@@ -355,19 +338,9 @@ def _keys_of_records(source: Source) -> list[object]:
     found: list[object] = []
     for node in own(source.tree):
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in source.parameters:
-            key = node.slice
-            if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
-                found.append(-key.operand.value if isinstance(key.operand.value, int) else None)
-            elif isinstance(key, ast.Constant):
-                found.append(key.value)
+            with suppress(ValueError, TypeError):  # an expression
+                found.append(ast.literal_eval(node.slice))
     return found
-
-
-def _names_in(node: ast.expr | None) -> set[object]:
-    """The keys of a dict literal; none if not all of them are constants."""
-    keys = node.keys if isinstance(node, ast.Dict) else []
-    names: set[object] = {key.value for key in keys if isinstance(key, ast.Constant)}
-    return names if len(names) == len(keys) else set()
 
 
 @rule("PS517", methods("one", "test", "many", "yield"))

@@ -81,7 +81,7 @@ def mixed_max_parallelism_in_chain(subject: Subject) -> Iterator[Found]:
         for node in keyed[1:]:
             numbers = node.max_parallelism, keyed[0].max_parallelism
             if numbers[0] != numbers[1]:
-                one, other = (str(each) if each > 0 else "that follows from the parallelism" for each in numbers)
+                one, other = (str(number) if number > 0 else "that follows from the parallelism" for number in numbers)
                 yield Found(
                     f"{node.name!r} has the max parallelism {one}, and runs in one task with {keyed[0].name!r}, which "
                     f"has {other}: Flink restores one of them wrongly, in silence (FLINK-40113). Give both the same.",
@@ -140,7 +140,7 @@ def undeclared_state_type(subject: Subject, node: StreamNode) -> Iterator[str]:
     """
     for state in subject.states.get(node.id) or () if not subject.built_in(node) else ():
         incomplete = len(state.types) < (2 if state.kind == "map" else 1)
-        pickled = incomplete or any("PICKLED" in each for each in state.types.values())
+        pickled = incomplete or any("PICKLED" in declared for declared in state.types.values())
         if state.kind in _KEYED_KINDS and pickled:
             yield (
                 f"The state {state.name!r} of {node.name!r} has no declared type: its values are pickled, and cannot "

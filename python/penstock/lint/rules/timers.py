@@ -18,7 +18,7 @@ from penstock.lint.bodies import (
 )
 from penstock.lint.event_time import strategy_of
 from penstock.lint.inspection import CLOCKS, attributes_of, class_of
-from penstock.lint.rule import Found, Listed, keyed_bodies, methods, program, rule
+from penstock.lint.rule import Found, Listed, Message, keyed_bodies, methods, program, rule
 from penstock.lint.rules.functions import short_name
 from penstock.lint.sources import Source
 from penstock.lint.subject import Body, Subject
@@ -29,12 +29,9 @@ from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.windows.triggers import ProcessingTimeTrigger
 
-_SECONDS = range(1_000_000_000, 4_000_000_000)
-"""Seconds since 1970 of the years 2001 to 2096; as milliseconds they are in January and February 1970."""
-_EARLY = range(100, 100_000_000_000)
-"""Milliseconds that are a delay and not a time: as a time they are before 1973."""
-_SAMPLE = 100
-"""So many records of a collection are looked at."""
+_SECONDS = range(1_000_000_000, 4_000_000_000)  # since 1970, of the years 2001 to 2096
+_EARLY = range(100, 100_000_000_000)  # milliseconds that are a delay: as a time they are before 1973
+_SAMPLE = 100  # records of a collection that are looked at
 _ENDINGS = ("seconds", "_sec", "_secs", "_s", "unixtime", "unix_time", "unix_timestamp")
 _REGISTER = {"event": "register_event_time_timer", "processing": "register_processing_time_timer"}
 
@@ -51,9 +48,8 @@ def _assigners(subject: Subject) -> Listed:
 def event_time_in_seconds(subject: Subject) -> Iterator[Found]:
     """Event time is given in seconds, and counts as milliseconds.
 
-    `datetime.timestamp()` and `time.time()` are seconds, and so are many fields of records. As milliseconds a whole
-    century falls into six weeks of 1970: windows of a minute hold a day of records, and timers fire far too early.
-    Multiply by 1000.
+    `datetime.timestamp()` and `time.time()` are seconds, and so are many fields of records. As milliseconds they are in
+    1970: windows of a minute hold a day of records, and timers fire far too early. Multiply by 1000.
 
         - by_seconds = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(
         -     lambda order, _: int(datetime.fromisoformat(order[0]).timestamp())
@@ -101,9 +97,9 @@ def _why_seconds(subject: Subject, node: StreamNode, operator: Any, source: Sour
 def _in_seconds(tree: ast.AST) -> bool:
     """Whether an expression contains a time in seconds, and nothing that turns it into milliseconds."""
     nodes = [*ast.walk(tree)]
-    multiplied = any(isinstance(node, ast.Mult | ast.Pow) for node in nodes) or any(
-        isinstance(node, ast.Constant) and node.value in (1000, 1e3, 1e-3, 1_000_000) for node in nodes
-    )
+    constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    multiplied = any(isinstance(node, ast.Mult | ast.Pow) for node in nodes)
+    multiplied = multiplied or any(value in (1000, 1e-3, 1_000_000) for value in constants)
     return not multiplied and any(map(_is_seconds, nodes))
 
 
@@ -150,12 +146,11 @@ def _value(node: ast.AST | None, source: Source, record: Any) -> Any:
 
 
 @rule("PS208", _assigners)
-def event_time_by_clock(subject: Subject, node: StreamNode, operator: Any, assigner: Any) -> str:
+def event_time_by_clock(subject: Subject, node: StreamNode, operator: Any, assigner: Any) -> Iterator[str]:
     """Event time is taken from the clock, not from the record.
 
-    The time is then that of reading: a record that is read again after a failure has another time, and falls into
-    another window; a job that catches up puts a day into a minute. Take the time from the record, or use processing
-    time windows if the clock is meant.
+    A record that is read again after a failure falls into another window, and a job that catches up puts a day into a
+    minute. Take the time from the record, or use processing time windows if the clock is meant.
 
         - growing = WatermarkStrategy.for_monotonous_timestamps()
         - now = growing.with_timestamp_assigner(lambda order, _: int(time.time() * 1000))
@@ -163,17 +158,15 @@ def event_time_by_clock(subject: Subject, node: StreamNode, operator: Any, assig
         + by_record = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda order, _: order[2])
         + orders.assign_timestamps_and_watermarks(by_record).print()
     """
-    clocks = sorted(subject.inspector.uses_per_record(assigner).calls & CLOCKS)
-    if not clocks:
-        return ""
-    return (
-        f"The timestamp assigner of {node.name!r} asks the clock, {short_name(clocks[0])}: after a failure the same "
-        "record has another time. Take it from the record, or use windows of processing time."
-    )
+    for clock in sorted(subject.inspector.uses_per_record(assigner).calls & CLOCKS)[:1]:
+        yield (
+            f"The timestamp assigner of {node.name!r} asks the clock, {short_name(clock)}: after a failure the same "
+            "record has another time. Take it from the record, or use windows of processing time."
+        )
 
 
 @rule("PS209", keyed_bodies)
-def timer_without_on_timer(subject: Subject, body: Body) -> str:
+def timer_without_on_timer(subject: Subject, body: Body) -> Iterator[str]:
     """A function sets timers and has no `on_timer`.
 
     When the timer fires, the inherited `on_timer` is called, which does nothing. Usually the method was forgotten, or
@@ -188,24 +181,16 @@ def timer_without_on_timer(subject: Subject, body: Body) -> str:
         +
           orders.key_by(lambda order: order[0]).process(Later()).print()
     """
-    sets = any(
-        attribute_of_self(owner) is None  # otherwise a trigger's
-        for source in body.called("yield")
-        if source.name.startswith("process_element")
-        for _, owner, _ in calls(source.tree, *_REGISTER.values())
-    )
-    if not sets or "on_timer" in body.methods or _inherits_on_timer(body.function):
-        return ""
-    return (
-        f"{body.title} sets timers and has no on_timer(): nothing happens when they fire. Add on_timer(self, "
-        "timestamp, ctx)."
-    )
-
-
-def _inherits_on_timer(function: Any) -> bool:
-    """Whether a class that is not ours has it, such as one of a library; or there is no class."""
-    home = getattr(getattr(class_of(function), "on_timer", None), "__module__", None)
-    return home is None or not str(home).startswith("penstock.datastream.")
+    hooks = (source for source in body.called("yield") if source.name.startswith("process_element"))
+    owners = [owner for source in hooks for _, owner, _ in calls(source.tree, *_REGISTER.values())]
+    sets = any(attribute_of_self(owner) is None for owner in owners)  # otherwise a trigger's
+    home = getattr(getattr(class_of(body.function), "on_timer", None), "__module__", None)
+    ours = str(home).startswith("penstock.datastream.")  # a library's may do something
+    if sets and ours and "on_timer" not in body.methods:
+        yield (
+            f"{body.title} sets timers and has no on_timer(): nothing happens when they fire. Add on_timer(self, "
+            "timestamp, ctx)."
+        )
 
 
 def _registered(source: Source, time: str) -> Iterator[ast.expr]:
@@ -215,12 +200,11 @@ def _registered(source: Source, time: str) -> Iterator[ast.expr]:
 
 
 @rule("PS216", methods("yield"))
-def delay_as_timer(subject: Subject, body: Body, source: Source) -> str:
+def delay_as_timer(subject: Subject, body: Body, source: Source) -> Message:
     """A processing time timer is set to a delay, not to a time.
 
-    `register_processing_time_timer` takes the time at which to fire, in milliseconds since 1970. `60_000` is a minute
-    after midnight of 1 January 1970, so the timer fires at once. Add the delay to
-    `ctx.timer_service().current_processing_time()`.
+    `register_processing_time_timer` takes a time in milliseconds since 1970: `60_000` is long past, so the timer fires
+    at once. Add the delay to `ctx.timer_service().current_processing_time()`.
 
           class Later(KeyedProcessFunction):
               def process_element(self, value, ctx):
@@ -235,9 +219,7 @@ def delay_as_timer(subject: Subject, body: Body, source: Source) -> str:
     """
     times = (_number(each, source, body) for each in _registered(source, "processing"))
     delay = next((time for time in times if isinstance(time, int) and time in _EARLY), None)
-    if delay is None:
-        return ""
-    return (
+    return delay is not None and (
         f"{body.title} sets a timer of processing time to {delay}, which is a time of the year 1970 or soon after, so "
         "it fires at once. Add the delay to current_processing_time()."
     )
@@ -259,23 +241,18 @@ def _number(node: ast.AST | None, source: Source, body: Body) -> int | float | N
         later = (method for name, method in body.methods.items() if name != "__init__")
         set_again = any(change.name == node.attr for method in later for change in changes(method.tree))
         value = None if set_again else attributes_of(body.function).get(node.attr)
-    elif isinstance(node, ast.Name) and not _is_local(node.id, source):
-        value = source.variables.get(node.id)
+    elif isinstance(node, ast.Name) and not assigned(source.tree, node.id):
+        parameters = {each.arg for each in ast.walk(source.tree.args) if isinstance(each, ast.arg)}
+        value = None if node.id in parameters else source.variables.get(node.id)
     return value if type(value) in (int, float) else None
-
-
-def _is_local(name: str, source: Source) -> bool:
-    parameters = {each.arg for each in ast.walk(source.tree.args) if isinstance(each, ast.arg)}
-    return name in parameters or bool(assigned(source.tree, name))
 
 
 @rule("PS217", methods("yield"))
 def timer_of_other_time(subject: Subject, body: Body, source: Source) -> Iterator[str]:
     """An event time timer is set by the clock, or a processing time timer by the watermark.
 
-    An event time timer fires when the watermark reaches it, a processing time timer when the clock does. The watermark
-    of yesterday's records is yesterday: an event time timer at the clock's time plus a minute waits for a day, and a
-    processing time timer set by the watermark fires at once. Use `ctx.timestamp()` for event time, and
+    The watermark of yesterday's records is yesterday: an event time timer at the clock's time plus a minute waits for a
+    day, and a processing time timer set by the watermark fires at once. Use `ctx.timestamp()` for event time, and
     `current_processing_time()` for processing time.
 
           class Later(KeyedProcessFunction):
@@ -289,11 +266,11 @@ def timer_of_other_time(subject: Subject, body: Body, source: Source) -> Iterato
 
           orders.key_by(lambda order: order[0]).process(Later()).print()
     """
-    for time, is_wrong, wrong, right in (
-        ("event", _is_clock, "the clock", "ctx.timestamp()"),
-        ("processing", _is_watermark, "the watermark", "current_processing_time()"),
+    for time, other, wrong, right in (
+        ("event", "processing", "the clock", "ctx.timestamp()"),
+        ("processing", "event", "the watermark", "current_processing_time()"),
     ):
-        if any(is_wrong(part) for each in _registered(source, time) for part in _parts(each, source)):
+        if any(_is_of_time(part, other) for each in _registered(source, time) for part in _parts(each, source)):
             yield f"{body.title} sets a timer of {time} time by {wrong}, which is the other time. Take it from {right}."
 
 
@@ -306,17 +283,13 @@ def _parts(node: ast.expr, source: Source) -> Iterator[ast.AST]:
             yield from () if value is None else ast.walk(value)
 
 
-def _is_clock(node: ast.AST) -> bool:
+def _is_of_time(node: ast.AST, time: str) -> bool:
+    """Whether an expression asks the watermark, for event time, or else a clock."""
     called = method_called(node)
-    if called is None:
-        return False
+    if called is None or time == "event":
+        return called is not None and called[1] == "current_watermark"
     clock = isinstance(called[0], ast.Name) and called[0].id == "time" and called[1] in ("time", "time_ns")
     return clock or called[1] == "current_processing_time"
-
-
-def _is_watermark(node: ast.AST) -> bool:
-    called = method_called(node)
-    return called is not None and called[1] == "current_watermark"
 
 
 @rule("PS218", program)
@@ -324,8 +297,7 @@ def clock_of_program_that_ends(subject: Subject) -> Iterator[Found]:
     """A program ends before its processing time windows or timers fire.
 
     They fire by the clock, and a program whose sources end does not wait for it: the content of the last windows is
-    dropped, which is everything if there are few records. Use event time, or BATCH mode, in which processing time
-    windows and timers fire at the end.
+    dropped. Use event time, or BATCH mode, in which processing time windows and timers fire at the end.
 
         + env.set_runtime_mode(RuntimeExecutionMode.BATCH)
           windows = lines.key_by(lambda line: line).window(TumblingProcessingTimeWindows.of(Time.seconds(5)))
@@ -343,13 +315,9 @@ def clock_of_program_that_ends(subject: Subject) -> Iterator[Found]:
             )
     for body in subject.bodies:
         timer = body.methods.get("on_timer") if "on_timer" in body.hooks else None
-        sets = any(
-            _is_clock(part)
-            for source in body.called("yield")
-            if source.name.startswith("process_")
-            for each in _registered(source, "processing")
-            for part in _parts(each, source)
-        )
+        hooks = [source for source in body.called("yield") if source.name.startswith("process_")]
+        times = [(each, source) for source in hooks for each in _registered(source, "processing")]
+        sets = any(_is_of_time(part, "processing") for call in times for part in _parts(*call))
         if timer is not None and timer.is_generator and sets and body.node.id not in subject.endless:
             yield Found(
                 f"The timers of {body.title} fire by the clock, and the program ends when its sources do, without "
