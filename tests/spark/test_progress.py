@@ -8,8 +8,7 @@ from penstock.common import Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import JobExecutionError
 from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
-from penstock.spark.lowering import shortened
-from penstock.spark.steps import Tellers
+from penstock.spark.lowering import Tellers, shortened
 
 SECONDS = 120
 

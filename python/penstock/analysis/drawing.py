@@ -11,7 +11,7 @@ from rich.text import Text
 
 from penstock._native import ExecutionGraph, JobGraph, StreamGraph
 from penstock.analysis.builder import model_of_planned
-from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel, VertexModel
+from penstock.analysis.model import JobEdgeModel, OperatorModel, ProgramModel, VertexModel
 from penstock.analysis.texts import fan_out
 from penstock.display.tables import NO, QUIET, TITLE, YES, Drawn, Shown, count, identity, section
 from penstock.display.text import visible
@@ -56,7 +56,13 @@ def _stream_graph(model: ProgramModel, shown: Shown) -> Group:
         )
         for operator in model.operators
     )
-    edges = ((f"{edge.source} → {edge.target}{_port(edge)}", edge.partitioner, _verdict(edge)) for edge in model.edges)
+    edges: list[tuple[str | Text, ...]] = []
+    for edge in model.edges[: shown.rows]:
+        port = f" ({edge.input})" if edge.input else ""
+        port += "" if edge.side_output is None else f" tag {edge.side_output}"
+        verdict = Text.assemble(("not chained: ", NO), visible(edge.reason))
+        verdict = Text("chained", style=YES) if edge.chained else verdict
+        edges.append((f"{edge.source} → {edge.target}{port}", edge.partitioner, verdict))
     number = len(model.operators)
     return section(
         f"StreamGraph: {count(number, 'operator')}, {count(len(model.edges), 'edge')}",
@@ -77,15 +83,6 @@ def _named(operator: OperatorModel) -> Text:
     elif operator.states is None and operator.keyed and operator.type:
         text.append(f"\nmay keep state: {visible(operator.unknown)}", style=QUIET)
     return text
-
-
-def _port(edge: EdgeModel) -> str:
-    port = f" ({edge.input})" if edge.input else ""
-    return port if edge.side_output is None else f"{port} tag {edge.side_output}"
-
-
-def _verdict(edge: EdgeModel) -> Text:
-    return Text("chained", style=YES) if edge.chained else Text.assemble(("not chained: ", NO), visible(edge.reason))
 
 
 def _job_graph(model: ProgramModel, shown: Shown) -> Group:
@@ -152,15 +149,13 @@ def _execution_graph(model: ProgramModel, shown: Shown) -> Group:
         last, name = vertex.parallelism, visible(vertex.name)
         names = f"{name} (1/{last})" + ("" if last == 1 else f" … ({last}/{last})")
         subtasks.append((f"[{vertex.index}]", f"{last:,}", f"{vertex.max_parallelism:,}", names))
-    rows = ((*_ends(edge, model), edge.pattern, f"{edge.execution_edges:,}", fan_out(edge, model)) for edge in edges)
+    rows: list[tuple[str, ...]] = []
+    for edge in edges[: shown.rows]:
+        ends = (f"[{end}] × {model.by_index[end].parallelism:,}" for end in (edge.source, edge.target))
+        rows.append((*ends, edge.pattern, f"{edge.execution_edges:,}", fan_out(edge, model)))
     total, connections = sum(v.parallelism for v in vertices), sum(edge.execution_edges for edge in edges)
     return section(
         f"ExecutionGraph: {count(total, 'subtask')}, {count(connections, 'execution edge')}",
         *shown.table(("vertex", ">subtasks", ">max p", "first and last subtask"), subtasks, len(vertices), "vertices"),
         *shown.table(("from", "to", "distribution", ">edges", "fan-out"), rows, len(edges), "connections"),
     )
-
-
-def _ends(edge: JobEdgeModel, model: ProgramModel) -> tuple[str, ...]:
-    ends = (model.by_index[edge.source], model.by_index[edge.target])
-    return tuple(f"[{vertex.index}] × {vertex.parallelism:,}" for vertex in ends)

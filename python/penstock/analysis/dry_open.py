@@ -81,8 +81,7 @@ class RecordingContext(RuntimeContext):
 
 
 def asked_in_open(functions: Sequence[Any], place: Place) -> tuple[StateModel, ...]:
-    """The states that the functions of one operator ask for in ``open``, in order. Their output is dropped; errors of
-    ``open`` are raised."""
+    """The states that the functions of one operator ask for in ``open``, in order. Their output is dropped."""
     context = RecordingContext(place)
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         for function in functions:

@@ -46,8 +46,7 @@ def explain(program: Program, format: str = "terminal", level: str | None = None
 
 
 def document(program: Program, model: ProgramModel, level: str | None = None) -> dict[str, Any]:
-    """The JSON of a plan: its model, and the graph as ``spec`` (docs/planning.md, "The description"), which `penstock
-    plan` and `penstock uid` read; or one level of the model."""
+    """The JSON of a plan: its model, and the graph as ``spec``, which `penstock plan` and `penstock uid` read."""
     whole = model.to_dict()
     if level is None:
         return {**whole, "spec": program.stream_graph.to_dict()}
@@ -55,8 +54,7 @@ def document(program: Program, model: ProgramModel, level: str | None = None) ->
 
 
 def explain_id(program: Program, operator: str, format: str = "terminal") -> str:
-    """Why an operator, given by uid, name, number or ID, has its ID, and which edits would move it, as ``terminal``,
-    ``markdown`` or ``json``. O(operators + edges), some twenty times."""
+    """Why an operator, given by uid, name, number or ID, has its ID, and which edits would move it."""
     formats = ("terminal", "markdown", "json")
     if format not in formats:
         checks.refuse(f"Why an operator has its ID is written as {', '.join(formats)}, not as {format!r}. Give one.")

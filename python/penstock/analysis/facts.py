@@ -1,10 +1,9 @@
-"""Facts of operators whose changes reviewers want to see, though IDs do not depend on them, as texts that are the same
-on every machine and in every process."""
+"""Facts of operators whose changes reviewers want to see, as texts that are the same on every machine."""
 
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
@@ -21,22 +20,17 @@ NAMES = (RECORD, KEY_BY, WINDOW, TRIGGER, SOURCE, PLACE)
 
 def facts_of(program: Program, node: int) -> Mapping[str, str]:
     """The facts of an operator by name, without empty ones."""
-    return {name: text for name, text in _facts(program, node) if text}
-
-
-def _facts(program: Program, node: int) -> Iterator[tuple[str, str]]:
-    operator = program.operators[node]
-    declared = program.types.get(node)
-    yield RECORD, "" if declared is None else repr(declared)
+    operator, declared = program.operators[node], program.types.get(node)
     key = key_of(operator)
-    yield KEY_BY, "" if key is None else selector_text(key.key_selector)
+    facts = {RECORD: "" if declared is None else repr(declared)}
+    facts[KEY_BY] = "" if key is None else selector_text(key.key_selector)
     if isinstance(operator, WindowOperator):
-        yield WINDOW, _own(operator.assigner)
-        yield TRIGGER, _own(operator.trigger)
+        facts |= {WINDOW: _own(operator.assigner), TRIGGER: _own(operator.trigger)}
     if isinstance(operator, StreamSource):
-        yield SOURCE, operator.hands_over.split("/")[1] or "function"
+        facts[SOURCE] = operator.hands_over.split("/")[1] or "function"
     if isinstance(operator, StreamSource | StreamSink):
-        yield PLACE, _place(getattr(operator.function, "source", operator.function))
+        facts[PLACE] = _place(getattr(operator.function, "source", operator.function))
+    return {name: text for name, text in facts.items() if text}
 
 
 def _own(thing: Any) -> str:

@@ -1,7 +1,4 @@
-"""A plan as a picture: as DOT, which Graphviz draws, and as a Mermaid flowchart, which GitHub draws.
-
-Chains are boxes around their operators. A picture grows with the program, not with its parallelism.
-"""
+"""A plan as DOT for Graphviz and as a Mermaid flowchart for GitHub; it grows with the program, not its parallelism."""
 
 from __future__ import annotations
 

@@ -84,23 +84,25 @@ def _numbered(text: str, reference: str) -> str:
 
 def markdown(model: ProgramModel, levels: Iterable[str] = LEVELS) -> str:
     """The plan as Markdown, for reviews and pull requests: tables of some graphs. O(operators + edges)."""
-    parts = {"stream": _stream, "job": _job, "execution": _execution}
     lines = [f"# Plan of {in_markdown(model.name) or 'a job'} as Flink {model.flink}", ""]
     for level in levels:
-        lines += [*parts[level](model), ""]
+        title, *tables = {"stream": _stream, "job": _job, "execution": _execution}[level](model)
+        lines += [f"## {title}", ""]
+        for columns, rows in tables:
+            lines += ["| " + " | ".join(row) + " |" for row in (columns, ("---",) * len(columns), *rows)]
+            lines.append("")
     if model.refused is not None:
         lines += [f"**Refused**: {in_markdown(model.refused)}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    for row in (columns, ("---",) * len(columns), *rows):
-        yield "| " + " | ".join(row) + " |"
+Row = tuple[str, ...]
+Table = tuple[Row, list[Row]]
+"""Columns and rows, whose cells are Markdown already."""
 
 
-def _stream(model: ProgramModel) -> Iterator[str]:
-    yield from ("## StreamGraph", "")
-    operators = (
+def _stream(model: ProgramModel) -> tuple[str, Table, Table]:
+    operators: list[Row] = [
         (
             str(operator.node),
             in_markdown(operator.name),
@@ -110,24 +112,17 @@ def _stream(model: ProgramModel) -> Iterator[str]:
             origin(operator) + (f" {in_markdown(operator.uid)}" if operator.uid is not None else ""),
         )
         for operator in model.operators
-    )
-    yield from _table(("Node", "Operator", "Parallelism", "Slot group", "Operator ID", "ID from"), operators)
-    yield ""
-    edges = (
-        (
-            f"{edge.source} → {edge.target}",
-            edge.partitioner,
-            in_markdown(carries(edge)),
-            "chained" if edge.chained else f"not chained: {in_markdown(edge.reason)}",
-        )
-        for edge in model.edges
-    )
-    yield from _table(("Edge", "Partitioner", "Of", "Verdict"), edges)
+    ]
+    edges: list[Row] = []
+    for edge in model.edges:
+        reached = "chained" if edge.chained else f"not chained: {in_markdown(edge.reason)}"
+        edges.append((f"{edge.source} → {edge.target}", edge.partitioner, in_markdown(carries(edge)), reached))
+    columns = ("Node", "Operator", "Parallelism", "Slot group", "Operator ID", "ID from")
+    return "StreamGraph", (columns, operators), (("Edge", "Partitioner", "Of", "Verdict"), edges)
 
 
-def _job(model: ProgramModel) -> Iterator[str]:
-    yield from ("## JobGraph", "")
-    vertices = (
+def _job(model: ProgramModel) -> tuple[str, Table, Table]:
+    vertices: list[Row] = [
         (
             str(vertex.index),
             " → ".join(in_markdown(model.by_node[node].name) for node in vertex.operators),
@@ -137,28 +132,26 @@ def _job(model: ProgramModel) -> Iterator[str]:
             f"`{vertex.id}`",
         )
         for vertex in model.vertices
-    )
+    ]
     columns = ("Vertex", "Operators, the head first", "Parallelism", "Max parallelism", "Slot group", "ID")
-    yield from _table(columns, vertices)
-    yield ""
-    edges = ((f"{e.source} → {e.target}", e.ship_strategy, e.pattern, e.result_type) for e in model.job_edges)
-    yield from _table(("Edge", "Partitioner", "Pattern", "Result"), edges)
+    edges: list[Row] = [
+        (f"{e.source} → {e.target}", e.ship_strategy, e.pattern, e.result_type) for e in model.job_edges
+    ]
+    return "JobGraph", (columns, vertices), (("Edge", "Partitioner", "Pattern", "Result"), edges)
 
 
-def _execution(model: ProgramModel) -> Iterator[str]:
-    yield from ("## ExecutionGraph", "")
-    vertices: list[tuple[str, ...]] = []
+def _execution(model: ProgramModel) -> tuple[str, Table, Table]:
+    vertices: list[Row] = []
     for vertex in model.vertices:
         last = vertex.parallelism
         numbers = "(1/1)" if last == 1 else f"(1/{last}) … ({last}/{last})"
         vertices.append((str(vertex.index), in_markdown(vertex.name), f"{last:,}", numbers))
-    yield from _table(("Vertex", "Task", "Subtasks", "Numbers"), vertices)
-    yield ""
-    edges = (
+    edges: list[Row] = [
         (f"{edge.source} → {edge.target}", edge.pattern, f"{edge.execution_edges:,}", fan_out(edge, model))
         for edge in model.job_edges
-    )
-    yield from _table(("Edge", "Pattern", "Execution edges", "Fan-out"), edges)
+    ]
+    columns = ("Edge", "Pattern", "Execution edges", "Fan-out")
+    return "ExecutionGraph", (("Vertex", "Task", "Subtasks", "Numbers"), vertices), (columns, edges)
 
 
 def reasons(answer: Why, *, as_markdown: bool = False) -> str:

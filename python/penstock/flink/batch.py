@@ -21,11 +21,9 @@ def restores(lines: Iterable[str], flink: str) -> Iterator[dict[str, Any]]:
         if not text.strip():
             continue
         try:
-            place, spec, allowed = _parsed(text)
+            yield _verdict(number, *_parsed(text), flink)
         except (ValueError, RecursionError) as error:
             yield _unanswered(number, str(error))
-            continue
-        yield _verdict(number, place, spec, allowed, flink)
 
 
 def _parsed(text: str) -> tuple[str, dict[str, Any], bool]:

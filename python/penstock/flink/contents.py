@@ -142,8 +142,7 @@ _KINDS = {"SPLIT_DISTRIBUTE": "list", "UNION": "union list", "BROADCAST": "broad
 
 
 def verify(savepoint: FlinkSavepoint) -> tuple[list[str], int]:
-    """Check that all files of a savepoint exist, have the recorded size, and have readable headers. Flink's savepoints
-    have no checksums, so damage inside a state is not found. Returns the problems, and the number of files."""
+    """The problems of a savepoint's files, by size and header, as Flink keeps no checksums; and the number of files."""
     problems: list[str] = []
     looked = 0
     for operator in savepoint.operators:

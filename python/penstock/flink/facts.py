@@ -1,7 +1,5 @@
-"""The facts of a savepoint as plain data, with the names of Flink's classes: ``penstock savepoint facts``.
-
-1.11 and 2.3 know different facts of one file: ``name``, ``uid``, ``fully_finished`` and ``finished`` are 2.3's.
-"""
+"""The facts of a savepoint as plain data, with the names of Flink's classes: ``penstock savepoint facts``. Only 2.3
+knows ``name``, ``uid``, ``fully_finished`` and ``finished``."""
 
 from __future__ import annotations
 
@@ -17,6 +15,7 @@ from penstock.flink.headers import OperatorHeader
 from penstock.flink.metadata import OperatorState, Subtask
 from penstock.flink.places import NAME, Place, newest
 from penstock.flink.savepoint import FlinkSavepoint, Problem, read_savepoint
+from penstock.storage.stores import storage_of
 
 RELEASES = {"1.11": "1.11.4", "2.3": "2.3.0"}
 _KINDS = {"Savepoint": "savepoint", "Suspend Savepoint": "suspend", "Terminate Savepoint": "drain"}
@@ -90,7 +89,7 @@ def _kind(savepoint: FlinkSavepoint) -> str | None:
 def _files(place: Place, root: str) -> dict[str, int]:
     """The sizes of a savepoint's files by path, without other checkpoints and metadata in other versions."""
     try:
-        entries = place.storage().list(root, deep=root != place.path)
+        entries = storage_of(place.metadata).list(root, deep=root != place.path)
     except (OSError, PenstockError):
         return {}
     folder_here, metadata = place.path[len(root) + 1 :], place.metadata[len(root) + 1 :]

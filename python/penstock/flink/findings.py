@@ -1,8 +1,5 @@
-"""Effects of a restore that Flink does not report: state that is lost, given to other operators, or kept unread.
-
-Names are compared only where the savepoint has them (from version 5 on), states only where the program's are known.
-Linear in operators, states and subtasks; reads the headers of state files.
-"""
+"""Effects of a restore that Flink does not report: state that is lost, given to other operators, or kept unread. Names
+are compared only where the savepoint has them (from version 5 on), states only where the program's are known."""
 
 from __future__ import annotations
 
@@ -53,10 +50,8 @@ class _Finder:
                 yield from self._of_vertex(vertex, self._prediction.vertices[index].max_parallelism)
         yield from self._of_untaken()
         for master in self._savepoint.metadata.master_states:
-            text = (
-                f"The savepoint has state of the coordinator's hook {master.name!r}. A program without hooks drops it"
-            )
-            yield Finding("hook", "info", "", f"{text}.")
+            text = f"State of the coordinator's hook {master.name!r} is dropped by a program without hooks."
+            yield Finding("hook", "info", "", text)
         if any(self._states[state_id].has_state for state_id in self._taken.values() if state_id in self._states):
             yield Finding("not-compared", "info", "", f"Unknown until it runs: {NOT_COMPARED}.")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from penstock.errors import FlinkSavepointError
 from penstock.flink.handles import StreamHandle
-from penstock.storage.storage import Storage, is_local, join, local_path, located
+from penstock.storage.storage import is_local, join, local_path, located
 from penstock.storage.stores import storage_of
 
 NAME = "_metadata"
@@ -35,14 +35,10 @@ class Place:
         """The folder without the scheme of local files."""
         return self.folder.removeprefix("file:")
 
-    def storage(self) -> Storage:
-        """The storage that holds it."""
-        return storage_of(self.metadata)
-
     def read(self) -> bytes:
         """The bytes of the metadata."""
         try:
-            with self.storage().read(self.metadata) as file:
+            with storage_of(self.metadata).read(self.metadata) as file:
                 return file.read()
         except OSError as error:
             raise FlinkSavepointError(

@@ -1,8 +1,5 @@
-"""Spark's Python daemon with everything loaded that our workers need: they are forked, and begin at once.
-
-Spark's own daemon loads nothing: each worker imports pyarrow, compiles PySpark out of ``pyspark.zip``, and before every
-task reads the directories of all archives on its path. Here both come from where they are installed.
-"""
+"""Spark's Python daemon with everything loaded that our workers need: they are forked, and begin at once. With Spark's
+own each imports pyarrow, compiles PySpark out of ``pyspark.zip``, and reads all archives on its path before a task."""
 
 from __future__ import annotations
 

@@ -95,12 +95,8 @@ class SparkExecutor:
         return self.prepare(pipeline, JobControl(pipeline.name))()
 
     def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
-        """Look at a program, before Spark starts, and return what runs it to its end, in any thread. ``control`` can
-        cancel the run.
-
-        Raises:
-            PenstockError: the program cannot run.
-        """
+        """Check a program, before Spark starts, and return what runs it to its end, in any thread; ``control`` can
+        cancel the run."""
         job = JobRun(pipeline, control)
         deployment = job.deployment
 

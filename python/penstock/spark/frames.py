@@ -6,7 +6,6 @@ succeeded; then each table is written, and then the job's files become visible.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -132,18 +131,6 @@ def unpacking(table: Table, rows: Run | None = None) -> Run:
 
     run.__name__ = f"table_{table.sink.number}" if rows is None else rows.__name__
     return run
-
-
-@contextlib.contextmanager
-def waiting(frame: Any) -> Iterator[None]:
-    """Within the block the rows of a DataFrame wait on the executors once they are known."""
-    from pyspark import StorageLevel
-
-    frame.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        yield
-    finally:
-        frame.unpersist()
 
 
 def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:

@@ -24,15 +24,13 @@ SOCKET_SETTING = "spark.python.unix.domain.socket.enabled"
 """Workers talk to the JVM over a Unix domain socket. Elsewhere it has no effect."""
 
 CHECKPOINT_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-"""The manager of checkpoints for which any file system is good. Without the class only a streaming query would notice,
-and Penstock starts none."""
+"""The manager of checkpoints for which any file system is good. Only a streaming query would notice its absence."""
 
 WORKER = "pyspark.worker"
 """The module that runs in a worker, loaded once by our daemon for all of them."""
 
 ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
-"""How the names of the archives begin that Spark puts on the path of its workers; the last has no Python in it.
-Elsewhere they stay on the path, which costs time only."""
+"""Archives that Spark puts on the path of its workers, by the beginnings of their names. Others only cost time."""
 
 LOOKS_FOR_PANDAS = "pyspark.testing.utils"
 """The module that pyspark's converters for the JVM import at its first call, and that looks for pandas."""
@@ -75,8 +73,7 @@ def rebound(frame: Any, session: Any) -> Any:
 
 
 def empty_frame(session: Any, schema: Any) -> Any:
-    """A DataFrame without rows. The public ``createDataFrame`` also makes the session the active one, which is for the
-    user to decide."""
+    """A DataFrame without rows. The public ``createDataFrame`` would also make the session the active one."""
     from pyspark.sql import DataFrame
 
     classic = session._jsparkSession
@@ -87,7 +84,7 @@ def empty_frame(session: Any, schema: Any) -> Any:
 
 def scans_files(frame: Any) -> bool:
     """Whether a DataFrame is made of several files of one folder or list and of nothing else: only then Spark can say
-    from which one a row is. The public ``inputFiles`` makes a call per path, and nothing public tells of a join."""
+    from which one a row is. The public ``inputFiles`` makes a call per path, and nothing public shows a join."""
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves().size()
     return leaves == 1 and len(frame._jdf.inputFiles()) > 1
 
@@ -101,8 +98,7 @@ def runs_here() -> bool:
 
 
 def submitted() -> bool:
-    """Whether spark-submit has started this program: the JVM runs, and has the master and all settings. Where the
-    variable has another name, a Spark of our own is started."""
+    """Whether spark-submit has started this program: the JVM runs, and has the master and all settings."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
@@ -116,8 +112,7 @@ def limit_results(session: Any, share: int) -> None:
 
 
 def one_machine(master: str) -> bool:
-    """Whether a master runs its tasks beside the driver: ``local``, ``local[2,4]``, or ``local-cluster[2,1,1024]``,
-    which is not documented."""
+    """Whether a master runs its tasks beside the driver; ``local-cluster[2,1,1024]`` is not documented."""
     return master.partition("[")[0] in ("local", "local-cluster")
 
 
@@ -139,8 +134,7 @@ def stages_of(context: Any, job: int) -> list[int]:
 
 
 def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
-    """The status of a stage, how often it was tried before, and its tasks as Spark's REST interface gives them, in one
-    call. The store is there with Spark's pages switched off too."""
+    """The status of a stage, how often it was tried before, and its tasks as Spark's REST interface gives them."""
     store = context._jsc.sc().statusStore()
     last = store.lastStageAttempt(stage)
     status, tries = last.status().toString(), last.attemptId()
@@ -167,8 +161,7 @@ def release(session: Any) -> None:
 
 
 def end_jvm(seconds: float) -> None:
-    """End the JVM of this process, by ending its standard input, and wait. After stopping Spark alone it would live as
-    long as Python."""
+    """End the JVM of this process, which outlives Spark, by ending its standard input, and wait."""
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway

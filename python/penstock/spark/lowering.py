@@ -10,7 +10,7 @@ import os
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from penstock.spark.step_level import keep, step_task
 
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, Table
+    from penstock.job.steps.progress import Progress
 
 ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data binary"
 """A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` is its partition in the next level."""
@@ -196,3 +197,27 @@ def _integers(values: Iterable[int], kind: Any, code: str) -> Any:
 def _bytes(values: Sequence[bytes]) -> Any:
     ends = array("i", accumulate(map(len, values), initial=0))
     return pa.Array.from_buffers(pa.binary(), len(values), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(values))])
+
+
+Counted = tuple[str, int, int, tuple[Any, ...]]
+"""Job, vertex, subtask, counters by operator."""
+
+FOLLOWED: dict[str, Progress] = {}
+"""On the driver, who follows a job, by its ID."""
+
+
+class Tellers:
+    """Joins lists in tasks, and reports them on the driver. The names are those of pyspark's ``AccumulatorParam``."""
+
+    def zero(self, value: list[Counted]) -> list[Counted]:
+        return []
+
+    def addInPlace(self, value1: list[Counted], value2: list[Counted]) -> list[Counted]:
+        for counted in value2:
+            job, vertex, subtask, counters = counted
+            if job not in FOLLOWED:  # in a task, or too late
+                value1.append(counted)
+            else:
+                with suppress(Exception):  # an error would end what serves all accumulators
+                    FOLLOWED[job].sample(vertex, subtask, counters)
+        return value1

@@ -55,8 +55,7 @@ def context_of(session: Any) -> Any:
 
 @contextlib.contextmanager
 def cancellable(session: Any, control: JobControl) -> Iterator[None]:
-    """Within the block, what this thread starts in a session is interrupted when the job should be cancelled. A tag,
-    unlike Spark's job group, leaves alone what the user has set."""
+    """Within the block, what this thread starts in a session is interrupted when the job should be cancelled."""
     tag, ended = tag_of(control), threading.Event()
     spark = context_of(session)
     if spark is None:

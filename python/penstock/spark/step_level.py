@@ -1,8 +1,5 @@
-"""A level of a job that runs in steps, on executors: the tasks of a partition, kept from step to step.
-
-What each task is to do comes with the job of Spark as a local property: the plan, and with it the functions of the
-levels, is the same for all steps.
-"""
+"""A level of a job that runs in steps, on executors: the tasks of a partition, kept from step to step. What each is to
+do comes as a local property of Spark's job: the plan is the same for all steps."""
 
 from __future__ import annotations
 

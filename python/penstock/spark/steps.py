@@ -1,7 +1,7 @@
 """Runs the tasks of a job on Spark: of a bounded one as one step, of others by a job of Spark for each step.
 
 Of one step an accumulator brings the counters of finished tasks to whoever watches the job. The final counts come from
-the reports among the rows, of exactly the attempts whose rows were used. Workers load this too.
+the reports among the rows, of exactly the attempts whose rows were used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.failures import advice, is_sparks
-from penstock.spark.frames import waiting, write_tables
+from penstock.spark.frames import write_tables
 from penstock.spark.inside_pyspark import lost, lost_tasks, ran_again
 from penstock.spark.shipped_code import check_places
 from penstock.spark.spark_job import context_of, driver_rows
@@ -35,46 +35,27 @@ from penstock.storage.stores import storage_of
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
 
-Counted = tuple[str, int, int, tuple[Any, ...]]
-"""Job, vertex, subtask, counters by operator."""
-
 _lock = threading.Lock()
 _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by SparkContext: it never forgets one
-_jobs: dict[str, Progress] = {}
 
 
 @contextlib.contextmanager
-def counting(session: Any, progress: Progress) -> Iterator[Accumulator[list[Counted]] | None]:
+def counting(session: Any, progress: Progress) -> Iterator[Accumulator[list[Any]] | None]:
     """Within the block ``progress`` gets what tasks add to the accumulator; None over Spark Connect, which has none."""
+    from penstock.spark.lowering import FOLLOWED, Tellers
+
     spark = context_of(session)
     if spark is None:
         yield None
         return
-    _jobs[progress.job_id] = progress
+    FOLLOWED[progress.job_id] = progress
     try:
         with _lock:
             if spark not in _accumulators:
                 _accumulators[spark] = spark.accumulator([], Tellers())
         yield _accumulators[spark]
     finally:
-        del _jobs[progress.job_id]
-
-
-class Tellers:
-    """Joins lists in tasks, and reports them on the driver. The names are those of pyspark's ``AccumulatorParam``."""
-
-    def zero(self, value: list[Counted]) -> list[Counted]:
-        return []
-
-    def addInPlace(self, value1: list[Counted], value2: list[Counted]) -> list[Counted]:
-        for counted in value2:
-            job, vertex, subtask, counters = counted
-            if job not in _jobs:  # in a task, or too late
-                value1.append(counted)
-            else:
-                with contextlib.suppress(Exception):  # an error would end what serves all accumulators
-                    _jobs[job].sample(vertex, subtask, counters)
-        return value1
+        del FOLLOWED[progress.job_id]
 
 
 class SparkOneStep:
@@ -92,13 +73,16 @@ class SparkOneStep:
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """The tasks read all that there is, whatever the assignments."""
+        from pyspark import StorageLevel
+
         from penstock.spark.lowering import lower
 
         session, deployment = self._session, self._deployment
         with counting(session, self._seen) as counts:
             self._frame = frame = lower(session, deployment, counts=counts)
             if deployment.tables:
-                self._kept.enter_context(waiting(frame))
+                frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
+                self._kept.callback(frame.unpersist)
                 frame = frame.where(f"edge > {TABLE}")
             rows = driver_rows(session, frame, deployment, self._control, self._seen, line=self._line)
         if context_of(session) is not None:  # while it ran, executors may have come on other hosts
