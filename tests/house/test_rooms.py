@@ -157,7 +157,6 @@ ROOMS = {
     "job.folder": [
         "ended",
         "manifest",
-        "positions",
         "owners",
         "requests",
         "files",

@@ -1,10 +1,8 @@
 """The calls in a program that give its operators the IDs of their state.
 
 An operator whose uid was changed or removed gets it back. Any other one that moved gets the old ID as its uid hash,
-which does not change generated IDs. Another operator that has such an ID by its position gets its own uid, which moves
-the operators behind it; so compare a pinned program again.
-
-Cost: O(operators).
+which does not change generated IDs. An operator that has such an ID by its position gets its own uid, which moves the
+operators behind it; so compare a pinned program again.
 """
 
 from __future__ import annotations

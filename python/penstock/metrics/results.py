@@ -164,8 +164,7 @@ def together(values: Sequence[DistributionValue]) -> DistributionValue:
     )
 
 
-_NAMED = 8
-"""Operators that a ``repr`` of metrics names."""
+_NAMED = 8  # operators that a ``repr`` of metrics names
 
 
 @drawn_by(lambda metrics, shown: draw_job(metrics, shown))
@@ -222,9 +221,6 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
         return result
 
 
-# --- sums over steps --------------------------------------------------------------------------------------------------
-
-
 def added(before: SubtaskMetrics | None, step: SubtaskMetrics) -> SubtaskMetrics:
     """The metrics of an operator of a subtask after one more step, with watermarks and gauges of the step."""
     return step if before is None else _combined(step, before, 1)
@@ -266,9 +262,6 @@ def _user(late: MetricValue, early: MetricValue | None, sign: int) -> MetricValu
             return together([early, late])
         return DistributionValue(late.count - early.count, late.sum - early.sum, late.min, late.max)
     return late
-
-
-# --- drawings ---------------------------------------------------------------------------------------------------------
 
 
 def draw_job(metrics: JobMetrics, shown: Shown) -> Group:
