@@ -211,8 +211,8 @@ def _check_not_needed(folder: str, job: JobFolder) -> None:
     if named & waiting:
         raise JobFolderError(
             f"Checkpoint {newest.version if newest else 0} of the checkpoint directory {job.place!r} was committed, "
-            "and what it has made is not visible yet. Run the program again with that checkpoint directory: it makes it "
-            "visible, and goes on."
+            "and what it has made is not visible yet. Run the program again with that checkpoint directory: it makes "
+            "it visible, and goes on."
         )
 
 
