@@ -50,7 +50,8 @@ def _said(
         yield f"restored by {way}", [repr(each.name) for each in own if not _other(each, manifest, matching)]
     others = [(each, _other(each, manifest, matching)) for each in with_state]
     yield _INHERITED, [f"{each.name!r} that of {other!r}" for each, other in others if other]
-    keys = {each: sum(file.keys for chain in s.subtasks for file in chain) for each, s in manifest.operators.items()}
+    held_states = manifest.operators.items()
+    keys = {known: sum(file.keys for chain in state.subtasks for file in chain) for known, state in held_states}
     unread = (each for each in with_state if not each.keyed and keys.get(_state_id(each, matching) or ""))
     yield "carried along unread", [repr(each.name) for each in unread]
     yield "dropped, as allowed", [name_of(manifest, each) for each in matching.left]
