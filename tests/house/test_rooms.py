@@ -150,7 +150,6 @@ ROOMS = {
     "job.folder": [
         "ended",
         "manifest",
-        "positions",
         "owners",
         "requests",
         "files",

@@ -18,7 +18,7 @@ from penstock.analysis.model import OperatorModel, ProgramModel, StateModel
 from penstock.analysis.states import CLEANUP_TIMERS, POSITIONS, USER_TIMERS, WINDOW_TIMERS
 from penstock.flink.findings import NOT_COMPARED
 from penstock.flink.savepoint import read_savepoint as read_flink_savepoint
-from penstock.job.folder.positions import PUSHED
+from penstock.job.folder.manifest import PUSHED
 from penstock.job.restore.matches import holders
 from penstock.job.savepoint.contents import OperatorContent, SourceContent, StateContent, content_of
 from penstock.job.savepoint.format import StoredSavepoint

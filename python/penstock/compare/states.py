@@ -17,7 +17,7 @@ from penstock.analysis.dry_open import KINDS
 from penstock.analysis.facts import SOURCE
 from penstock.analysis.model import UNRECORDED, OperatorModel, ProgramModel, StateModel
 from penstock.analysis.states import PENDING, POSITIONS
-from penstock.job.folder.positions import COUNTED, PUSHED, SPLIT, goes_on
+from penstock.job.folder.manifest import COUNTED, PUSHED, SPLIT, goes_on
 from penstock.job.restore import verdicts as decisions
 from penstock.job.restore.matches import Matching, matched
 from penstock.job.restore.sizes import Planned, Task, Unfit, sizes_of

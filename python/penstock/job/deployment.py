@@ -1,7 +1,7 @@
 """From a planned program to task descriptors: what :mod:`penstock.local` and :mod:`penstock.spark` run.
 
-The plan has decided everything; here each JobVertex gets a *level*, depth(source) = 0 and depth(v) = 1 + max(depth of
-its inputs), and its subtasks get slots in the level. User code is pickled, once. Cost: O(V + E), no recursion.
+Each JobVertex gets a *level*, depth(source) = 0 and depth(v) = 1 + max(depth of its inputs), and its subtasks get slots
+in the level. User code is pickled, once. Cost: O(V + E), no recursion.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -131,6 +131,10 @@ def deploy(
         for config in vertex.operators
         if isinstance(op := operators[config.node], StreamSink)
     )
+    names = {link.node: link.name for vertex in job_graph.vertices for link in vertex.chain}
+    users = ((name, getattr(operators[node], "function", None)) for node, name in sorted(names.items()))
+    using = ((name, user) for name, user in users if isinstance(user, BatchSource | PublishedSink))
+    locations = ((name, location) for name, user in using for location in user.locations())
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
     archive, level = ship(settings), attrgetter("level")
     shipped = archive.name if archive else None
@@ -142,7 +146,7 @@ def deploy(
         archive,
         frames=frames,
         tables=tuple(tables),
-        locations=tuple(_locations(job_graph, operators)),
+        locations=tuple(locations),
         sources=sources,
         steps=steps,
         ends=tuple(ends),
@@ -161,15 +165,6 @@ def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
         return False
     sources = (op.function for op in pipeline.operators.values() if isinstance(op, StreamSource))
     return any(not isinstance(function, BatchSource) for function in sources)
-
-
-def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Iterator[tuple[str, str]]:
-    """Where operators read or write files, sources first as they come first in programs."""
-    names = {link.node: link.name for vertex in job_graph.vertices for link in vertex.chain}
-    for node, name in sorted(names.items()):
-        function = getattr(operators[node], "function", None)
-        if isinstance(function, BatchSource | PublishedSink):
-            yield from ((name, location) for location in function.locations())
 
 
 def _places(job_graph: JobGraph) -> list[VertexConfig]:

@@ -31,8 +31,7 @@ def refuse_local(
         several = f"runs on several: {', '.join(sorted(found))}"
     raise UnsupportedError(
         f"Operator {private[0]!r} reads or writes {private[1]!r}, a path of each machine's own, and the job {several}. "
-        "If all of them see the same there, by a mount, say, name the folder in the setting "
-        "penstock.files.shared-folders; else use storage that all reach."
+        "Use storage that all reach; if it is a mount, name the folder in the setting penstock.files.shared-folders."
     )
 
 

@@ -1,8 +1,7 @@
 """Pickles user code, once, on the driver, and names what cannot be pickled.
 
-When pickling fails, the search goes from the function through the variables it closes over, the globals it uses, its
-attributes and items, always into the first part that cannot be pickled by itself. Cost: pickles each part on that way
-once.
+When pickling fails, the search goes from the function through its variables, globals, attributes and items, always into
+the first part that cannot be pickled by itself.
 """
 
 from __future__ import annotations
@@ -21,10 +20,8 @@ import cloudpickle
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.classes import name_of
 
-_CODE = (type, ModuleType)
-"""What is no data."""
-_DEPTH = 8
-"""Steps into a function's parts."""
+_CODE = (type, ModuleType)  # what is no data
+_DEPTH = 8  # steps into a function's parts
 
 
 def culprit(value: Any, picklable: Callable[[Any], bool]) -> tuple[str, Any]:
@@ -131,7 +128,11 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, (type, FunctionType)):
-            _by_value_if_unreachable(getattr(obj, "__module__", None))
+            module = getattr(obj, "__module__", None)
+            if module not in (None, "__main__", *_seen) and module in sys.modules:
+                _seen.add(module)
+                if not _importable(module):
+                    cloudpickle.register_pickle_by_value(sys.modules[module])
         reduced = super().reducer_override(obj)
         if isinstance(obj, EnumMeta) and isinstance(reduced, tuple) and len(reduced[1]) > 3:
             return _with_aliases(obj, reduced)
@@ -162,14 +163,6 @@ def classes_in(operator: Any) -> dict[str, type]:
 
 
 _seen: set[str] = set()
-
-
-def _by_value_if_unreachable(module: str | None) -> None:
-    if module is None or module in _seen or module == "__main__" or module not in sys.modules:
-        return
-    _seen.add(module)
-    if not _importable(module):
-        cloudpickle.register_pickle_by_value(sys.modules[module])
 
 
 def _importable(module: str) -> bool:

@@ -1,14 +1,12 @@
-"""The rows that tasks send to the driver, by what they are: reports, prints, what user code has said, collected
-records, and records for the heads of loops.
+"""The rows that tasks send to the driver: reports, prints, user output, collected and led-back records.
 
-Prints are shown in the order of sink (as the program made them), subtask, and emission, whatever order the rows arrive
-in; before them what user code has printed on executors, if that comes here.
+Prints are shown in the order of sink (as the program made them), subtask, and emission, behind what user code printed.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 from penstock.job.deployment import Deployment
@@ -34,9 +32,16 @@ class JobRows:
         return (row for row in rows if row.data != ENDED)
 
     def show(self) -> None:
-        for text in self._spoken():
-            _write(sys.stdout, text)
-        _show(self._of(PRINT))
+        level = [vertex.level for vertex in self._deployment.vertices]
+        spoken = self._rows.take(  # in the order in which the local executor runs the tasks
+            lambda row: (level[row.vertex], row.vertex, row.sender, row.sequence),
+            lambda row: row.level == DRIVER and row.kind == SPOKEN,
+        )
+        for row in spoken:
+            _write(sys.stdout, decode_value(row.data))
+        printed = [decode_value(row.data) for row in self._of(PRINT)]
+        for _, std_err, lines in sorted(printed, key=lambda item: item[0]):  # by sink; the sort is stable
+            _write(sys.stderr if std_err else sys.stdout, "\n".join(lines) + "\n")
 
     def collected(self) -> dict[str, list[Any]]:
         sinks = (sink for sink in self._deployment.sinks if isinstance(sink, CollectSink))
@@ -51,23 +56,6 @@ class JobRows:
         return self._rows.take(
             lambda row: (row.vertex, row.sender, row.sequence), lambda row: row.level == DRIVER and row.kind == kind
         )
-
-    def _spoken(self) -> Iterator[str]:
-        """What user code has printed, in the order in which the local executor runs the tasks."""
-        level = [vertex.level for vertex in self._deployment.vertices]
-        order = self._rows.take(
-            lambda row: (level[row.vertex], row.vertex, row.sender, row.sequence),
-            lambda row: row.level == DRIVER and row.kind == SPOKEN,
-        )
-        return (decode_value(row.data) for row in order)
-
-
-def _show(rows: Iterable[Row]) -> None:
-    """Print lines by sink; rows come by subtask and sequence within a vertex, and the stable sort keeps that order."""
-    items = [decode_value(row.data) for row in rows]
-    for _, std_err, lines in sorted(items, key=lambda item: item[0]):
-        stream = sys.stderr if std_err else sys.stdout
-        _write(stream, "\n".join(lines) + "\n")
 
 
 def _write(stream: TextIO, text: str) -> None:

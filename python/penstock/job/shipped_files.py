@@ -37,9 +37,21 @@ class _Contents:
         self.archives: list[tuple[str, str]] = []
         self.cached: dict[str, str] = {}
         for index, file in enumerate(settings.python_files):
-            self._python_file(index, _existing(file, "add_python_file"))
+            path, folder = _existing(file, "add_python_file"), f"{MODULES}/{index}"
+            self._add(f"{folder}/{path.name}", path)
+            if path.is_dir() or path.suffix != ".py":
+                self.path.append(f"{folder}/{path.name}")
+            if path.suffix == ".py" or (path / "__init__.py").exists():  # a module or package itself
+                self.path.append(folder)
         for index, each in enumerate(settings.python_archives):
-            self._archive(index, *_target(each))
+            path, target = _target(each)
+            if not is_archive(path):
+                raise ConfigurationError(
+                    f"add_python_archive() has {str(path)!r}, neither a zip nor a tar file. Pack it."
+                )
+            name = f"archives/{index}/{path.name}"
+            self.files[name] = path
+            self.archives.append((name, target))
         for index, (name, file, executable) in enumerate(settings.cached_files):
             path = _existing(file, "register_cached_file")
             target = self.cached[name] = f"cached/{index}/{path.name}"
@@ -56,21 +68,6 @@ class _Contents:
 
     def _add(self, name: str, path: Path) -> None:
         self.files.update((name if part in ("", ".") else f"{name}/{part}", file) for part, file in _files(path))
-
-    def _python_file(self, index: int, path: Path) -> None:
-        folder = f"{MODULES}/{index}"
-        self._add(f"{folder}/{path.name}", path)
-        if path.is_dir() or path.suffix != ".py":
-            self.path.append(f"{folder}/{path.name}")
-        if path.suffix == ".py" or (path / "__init__.py").exists():  # a module or package itself
-            self.path.append(folder)
-
-    def _archive(self, index: int, path: Path, target: str) -> None:
-        if not is_archive(path):
-            raise ConfigurationError(f"add_python_archive() has {str(path)!r}, neither a zip nor a tar file. Pack it.")
-        name = f"archives/{index}/{path.name}"
-        self.files[name] = path
-        self.archives.append((name, target))
 
     @property
     def manifest(self) -> bytes:

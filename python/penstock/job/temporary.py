@@ -21,7 +21,10 @@ class TemporaryFolder:
     """An empty folder, and a lock by which others see that it is needed; dead ones with its prefix go."""
 
     def __init__(self, prefix: str) -> None:
-        _remove_dead(prefix)
+        for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):  # left by processes that were killed
+            with contextlib.suppress(OSError), open(folder / _ALIVE, "r+b") as alive:
+                if os.stat(folder).st_uid == os.getuid() and lock(alive) is None:
+                    shutil.rmtree(folder, ignore_errors=True)
         self._whole = Path(tempfile.mkdtemp(prefix=prefix))
         self._alive: IO[bytes] = open(self._whole / f"{_ALIVE}.new", "wb")  # noqa: SIM115 - the lock lasts as long
         lock(self._alive)
@@ -32,11 +35,3 @@ class TemporaryFolder:
     def remove(self) -> None:
         shutil.rmtree(self._whole, ignore_errors=True)
         self._alive.close()
-
-
-def _remove_dead(prefix: str) -> None:
-    """Remove what processes have left that were killed. A listing."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        with contextlib.suppress(OSError), open(folder / _ALIVE, "r+b") as alive:
-            if os.stat(folder).st_uid == os.getuid() and lock(alive) is None:
-                shutil.rmtree(folder, ignore_errors=True)

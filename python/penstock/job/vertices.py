@@ -26,7 +26,7 @@ from penstock.runtime.operators.reduce import GroupedReduce
 from penstock.runtime.operators.sink import StreamSink
 
 if TYPE_CHECKING:
-    from penstock.plan import ChainedOperator, JobGraph, JobVertex, Pipeline, StreamEdge, StreamNode
+    from penstock.plan import ChainedOperator, JobGraph, JobVertex, Pipeline, StreamEdge
 
 _SHARED = frozenset({"FORWARD", "GLOBAL", "BROADCAST", "HASH"})
 """Partitioners that choose the same channels for a record on every edge with the same attributes."""
@@ -71,6 +71,9 @@ class Vertices:
     def _operator(self, link: ChainedOperator, place: VertexConfig, position: Mapping[int, int]) -> OperatorConfig:
         node = self._nodes[link.node]
         chained = (self._edges[e] for e in link.chained_outputs)
+        input_type = self._pipeline.types.get(node.id)  # a sink's own entry says it, too
+        if input_type is None or not isinstance(self._operators[node.id], StreamSink):
+            input_type = self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
         return OperatorConfig(
             node=link.node,
             operator_id=self._ids[link.node],
@@ -82,20 +85,13 @@ class Vertices:
                 ChainedOutput(e.side_output, position[e.target], e.type_number, self._record_type(e)) for e in chained
             ),
             network=tuple(self._network(link)),
-            input_type=self._input_type(node),
+            input_type=input_type,
             pinned=node.user_hash.lower() if node.user_hash else None,
             hands_over=self._operators[link.node].hands_over,
             keyed=any(self._operators[link.node].key_of_input(number) is not None for number in range(3)),
             keeps_state=self._operators[link.node].keeps_state,
             side_outputs=link.node in self._pipeline.side_outputs,
         )
-
-    def _input_type(self, node: StreamNode) -> TypeInformation[Any] | None:
-        """The type of what an operator reads; a sink's own entry says it too."""
-        own = self._pipeline.types.get(node.id)
-        if own is not None and isinstance(self._operators[node.id], StreamSink):
-            return own
-        return self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
 
     def _record_type(self, edge: StreamEdge) -> TypeInformation[Any] | None:
         """The type of an edge's records: its node's, or the side output's where the pipeline has it by (node, tag)."""
@@ -165,8 +161,7 @@ class Vertices:
         )
 
 
-_KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})
-"""Partitioners that keep the records of a key together."""
+_KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})  # partitioners that keep the records of a key together
 
 
 class BatchEdges:

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 from penstock.common.jobs.job import JobExecutionResult
 from penstock.common.jobs.job_control import JobControl
-from penstock.common.settings.settings import Settings
 from penstock.errors import UnsupportedError
-from penstock.job.deployment import Deployment
 from penstock.job.run import JobRun
 from penstock.job.shipped_files import same_python
 from penstock.job.steps.loop import StepLoop
@@ -49,12 +47,27 @@ class LocalExecutor:
 
         Raises:
             PenstockError: the program cannot run."""
-        _refuse_other_python(pipeline.settings.python_executable)
+        python = pipeline.settings.python_executable
+        if python is not None and not same_python(python, sys.executable):
+            raise UnsupportedError(
+                f"set_python_executable() was given {python!r}, and the local executor runs in this process, whose "
+                f"Python is {sys.executable!r}. Run the program with the other Python, or on Spark."
+            )
         job = JobRun(pipeline, control, loops=True)
-        _refuse_frames(job.deployment)
+        frames = [job.deployment.vertices[index].operators[0].name for index in job.deployment.frames]
+        names = frames + [table.name for table in job.deployment.tables]
+        if names:  # all rows would pass this process, and those of a DataFrame are where Spark is
+            raise UnsupportedError(
+                f"The operators {names} read or write DataFrames of Spark, and the local executor runs without Spark. "
+                "Run the program on Spark, or put from_collection([…]) and print() in their place."
+            )
 
         def run() -> JobExecutionResult:
-            _refuse_other_threads(pipeline.settings)
+            if pipeline.settings.python_archives and threading.current_thread() is not threading.main_thread():
+                raise UnsupportedError(  # archives are found in the current folder, which all threads share
+                    "A program with add_python_archive() cannot run on the local executor while others do in this "
+                    "process. Use execute() in the main thread, or Spark."
+                )
             archive = job.deployment.archive
             with fewer_collections(), shipped(None if archive is None else str(archive)):
                 result = job.go(lambda: StepLoop(job.deployment, control, LocalSteps, job.progress))
@@ -62,32 +75,3 @@ class LocalExecutor:
             return result
 
         return run
-
-
-def _refuse_frames(deployment: Deployment) -> None:
-    """All rows would pass this process, and those of a DataFrame are where Spark is."""
-    tables = [table.name for table in deployment.tables]
-    names = [deployment.vertices[index].operators[0].name for index in deployment.frames] + tables
-    if names:
-        raise UnsupportedError(
-            f"The operators {names} read or write DataFrames of Spark, and the local executor runs without Spark. Run "
-            "the program on Spark, with the master local[2] say; to try its functions without it, put "
-            "from_collection([…]) and print() in their place."
-        )
-
-
-def _refuse_other_python(executable: str | None) -> None:
-    if executable is not None and not same_python(executable, sys.executable):
-        raise UnsupportedError(
-            f"set_python_executable() was given {executable!r}, and the local executor runs in this process, whose "
-            f"Python is {sys.executable!r}. Run the program with the other Python, or on Spark."
-        )
-
-
-def _refuse_other_threads(settings: Settings) -> None:
-    """Archives are found in the current folder, which all threads of a process share."""
-    if settings.python_archives and threading.current_thread() is not threading.main_thread():
-        raise UnsupportedError(
-            "A program with add_python_archive() cannot run on the local executor while others do in this process: its "
-            "functions run in another current folder. Use execute() in the main thread, or Spark."
-        )

@@ -1,8 +1,6 @@
-"""The tasks of a job, in this process: in each step one after the other, level by level. They live on from step to
-step, until one fails.
+"""The tasks of a job, in this process: in each step one after the other, level by level. They live on until one fails.
 
-Between them buffers wait: 64 MiB in memory, the rest in temporary files, one per level, each gone when the level has
-read what was in it.
+Between them buffers wait: 64 MiB in memory, the rest in temporary files, one per level.
 """
 
 from __future__ import annotations

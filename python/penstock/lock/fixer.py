@@ -1,10 +1,7 @@
 """Writes pins into a program's source, which is otherwise unchanged to the last space.
 
-A pin goes behind the call that makes its operator, on a line of its own if the calls are written so. A uid that is
-replaced must be a literal in the same chain of calls; otherwise the old ID is pinned as a uid hash. Pins that cannot be
-written are reported. Files are replaced atomically, one after the other.
-
-Cost: linear in the source, for each file once.
+A pin goes behind the call that makes its operator. A uid that is replaced must be a literal in the same chain of calls;
+otherwise the old ID is pinned as a uid hash. Pins that cannot be written are reported. Cost: linear in the source.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """The file ``penstock.lock``: operators of a program with their IDs and states, as text that people review.
 
-JSON, a block per operator in the order in which IDs are made, a line per fact, so that an edit of the program changes
-few lines. It has no path, no line number and no time: the same program gives the same file. It has all ingredients of
-IDs, so that a comparison can explain a change.
-
-Cost: O(operators + edges + states).
+JSON, a block per operator in the order in which IDs are made, a line per fact, so that an edit changes few lines. It
+has all ingredients of IDs, but no path, line number or time: the same program gives the same file.
 """
 
 from __future__ import annotations
@@ -21,8 +18,7 @@ from penstock.errors import FileFormatError, InvalidProgramError
 
 FORMAT = 2
 """Version of the file; readers accept older ones. Format 1 has neither facts nor states of built-in operators."""
-NAME = "penstock.lock"
-"""Name of the file, beside the program."""
+NAME = "penstock.lock"  # name of the file, beside the program
 _KEY = "penstock lock"
 
 
@@ -111,9 +107,6 @@ def _plain(value: Any) -> str:
     """JSON in a line; characters that are not printable are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
 
 
 def is_lock(document: Any) -> bool:

@@ -1,10 +1,8 @@
 """The calls in a program that give its operators the IDs of their state.
 
 An operator whose uid was changed or removed gets it back. Any other one that moved gets the old ID as its uid hash,
-which does not change generated IDs. Another operator that has such an ID by its position gets its own uid, which moves
-the operators behind it; so compare a pinned program again.
-
-Cost: O(operators).
+which does not change generated IDs. An operator that has such an ID by its position gets its own uid, which moves the
+operators behind it; so compare a pinned program again.
 """
 
 from __future__ import annotations
@@ -44,10 +42,10 @@ def pins(difference: Difference) -> tuple[Pin, ...]:
     operators = difference.new.operators
     calls = _Calls(operators)
     moved = {
-        each.new.node: _pin(calls, each.old, each.new, each)
-        for each in difference.operators
-        if each.old is not None and each.new is not None
-        if each.change == MOVED and each.state in (states.ORPHANED, states.TAKEN)
+        moving.new.node: _pin(calls, moving.old, moving.new, moving)
+        for moving in difference.operators
+        if moving.old is not None and moving.new is not None
+        if moving.change == MOVED and moving.state in (states.ORPHANED, states.TAKEN)
     }
     pinned = {pin.value for pin in moved.values() if pin.method == HASH}
     pinned |= {operator.pinned for operator in operators if operator.pinned is not None}

@@ -16,8 +16,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, Posi
 from penstock.analysis.model import Site
 from penstock.lock.pins import HASH, Pin
 
-Left = tuple[Pin, str]
-"""A pin that could not be written, and why."""
+Left = tuple[Pin, str]  # A pin that could not be written, and why
 
 
 def edited(data: bytes, pins: Sequence[Pin]) -> tuple[bytes, list[Pin], list[Left]]:

@@ -164,8 +164,7 @@ def together(values: Sequence[DistributionValue]) -> DistributionValue:
     )
 
 
-_NAMED = 8
-"""Operators that a ``repr`` of metrics names."""
+_NAMED = 8  # operators that a ``repr`` of metrics names
 
 
 @drawn_by(lambda metrics, shown: draw_job(metrics, shown))
@@ -222,9 +221,6 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
         return result
 
 
-# --- sums over steps --------------------------------------------------------------------------------------------------
-
-
 def added(before: SubtaskMetrics | None, step: SubtaskMetrics) -> SubtaskMetrics:
     """The metrics of an operator of a subtask after one more step, with watermarks and gauges of the step."""
     return step if before is None else _combined(step, before, 1)
@@ -268,9 +264,6 @@ def _user(late: MetricValue, early: MetricValue | None, sign: int) -> MetricValu
     return late
 
 
-# --- drawings ---------------------------------------------------------------------------------------------------------
-
-
 def draw_job(metrics: JobMetrics, shown: Shown) -> Group:
     """The operators of a job, then the metrics of its functions, summed over subtasks."""
     from rich.console import Group
@@ -280,13 +273,11 @@ def draw_job(metrics: JobMetrics, shown: Shown) -> Group:
     operators = list(metrics.values())
     late = any(operator.late_dropped for operator in operators)
     columns = ("operator", ">p", ">in", ">out", *([">late"] if late else []), ">bytes out", "operator ID")
-    numbers = (
-        [len(each.subtasks), each.records_in, each.records_out, *([each.late_dropped] if late else []), each.bytes_out]
-        for each in operators
-    )
+    names = ("records_in", "records_out", *(["late_dropped"] if late else []), "bytes_out")
+    numbers = ([len(operator.subtasks), *(getattr(operator, name) for name in names)] for operator in operators)
     rows = (
-        (each.name, *map(_number_shown, row), identity(each.operator_id))
-        for each, row in zip(operators, numbers, strict=True)
+        (operator.name, *map(_number_shown, row), identity(operator.operator_id))
+        for operator, row in zip(operators, numbers, strict=True)
     )
     user = [(each, name, value) for each in operators for name, value in each.user.items()]
     of_user = ((operator.name, name, _text_shown(value)) for operator, name, value in user)

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
     from penstock.display.tables import Shown
 
-NO_WATERMARK = -(2**63)
-"""The watermark of an operator before the first one."""
-END_OF_TIME = 2**63 - 1
-"""The watermark after the end of the input."""
+NO_WATERMARK = -(2**63)  # the watermark of an operator before the first one
+END_OF_TIME = 2**63 - 1  # the watermark after the end of the input
 _LONGEST_LAG_MS = 10 * 365 * 86_400_000
 
 
@@ -206,17 +204,12 @@ class RunningMetrics(Mapping[str, RunningOperator]):
         return Bottleneck(name, vertex.operators, subtask, vertex.busy, vertex.busy / mean)
 
 
-# --- drawings ---------------------------------------------------------------------------------------------------------
-
 Cells = list["str | Text"]
 _COLUMNS = ("operator", "tasks", ">in/s", ">out/s", ">records", ">late", ">lag", ">keys", ">state", "busy")
-_FIRST_TO_GO = (">keys", ">records", ">late", ">in/s", ">state")
-"""Columns that a narrow terminal does without."""
-_NAME = 24
-"""Characters that an operator's name has at least."""
+_FIRST_TO_GO = (">keys", ">records", ">late", ">in/s", ">state")  # columns that a narrow terminal does without
+_NAME = 24  # characters that an operator's name has at least
 _BAR = 5
-_BUSY = 0.5
-"""From this share on the busiest subtask is named."""
+_BUSY = 0.5  # from this share on the busiest subtask is named
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 
 

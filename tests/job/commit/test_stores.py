@@ -219,7 +219,7 @@ def test_outputs_that_are_there_are_replaced_only_when_asked(root):
     with pytest.raises(ConfigurationError, match=r"thesis\.tex.*which no text sink wrote"):
         run(root, range(4))
     Store(root).put(root / "more", b"a file")
-    with pytest.raises(ConfigurationError, match=r"is not a folder, so no files can be added"):
+    with pytest.raises(ConfigurationError, match=r"is not a folder, so files cannot be added"):
         run(root, range(4), (0, 0, 1))
 
 

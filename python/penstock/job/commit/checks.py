@@ -18,28 +18,7 @@ def check_target(place: str, *, overwrite: bool, adds: bool) -> None:
     """The target of a sink is free, or may be replaced, or (``adds``) is a folder that takes more files."""
     if is_local(place):
         _check_local(Path(place), overwrite, adds)
-    else:
-        _check_stored(place, overwrite, adds)
-
-
-def _check_local(path: Path, overwrite: bool, adds: bool) -> None:
-    if not path.exists():
         return
-    if adds:
-        check_folder(path)
-        return
-    if not (path.is_file() or path.is_dir()) or os.path.ismount(path):
-        raise ConfigurationError(
-            f"The output {str(path)!r} is neither a file nor a folder that can be replaced, and a text sink replaces "
-            "what it writes to. Write to a file."
-        )
-    if not overwrite:
-        raise exists_already(str(path))
-    entries = path.iterdir() if path.is_dir() else ()
-    _check_numbered(str(path), (p.name for p in entries if not (p.name.isdigit() and p.is_file())))
-
-
-def _check_stored(place: str, overwrite: bool, adds: bool) -> None:
     store = Store(place)
     is_file = store.size(place) is not None
     if adds:
@@ -50,6 +29,22 @@ def _check_stored(place: str, overwrite: bool, adds: bool) -> None:
     if (names or is_file) and not overwrite:
         raise exists_already(place)
     _check_numbered(place, (name for name in names if not name.isdigit()))
+
+
+def _check_local(path: Path, overwrite: bool, adds: bool) -> None:
+    if not path.exists():
+        return
+    if adds:
+        check_folder(path)
+        return
+    if not (path.is_file() or path.is_dir()) or os.path.ismount(path):
+        raise ConfigurationError(
+            f"The output {str(path)!r} is neither a file nor a folder that can be replaced. Write to a file."
+        )
+    if not overwrite:
+        raise exists_already(str(path))
+    entries = path.iterdir() if path.is_dir() else ()
+    _check_numbered(str(path), (p.name for p in entries if not (p.name.isdigit() and p.is_file())))
 
 
 def _check_numbered(place: str, strange: Iterable[str]) -> None:
@@ -100,12 +95,4 @@ def exists_already(place: str) -> ConfigurationError:
         f"The output {place!r} exists already, and existing files are not overwritten. Remove it, write elsewhere, or "
         "pass the write mode OVERWRITE.",
         flink_class="java.io.IOException",
-    )
-
-
-def not_visible(pending: str) -> ConfigurationError:
-    """The error for a file of a task that the driver does not see."""
-    return ConfigurationError(
-        f"The sink file {pending!r} is not visible on the driver. Sinks of files need a file system that the driver "
-        "and all executors share."
     )

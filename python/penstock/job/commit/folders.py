@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import re
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,7 @@ from penstock.storage.stores import Store, storage_of
 MARKER = "job.json"
 COMMIT = "commit"
 """The checkpoint directory of a job that commits once, in the first of its pending folders, its *home*."""
-NEW, OLD = "new-", "old-"
-"""How the name begins of an output that is put together, and of what it replaces."""
+NEW, OLD = "new-", "old-"  # how the name begins of an output that is put together, and of what it replaces
 
 _TRIES = 10
 _OURS = re.compile(rf"{MARKER}(?:\.tmp)?|{COMMIT}|(?:{NEW}|{OLD})[0-9a-f]{{32}}|{ATTEMPT}")
@@ -113,11 +111,6 @@ def writable(folder: str) -> Iterator[None]:
             f"The output {pending.target if pending else folder!r} cannot be written: {error} Choose a folder, or a "
             "bucket, that is there, and where you may write."
         ) from error
-
-
-def fresh(prefix: str) -> str:
-    """A name that nobody has used, with the prefix :data:`NEW` or :data:`OLD`."""
-    return f"{prefix}{uuid.uuid4().hex}"
 
 
 def pending_in(place: str) -> list[str]:

@@ -1,9 +1,8 @@
 """What a crash leaves of a job beside its outputs, and what becomes of it.
 
-A job that commits once is finished if it was committed, and removed if not, with all its pending folders: by the next
-job that writes to one of its targets, or by ``penstock clean``. The folders of a job with a checkpoint directory of its
-own are the business of its next run. There may be no such run: ``penstock clean`` removes them if no driver lives and
-the newest checkpoint needs nothing in them.
+A job that commits once is finished if it was committed, else removed: by the next job that writes to one of its
+targets, or by ``penstock clean``. Folders of a job with a checkpoint directory are its next run's business; ``penstock
+clean`` removes them if no driver lives and the newest checkpoint needs nothing in them.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ from penstock.runtime.io.sinks import PublishedSink
 from penstock.storage.storage import is_local, join, parents, real_place
 from penstock.storage.stores import Store, storage_of
 
-Senders = Mapping[str, PublishedSink]
-"""The sinks that send their files, by target."""
+Senders = Mapping[str, PublishedSink]  # the sinks that send their files, by target
 NOBODY: Senders = MappingProxyType({})
 
 
@@ -212,9 +210,9 @@ def _check_not_needed(folder: str, job: JobFolder) -> None:
     waiting = {entry.path for entry in storage_of(folder).list(folder)}
     if named & waiting:
         raise JobFolderError(
-            f"Version {newest.version if newest else 0} of the checkpoint directory {job.place!r} was committed, and "
-            "what it has made is not visible yet. Run the program again with that checkpoint directory: it makes it "
-            "visible, and goes on."
+            f"Checkpoint {newest.version if newest else 0} of the checkpoint directory {job.place!r} was committed, "
+            "and what it has made is not visible yet. Run the program again with that checkpoint directory: it makes "
+            "it visible, and goes on."
         )
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from penstock.errors import ConfigurationError
 from penstock.job.commit.checks import exists_already
-from penstock.job.commit.folders import NEW, OLD, fresh, remove_output
+from penstock.job.commit.folders import NEW, OLD, remove_output
 from penstock.job.folder.manifest import Output
 from penstock.runtime.io.pending_paths import pending_of
 from penstock.runtime.io.sinks import PublishedSink
@@ -60,7 +61,7 @@ def _name(output: Output) -> None:
         if not output.overwrite:
             raise exists_already(output.target)
         if not (new.is_file() and target.is_file()):
-            os.rename(target, new.with_name(fresh(OLD)))
+            os.rename(target, new.with_name(f"{OLD}{uuid.uuid4().hex}"))
     with contextlib.suppress(FileNotFoundError):  # a driver that was before this one has woken up, and has done it
         os.replace(new, target)
 
@@ -166,7 +167,7 @@ def waiting_size(path: str) -> int:
 
 def put_whole(folder: str, files: Sequence[tuple[str, str | None]], single: bool) -> str:
     """Put files (name, where it waits; None for an empty one) under one name, so that one rename publishes them."""
-    new = join(folder, fresh(NEW))
+    new = join(folder, f"{NEW}{uuid.uuid4().hex}")
     if not single:
         os.mkdir(new)
     for name, pending in files:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 
 from penstock.errors import JobFolderError
 from penstock.job.folder.files import COMMITTED, MANIFEST, Files
 from penstock.job.folder.writer import Writer
 from penstock.storage.storage import join
 
-SWEEP = 100
-"""Clean-ups of which one lists the folder."""
+SWEEP = 100  # clean-ups of which one lists the folder
 
 _TEMPORARY = re.compile(r".+\.[0-9a-f]{32}\.tmp")
 _MADE_ONCE = ("job.json.", f"{COMMITTED}.")
@@ -51,9 +51,7 @@ class Cleaner:
         kept = self._kept()
         garbage = self._fallen_out(kept)
         if sweeps:
-            owners = self._files.owners
-            garbage += [*self._old_manifests(), *self._old_state(kept)]
-            garbage += [*owners.outdated(self._writer.epoch, owners.names()), *self._unfinished()]
+            garbage += self._swept(kept)
             self._writer.check()  # after the listing: see above
         self._calls += 1
         garbage = list(dict.fromkeys(garbage))
@@ -92,27 +90,22 @@ class Cleaner:
         names = passed.union(*(each for each in out.values() if each is not None)) - kept
         return manifests + [join(self._files.state, name) for name in sorted(names)]
 
-    def _old_manifests(self) -> list[str]:
-        """Of checkpoints that have fallen out, and of a driver that came too late."""
-        counting, newest = set(self._writer.counting), self._writer.version
-        found: list[str] = []
-        for entry in self._files.storage.list(self._files.manifests):
-            name = entry.path.rpartition("/")[2]
+    def _swept(self, kept: frozenset[str] | None) -> Iterator[str]:
+        """What listings show of checkpoints that have fallen out, and of steps and drivers that failed or came late."""
+        files, counting, newest = self._files, set(self._writer.counting), self._writer.version
+        for path, name in self._listed(files.manifests):
             match = MANIFEST.fullmatch(name)
             if _TEMPORARY.fullmatch(name) or (match and int(match[1]) < newest and int(match[1]) not in counting):
-                found.append(entry.path)
-        said = self._files.pins.there()
-        return found + [path for path, _, version, _ in said if version < newest and version not in counting]
+                yield path
+        pins = files.pins.there()
+        yield from (path for path, _, version, _ in pins if version < newest and version not in counting)
+        if kept is not None:
+            yield from (path for path, name in self._listed(files.state) if name not in kept and _STATE.fullmatch(name))
+        yield from files.owners.outdated(self._writer.epoch, files.owners.names())
+        for path, name in self._listed(files.place):
+            if name.startswith(_MADE_ONCE) and _TEMPORARY.fullmatch(name):
+                yield path
 
-    def _old_state(self, kept: frozenset[str] | None) -> list[str]:
-        if kept is None:
-            return []
-        paths = (entry.path for entry in self._files.storage.list(self._files.state))
-        names = ((path, path.rpartition("/")[2]) for path in paths)
-        return [path for path, name in names if name not in kept and _STATE.fullmatch(name)]
-
-    def _unfinished(self) -> list[str]:
-        """What is left of a driver that died while it wrote a file that a folder has once."""
-        paths = (entry.path for entry in self._files.storage.list(self._files.place))
-        names = ((path, path.rpartition("/")[2]) for path in paths)
-        return [path for path, name in names if name.startswith(_MADE_ONCE) and _TEMPORARY.fullmatch(name)]
+    def _listed(self, folder: str) -> Iterator[tuple[str, str]]:
+        for entry in self._files.storage.list(folder):
+            yield entry.path, entry.path.rpartition("/")[2]

@@ -1,9 +1,7 @@
-"""The splits of a source that have been read to their end, of which there can be very many, such as the files of a
-watched folder: in files of their own, and the last ones in the manifest itself.
+"""The splits of a source that have been read to their end, of which there can be very many.
 
-Splits that have ended wait in the manifest until there are :data:`LAST` of them; then they become a file, and
-:data:`MERGED` files of about one size become one. So a manifest names few files, and each id is written a number of
-times that grows with the logarithm of all.
+They wait in the manifest until there are :data:`LAST` of them; then they become a file, and :data:`MERGED` files of
+about one size become one. So each id is written a number of times that grows with the logarithm of all.
 """
 
 from __future__ import annotations
@@ -17,10 +15,8 @@ from dataclasses import dataclass
 from penstock.errors import JobFolderError
 from penstock.storage.storage import Storage, join
 
-LAST = 500
-"""Ids in a manifest before they become a file."""
-MERGED = 8
-"""Files of about one size before they become one."""
+LAST = 500  # ids in a manifest before they become a file
+MERGED = 8  # files of about one size before they become one
 
 
 @dataclass(frozen=True)

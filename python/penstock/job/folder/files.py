@@ -28,11 +28,9 @@ from penstock.job.folder.owners import Owners
 from penstock.storage.storage import Storage, join
 from penstock.storage.stores import storage_of
 
-FORMAT = 1
-"""Of the folder; a newer one is refused."""
+FORMAT = 1  # of the folder; a newer one is refused
 
-COMMITTED = "committed"
-"""Name of the file that says that a manifest has been written."""
+COMMITTED = "committed"  # name of the file that says that a manifest has been written
 MANIFEST = re.compile(r"manifest-(\d+)\.json")
 _PIN = re.compile(r"(pin|for|free)-(\d+)-(\d+|[0-9a-f]{32})")
 _TRIES = 20
@@ -48,16 +46,11 @@ class About:
 
 
 class Pins:
-    """The pins of a checkpoint directory: which checkpoints are kept beyond their time, and for which savepoints.
+    """Checkpoints that are kept beyond their time, and the savepoints that need them, in the folder ``pins``.
 
-    In the folder ``pins``:
-
-    - ``pin-V-EPOCH``: version V is kept, as the driver with an epoch said. This alone is what keeps it.
-    - ``for-V-SAVEPOINT``: for a savepoint that has no files of its own. Written before the pin.
-    - ``free-V-SAVEPOINT``: that savepoint was removed. Anybody may write it.
-
-    Only the owner of the directory removes any of them. A pin for savepoints goes when all of these are free, so nobody
-    who removes a savepoint can take a checkpoint away from another one that is being taken.
+    ``pin-V-EPOCH``: version V is kept, as the driver with an epoch said; this alone keeps it. ``for-V-SAVEPOINT``,
+    written before: for a savepoint without files of its own. ``free-V-SAVEPOINT``, by anybody: that one was removed.
+    Only the owner removes any of them: a pin goes when all its savepoints are free, so no other one loses its state.
     """
 
     def __init__(self, storage: Storage, folder: str) -> None:
@@ -85,7 +78,7 @@ class Pins:
         return [(version, int(by)) for _, kind, version, by in self.there() if kind == "pin"]
 
     def over(self) -> Iterator[tuple[int, list[str]]]:
-        """The versions pinned for savepoints all of which were removed, with the files to remove, pins first."""
+        """The checkpoints pinned for savepoints all of which were removed, with the files to remove, pins first."""
         found: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
         for path, kind, version, by in self.there():
             found[version][kind][by] = path
@@ -129,7 +122,7 @@ class Files:
         return max(self.there(), default=0)
 
     def there(self) -> list[int]:
-        """The versions of all manifests that are there, also of those that do not count."""
+        """The checkpoints of all manifests that are there, also of those that do not count."""
         names = (entry.path.rpartition("/")[2] for entry in self.storage.list(self.manifests))
         return [int(match[1]) for match in map(MANIFEST.fullmatch, names) if match]
 
@@ -177,7 +170,7 @@ class Files:
             ) from error
         raise JobFolderError(
             f"The checkpoint directory {self.place!r} has format {found}, and this Penstock knows {FORMAT}. Run the "
-            "job with the version that made it, or give it another folder by execution.checkpointing.dir."
+            "job with the version that made it, or give it another directory by execution.checkpointing.dir."
         )
 
     def make(self, job: str) -> About:

@@ -19,13 +19,11 @@ from penstock.job.folder.writer import Writer
 from penstock.storage.storage import LocalStorage, is_local, join, real_place
 from penstock.storage.stores import configured
 
-RETAINED = 2
-"""Versions that are kept: the newest one, and one for the case that it gets damaged."""
+RETAINED = 2  # versions that are kept: the newest one, and one for the case that it gets damaged
 
 
 class JobFolder:
-    """A checkpoint directory, to be looked into or opened. ``durable`` is whether manifests on local disks outlive a
-    power cut; for a folder of one run, False saves milliseconds per step."""
+    """A checkpoint directory, to be looked into or opened. ``durable``: its manifests outlive a power cut."""
 
     def __init__(self, place: str, *, durable: bool = True) -> None:
         self._path, self._durable = place, durable
@@ -44,7 +42,7 @@ class JobFolder:
         return self.files.newest(unpickle=unpickle)
 
     def versions(self) -> tuple[int, ...]:
-        """The versions that can be read, in order: the newest one and those that it retains."""
+        """The checkpoints that can be read, in order: the newest one and those that it retains."""
         newest = self.newest(unpickle=False)
         if newest is None:
             return ()
@@ -134,7 +132,7 @@ class Lease:
         self.close()
 
     def close(self) -> None:
-        """Leave the folder, for the next driver to take at once. It can be repeated."""
+        """Leave the directory, for the next driver to take at once. It can be repeated."""
         if self._pulse is not None:
             self._pulse.stop()
         if self._writer.epoch and not self.closed:
@@ -150,7 +148,7 @@ class Lease:
 
     @property
     def lost(self) -> bool:
-        """Whether it is known that another driver has taken the folder over; the next commit says so, too."""
+        """Whether it is known that another driver has taken the directory over; the next commit says so, too."""
         return self._pulse is not None and self._pulse.lost
 
     def newest(self) -> StepManifest | None:

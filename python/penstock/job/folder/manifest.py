@@ -1,8 +1,7 @@
-"""What a step has left: the state of a job after it, all by which the next step, or another driver, continues.
+"""What a step has left: all by which the next step, or another driver, continues.
 
-A manifest is a text of two lines. The first has a format number, the version and the SHA-256 of the second, which is a
-JSON document; nothing in it is needed that is pickled, but positions and what tasks hand to themselves can be. Written
-from the same values it is the same text.
+A manifest is two lines: a format number, the version and the SHA-256 of the second, which is a JSON document. Nothing
+in it is pickled but positions, and what tasks hand to themselves. Written from the same values it is the same text.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from typing import Any
 from penstock.errors import JobFolderError
 from penstock.job.folder.ended import EndedFile, EndedSplits
 from penstock.runtime.config.tasks import StateFile
+from penstock.runtime.operators.source_reader import OWN
 
-FORMAT = 1
-"""Of the JSON; a reader takes this one and those before."""
+FORMAT = 1  # of the JSON; a reader takes this one and those before
 
 _KIND = "penstock step"
 
@@ -99,7 +98,7 @@ class StepManifest:
 
     @property
     def made(self) -> int:
-        """The version of the newest step in it, to which its outputs belong, also after a seal."""
+        """The checkpoint of the newest step in it, to which its outputs belong, also after a seal."""
         return self.step or self.version
 
     @property
@@ -205,8 +204,7 @@ def _is_plain(value: Any) -> bool:
     return False
 
 
-_MOST = 1000
-"""Values in a position that is kept as JSON; larger ones, deeper ones among them, are pickled."""
+_MOST = 1000  # values in a position that is kept as JSON; larger ones, deeper ones among them, are pickled
 
 
 def decoded_position(value: Any, *, unpickle: bool = True) -> Any:
@@ -289,3 +287,37 @@ def _source(data: dict[str, Any], unpickle: bool) -> SourceState:
     positions = {split: decoded_position(at, unpickle=unpickle) for split, at in found}
     splits = EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"]))
     return SourceState(positions, splits, data.get("name", ""), data.get("uid"), data.get("asked", 0))
+
+
+PUSHED, COUNTED, SPLIT = "pushed", "counted", "split"
+"""By a function that pushes, whose calls are counted; by its records, which are counted; by splits."""
+
+
+def pushed(name: str, position: Any) -> bool:
+    """Whether a position is that of a function (calls, and rounds); those of splits have other names."""
+    return name.startswith(f"{OWN}-") and isinstance(position, list | tuple) and isinstance(position[1], list)
+
+
+def all_pushed(positions: Mapping[str, Any]) -> bool:
+    """Whether positions are those of a function; there are some."""
+    return bool(positions) and all(pushed(name, at) for name, at in positions.items())
+
+
+def read_as(source: SourceState) -> str:
+    """How a source is read: ``pushed``, ``counted`` or ``split``; "" if it has not been read."""
+    positions = source.positions
+    if not (positions or source.ended.count):
+        return ""
+    if all_pushed(positions):
+        return PUSHED
+    counts = positions and not source.ended.count and all(name.startswith(f"{OWN}-") for name in positions)
+    return COUNTED if counts else SPLIT
+
+
+def goes_on(read: str, kind: str | None) -> bool:
+    """Whether a source of a class (``kind``; "": a function that pushes) can continue where another was."""
+    if not read or kind is None:
+        return True
+    if read == PUSHED:
+        return not kind
+    return kind == "FrameSource" or (kind not in ("", "SplitSource") if read == COUNTED else kind == "SplitSource")

@@ -88,7 +88,7 @@ class Owners:
         except (ValueError, TypeError) as error:
             raise JobFolderError(
                 f"{join(self.folder, f'owner-{epoch}.json')!r} is not what a job writes: {error!r}. If you know that "
-                "no job runs with this folder, remove that file."
+                "no job runs with this directory, remove that file."
             ) from error
 
     def claim(self, owner: Owner, epoch: int) -> None:
@@ -103,18 +103,17 @@ class Owners:
     def fenced(self, by: int) -> FencedError:
         return FencedError(
             f"The checkpoint directory {self._place!r} was taken over by {self.read(by) or 'another driver'}: this "
-            "driver was silent for too long, as if its machine had stopped. What it has committed stands, and the "
-            "other driver does what it was about to commit. Let that one run, or stop it and start this one again."
+            "driver was silent for too long. What it has committed stands. Let the other run, or start this one again."
         )
 
     def held(self, epoch: int, silent: float | None = None) -> FolderHeldError:
         heard, wait = "", ""
         if silent is not None:
             heard = f", last heard of {silent:.0f} seconds ago"
-            wait = f" If it is dead, the folder is free in {max(LEASE_SECONDS - silent, 0):.0f} seconds."
+            wait = f" If it is dead, the directory is free in {max(LEASE_SECONDS - silent, 0):.0f} seconds."
         return FolderHeldError(
             f"The checkpoint directory {self._place!r} is held by {self.read(epoch) or 'another driver'}{heard}. Stop "
-            f"that one, or give this job a folder of its own by execution.checkpointing.dir.{wait}"
+            f"that one, or give this job one of its own by execution.checkpointing.dir.{wait}"
         )
 
     def beat(self, epoch: int) -> None:
@@ -130,7 +129,7 @@ class Owners:
             return False
 
     def living(self) -> tuple[int, Owner] | None:
-        """The driver that has the folder, with its epoch, as far as others can tell without a lock; else None."""
+        """The driver that has the directory, with its epoch, as far as others can tell without a lock; else None."""
         names = self.names()
         epoch = self.highest(names)
         owner = self.read(epoch) if epoch and f"left-{epoch}" not in names else None
@@ -153,10 +152,8 @@ class Owners:
 def _gone(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # another user's
-        return False
+    except OSError as error:  # or it is another user's
+        return isinstance(error, ProcessLookupError)
     return False
 
 

@@ -1,7 +1,6 @@
 """What another process asks of the driver that has a checkpoint directory: for a savepoint, or to stop.
 
-In the folder ``lease``, ``ask-EPOCH-ID.json`` is asked of the driver with an epoch, and of no other, and
-``answer-EPOCH-ID.json`` is its answer. Who asks removes both; what is left goes with the files of earlier owners.
+In the folder ``lease``, ``ask-EPOCH-ID.json`` is for the driver with an epoch, ``answer-EPOCH-ID.json`` its answer.
 """
 
 from __future__ import annotations

@@ -1,10 +1,5 @@
-"""The checkpoint directory of a job that commits once: hidden in one of its pending folders, and gone when the outputs
-are published. It has the same lease and the same manifest as any other, but no state, and no version after the first.
-
-::
-
-    .OUTPUT.pending-JOB/commit/lease/...          whose it is
-    .OUTPUT.pending-JOB/commit/manifest-1.json    the outputs of the job
+"""The checkpoint directory of a job that commits once: hidden in a pending folder (``.OUTPUT.pending-JOB/commit``), and
+gone when the outputs are published. It has the same lease and manifest as any other, but no state.
 
 Who finds such a directory whose driver is dead finishes the job if there is a manifest, and removes it if not. On a
 local file system the lock shows that the driver is dead. On a store, and without locks, it may only have been slow: the

@@ -112,7 +112,7 @@ class Writer:
         return self.newest
 
     def _found(self, wanted: StepManifest) -> bytes:
-        """What is in the version that was to be written, by this driver, if an answer was lost, or another."""
+        """What is in the checkpoint that was to be written, by this driver, if an answer was lost, or another."""
         path = self._files.path(wanted.version)
         try:
             data = self._files.storage.get(path)
@@ -138,7 +138,7 @@ class Writer:
         return self._fenced
 
     def pin(self, version: int, savepoint: str = "") -> None:
-        """Keep a checkpoint until it is unpinned, or all savepoints for which it was pinned are free of it."""
+        """Keep a checkpoint until it is unpinned, or no savepoint needs it any more."""
         self.settled()
         if version not in self.counting:
             raise self._not_there(version, "pinned")
@@ -173,7 +173,7 @@ class Writer:
         self.pins.discard(version)
 
     def free_pins(self) -> None:
-        """Unpin versions that were pinned for savepoints all of which were removed."""
+        """Unpin checkpoints that were pinned for savepoints all of which were removed."""
         over = list(self._files.pins.over())
         if over:
             self.check()

@@ -1,10 +1,7 @@
 """A manifest as the tasks of a changed program need it: under its operators' IDs, for its numbers of subtasks.
 
-What is kept: state, positions of sources by split, splits that have been read to their end, rows on their way in loops,
-totals of counters. What tasks hand to themselves beside that, watermarks above all, hangs on the plan and is forgotten.
-A task that had ended runs once more, finds nothing to do, and ends again; so what is new behind it is told so.
-
-Cost: O(operators times subtasks, plus splits in work, plus rows in loops).
+What is kept: state, positions and ended splits of sources, rows on their way in loops, totals of counters. What tasks
+hand to themselves beside that, watermarks above all, is forgotten. A task that had ended runs, and ends, once more.
 """
 
 from __future__ import annotations
@@ -13,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from penstock.job.folder.manifest import SourceState, StepManifest, TaskState
-from penstock.job.folder.positions import pushed
+from penstock.job.folder.manifest import SourceState, StepManifest, TaskState, pushed
 from penstock.job.restore import refusals
 from penstock.job.restore.matches import Matching, fits, match, rows_in
 from penstock.runtime.buffers.codec import dumps
@@ -22,8 +18,7 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import VertexConfig
 from penstock.runtime.exchange.gate import ENDED
 
-Fold = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
-"""Makes one of the totals of several subtasks."""
+Fold = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]  # makes one of the totals of several subtasks
 
 
 def adapt(

@@ -59,8 +59,7 @@ def _savepoint(newest: StepManifest | None, settings: Settings) -> StoredSavepoi
         raise InvalidProgramError(
             f"The program should begin from the savepoint {path!r}, but the checkpoint directory {place!r} already has "
             f"a checkpoint {newest.version}, of a job that began {other}. Leave {PATH} out (--from-savepoint) to "
-            "resume from there; to begin from the savepoint, set execution.checkpointing.dir to a directory that does "
-            "not exist yet: the old one stays as it is."
+            "resume from there, or set execution.checkpointing.dir to a directory that does not exist yet."
         )
     return savepoint
 

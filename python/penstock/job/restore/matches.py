@@ -1,9 +1,8 @@
 """Which operator of a program takes which state of a manifest. By the operator ID alone, never by name or place.
 
-State is kept under the ID that is generated: of the uid, or by the shape of the program. An operator that is pinned by
-a uid hash takes what there is under that ID, or else under its own; so nothing is lost when a pin comes or goes.
-
-Source of the semantics: ``StateAssignmentOperation`` (Flink 2.3; in 1.11 a pinned operator never finds its own state).
+An operator that is pinned by a uid hash takes what there is under that ID, or else under its own; so nothing is lost
+when a pin comes or goes. Source of the semantics: ``StateAssignmentOperation`` (Flink 2.3; in 1.11 a pinned operator
+never finds its own state).
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from penstock.errors import InvalidProgramError
-from penstock.job.folder.manifest import SourceState, StepManifest, TaskState
-from penstock.job.folder.positions import goes_on, pushed, read_as
+from penstock.job.folder.manifest import SourceState, StepManifest, TaskState, goes_on, pushed, read_as
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.config.tasks import OperatorConfig
 

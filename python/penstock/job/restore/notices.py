@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from penstock.common.findings import Finding
 from penstock.errors import InvalidProgramError
-from penstock.job.folder.manifest import StepManifest
-from penstock.job.folder.positions import all_pushed
+from penstock.job.folder.manifest import StepManifest, all_pushed
 from penstock.job.restore.matches import Matching, fits, holders, match
 from penstock.job.restore.refusals import name_of
 from penstock.job.restore.sizes import Planned
@@ -20,8 +19,7 @@ from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
-_MOST = 6
-"""Names in a line."""
+_MOST = 6  # names in a line
 
 
 _INHERITED = "inherited by position"
@@ -52,7 +50,9 @@ def _said(
         yield f"restored by {way}", [repr(each.name) for each in own if not _other(each, manifest, matching)]
     others = [(each, _other(each, manifest, matching)) for each in with_state]
     yield _INHERITED, [f"{each.name!r} that of {other!r}" for each, other in others if other]
-    unread = (each for each in with_state if not each.keyed and _keys(manifest, _state_id(each, matching)))
+    held_states = manifest.operators.items()
+    keys = {known: sum(file.keys for chain in state.subtasks for file in chain) for known, state in held_states}
+    unread = (each for each in with_state if not each.keyed and keys.get(_state_id(each, matching) or ""))
     yield "carried along unread", [repr(each.name) for each in unread]
     yield "dropped, as allowed", [name_of(manifest, each) for each in matching.left]
     yield "begins anew", list(_anew(manifest, vertices, matching))
@@ -72,12 +72,6 @@ def _other(operator: OperatorConfig, manifest: StepManifest, matching: Matching)
     if state is None or taken.by != "position" or state.name in ("", operator.name):
         return None
     return state.name
-
-
-def _keys(manifest: StepManifest, state_id: str | None) -> int:
-    """How many keyed values and timers the files of an operator have."""
-    state = None if state_id is None else manifest.operators.get(state_id)
-    return 0 if state is None else sum(file.keys for chain in state.subtasks for file in chain)
 
 
 def _anew(manifest: StepManifest, vertices: Iterable[VertexConfig], matching: Matching) -> Iterator[str]:

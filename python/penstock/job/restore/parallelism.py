@@ -1,9 +1,7 @@
-"""A program at the parallelism that is offered: as many subtasks as there are cores, of each operator for which the
-program itself does not say how many, and not more than its state can be dealt out to.
+"""A program at the parallelism that is offered, where it does not say itself how many subtasks an operator has.
 
-Source of the semantics: Flink's reactive mode (``AdaptiveScheduler``), which ignores the parallelism that is configured
-and never exceeds the max parallelism. What a program says of a single operator, Flink ignores too; here it stands.
-Unlike there the program is planned again, as it would be at that parallelism.
+Source of the semantics: Flink's reactive mode (``AdaptiveScheduler``), which never exceeds the max parallelism. What a
+program says of a single operator, Flink ignores; here it stands, and the program is planned again.
 """
 
 from __future__ import annotations
@@ -16,8 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError, UnsupportedError
-from penstock.job.folder.manifest import StepManifest
-from penstock.job.folder.positions import all_pushed
+from penstock.job.folder.manifest import StepManifest, all_pushed
 from penstock.job.restore.matches import match
 from penstock.job.restore.taking_over import planned
 

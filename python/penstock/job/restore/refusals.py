@@ -1,5 +1,4 @@
-"""What is refused where a job continues with a changed program: before anything runs, with the reason, and Flink's
-class.
+"""What is refused, before anything runs, where a job continues with a changed program.
 
 Source of the semantics: ``Checkpoints.loadAndValidateCheckpoint``, ``StateAssignmentOperation`` (Flink 1.11 and 2.3).
 """

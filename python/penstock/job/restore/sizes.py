@@ -1,10 +1,7 @@
-"""Whether state can continue with the key groups and the subtasks that a program gives it, and how many key groups a
-task gets that leaves them open. A run decides it here, and so does whoever says before what a run would do.
+"""Whether state fits the key groups and subtasks that a program gives it, and how many groups other tasks get.
 
 As in Flink it is a matter of each task. Where Flink lets a chain that joins states of different max parallelism fail in
-its tasks, or look for keys in the wrong groups (FLINK-40113), it is refused.
-
-Cost: linear in operators.
+its tasks, or look for keys in the wrong groups (FLINK-40113), it is refused. Cost: linear in operators.
 """
 
 from __future__ import annotations

@@ -30,16 +30,12 @@ def planned(pipeline: Pipeline, job_graph: JobGraph) -> list[Planned]:
             link.node,
             vertex.index,
             nodes[link.node].max_parallelism,
-            _is_keyed(pipeline, link.node),
+            isinstance(operator, StreamOperator) and any(operator.key_of_input(i) is not None for i in range(3)),
         )
         for vertex in job_graph.vertices
         for link in vertex.chain
+        for operator in [pipeline.operators.get(link.node)]
     ]
-
-
-def _is_keyed(pipeline: Pipeline, node: int) -> bool:
-    operator = pipeline.operators.get(node)
-    return isinstance(operator, StreamOperator) and any(operator.key_of_input(i) is not None for i in range(3))
 
 
 def fit_to_state(pipeline: Pipeline, manifest: StepManifest, *, allow: bool = False) -> Pipeline:

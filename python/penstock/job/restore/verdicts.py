@@ -1,9 +1,7 @@
 """What a restore does with the state of an operator, by what is known of it, without its values.
 
-The decisions are those of a restore: ``key_check`` of keys, ``conversion_of`` of each state, ``Reading`` of the
-classes of objects. What they leave to single values is *unknown until it runs*.
-
-Cost: linear in states and the sizes of their types.
+The decisions are those of a restore: ``key_check`` of keys, ``conversion_of`` of each state, ``Reading`` of classes.
+What they leave to single values is *unknown until it runs*. Cost: linear in states and the sizes of their types.
 """
 
 from __future__ import annotations
@@ -30,8 +28,7 @@ from penstock.runtime.state.type_changes import Refusal, is_undeclared, key_chec
 from penstock.runtime.state.type_texts import type_of
 
 KEPT, CONVERTED, REFUSED, LOST, EMPTY, UNKNOWN = "kept", "converted", "refused", "lost", "starts empty", "unknown"
-KEYED, BROADCAST, TIMERS, LIST = "keyed", "broadcast", "timers", "list"
-"""Where a state belongs."""
+KEYED, BROADCAST, TIMERS, LIST = "keyed", "broadcast", "timers", "list"  # where a state belongs
 THE_KEY = "the key"
 _IN_ROW = "InRow(key_type="
 
@@ -142,9 +139,6 @@ def _of_left(left: Sequence[Known], asked: Holding) -> Iterator[Verdict]:
             yield Verdict(name, LOST, "nothing asks for it any more")
 
 
-# --- keys -------------------------------------------------------------------------------------------------------------
-
-
 def _of_key(before: str | None, after: str | None) -> Iterator[Verdict]:
     if before is None or after is None:
         return
@@ -204,9 +198,6 @@ def _values(declared: TypeInformation[Any] | None) -> list[Any]:
     if kind is BasicType.BOOLEAN:
         return [True, False]
     return [3, 1000, -7] if kind is not None else ["a", 3]
-
-
-# --- classes ----------------------------------------------------------------------------------------------------------
 
 
 def _of_classes(saved: Holding, classes: Mapping[str, type], drops: bool) -> Iterator[Verdict]:

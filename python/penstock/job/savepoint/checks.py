@@ -19,8 +19,7 @@ from penstock.runtime.state.files import Header
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _STATE = re.compile(r"[0-9a-f]{32}-[-.\w]{1,200}", re.ASCII)
 _ENDED = re.compile(r"ended-[0-9a-f]{32}", re.ASCII)
-_MOST = 1 << 15
-"""Subtasks or key groups of an operator."""
+_MOST = 1 << 15  # subtasks or key groups of an operator
 _COUNTED = {each.name for each in fields(SubtaskMetrics)} - {"operator_id", "name", "user"}
 _ALWAYS = {"records_in", "records_out", "late_dropped", "input_watermark", "output_watermark"}
 

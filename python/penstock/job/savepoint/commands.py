@@ -14,8 +14,7 @@ from penstock.job.folder.requests import Answer, Request, Requests
 from penstock.job.savepoint.store import AT, check_published, new_place, write_savepoint
 from penstock.storage.storage import is_local, real_place
 
-_LOOK = 2.0
-"""Seconds between two looks whether the driver lives."""
+_LOOK = 2.0  # seconds between two looks whether the driver lives
 
 
 def create(job: str, folder: str | Path | None, *, seconds: float, reference: bool | None = None) -> str:
@@ -50,7 +49,7 @@ def stop(
     while _there(files, driver):
         if time.monotonic() > until:
             raise JobFolderError(f"The job was asked to stop, and runs on after {seconds:.0f} seconds: {driver[1]}.")
-        time.sleep(_pause(files))
+        time.sleep(0.1 if is_local(files.place) else 1.0)
     if taken and answer is None:  # it has ended by itself meanwhile
         return _taken(files, None, place, "stop", refers=bool(reference))
     return found or None
@@ -84,23 +83,19 @@ def _asked(files: Files, driver: tuple[int, Owner], request: Request, seconds: f
                 if not _there(files, driver):
                     return requests.answered(request)
                 look = now + _LOOK
-            time.sleep(_pause(files))
+            time.sleep(0.1 if is_local(files.place) else 1.0)
             now = time.monotonic()
     finally:
         requests.withdraw(request)
     raise SavepointError(
         f"No answer came within {seconds:.0f} seconds from {driver[1]}. It answers between two steps: if its steps are "
-        "long, or much has to be copied, wait longer with --timeout. If it is dead, its folder is free after a minute."
+        "long, or much has to be copied, wait longer with --timeout. If it is dead, its lease ends after a minute."
     )
 
 
 def _there(files: Files, driver: tuple[int, Owner]) -> bool:
     living = files.owners.living()
     return living is not None and living[0] == driver[0]
-
-
-def _pause(files: Files) -> float:
-    return 0.1 if is_local(files.place) else 1.0
 
 
 def _place(answer: Answer) -> str:

@@ -12,8 +12,7 @@ from typing import Any
 
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.ended import EndedFile
-from penstock.job.folder.manifest import OperatorState, Pickled
-from penstock.job.folder.positions import read_as
+from penstock.job.folder.manifest import OperatorState, Pickled, read_as
 from penstock.job.savepoint.checks import check_header
 from penstock.job.savepoint.format import VERSION, AboutSavepoint, StoredSavepoint, damaged
 from penstock.runtime.config.tasks import StateFile
@@ -22,8 +21,7 @@ from penstock.runtime.state.keyed import StateInfo
 from penstock.storage.storage import Storage, is_local, join
 from penstock.storage.stores import storage_of
 
-_AT_ONCE = 16
-"""Files that are read at the same time."""
+_AT_ONCE = 16  # files that are read at the same time
 
 
 @dataclass(frozen=True)

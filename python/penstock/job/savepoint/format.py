@@ -1,15 +1,9 @@
-"""The file ``savepoint.json``: what a savepoint says of itself, in a text that people can read.
+"""The file ``savepoint.json``: what a savepoint says of itself, as a line with a checksum, and indented JSON.
 
-::
-
-    SAVEPOINT/savepoint.json     two parts: a line with the format and a checksum, then an indented JSON document
-    SAVEPOINT/state/...          the files that it names, as they were in the checkpoint directory
-
-Nothing in it has a path, so a savepoint can be copied or moved as a folder. Written last and created once: a folder
-without the file is no savepoint, and can be removed.
-
-One by reference has no state files, and says by which way those of the checkpoint directory are found: in format 2, so
-that no older Penstock takes it for a damaged one. All others are of format 1.
+``SAVEPOINT/state/`` has the files that it names. Nothing in it has a path, so a savepoint can be copied or moved as a
+folder. Written last and created once: a folder without the file is no savepoint, and can be removed. One by reference
+has no state files, and says by which way those of the checkpoint directory are found: in format 2, so that no older
+Penstock takes it for a damaged one. All others are of format 1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Writes savepoints, finds them, reads them, and brings them into checkpoint directories.
-
-A savepoint of a checkpoint whose outputs are not published yet is refused: it does not contain them, so a job that
-started from it would never publish them.
-"""
+"""Writes savepoints, finds, reads, copies and removes them, and brings them into checkpoint directories."""
 
 from __future__ import annotations
 
@@ -36,8 +32,7 @@ from penstock.job.savepoint.transfer import carry
 from penstock.storage.storage import Entry, Storage, is_local, join, real_place
 from penstock.storage.stores import storage_of
 
-AT = re.compile(r"(.+)@(\d+)")
-"""A checkpoint of a checkpoint directory."""
+AT = re.compile(r"(.+)@(\d+)")  # A checkpoint of a checkpoint directory
 
 
 def check_published(files: Files, manifest: StepManifest) -> None:
@@ -131,8 +126,7 @@ def _reference(files: Files, target: str) -> Reference:
     if found is None:
         raise SavepointError(
             f"The savepoint {target!r} cannot refer to the state in {files.place!r}, which is on another storage. "
-            "Choose a folder on the same one, or take it with its files (without --reference, "
-            "penstock.savepoint.reference: false)."
+            "Choose one on the same, or take it with its files (no --reference, penstock.savepoint.reference: false)."
         )
     return found
 
@@ -233,8 +227,7 @@ def _at_home(savepoint: StoredSavepoint, storage: Storage) -> StoredSavepoint:
         why = "there is no checkpoint directory" if about is None else "there is another job's folder"
         raise SavepointError(
             f"The savepoint {savepoint.place!r} has its state in the checkpoint directory {home!r}, and {why}. Bring "
-            "that back, or move both together. `penstock savepoint copy` makes a savepoint that can be moved alone, as "
-            "long as the checkpoint directory is there."
+            "that back, or move both together. `penstock savepoint copy` makes one that can be moved alone."
         )
     return savepoint
 
@@ -280,7 +273,7 @@ def bring_in(savepoint: StoredSavepoint, files: Files) -> StepManifest:
     except Exception as error:
         raise SavepointError(
             f"The savepoint {savepoint.place!r} has a position of a source that this program cannot read: {error!r}. "
-            "The class of the position has to be importable under the name that it had when the savepoint was taken."
+            "Make its class importable under the name that it had when the savepoint was taken."
         ) from error
     try:
         carry((storage, savepoint.state), (files.storage, files.state), manifest.files(), lambda: None)

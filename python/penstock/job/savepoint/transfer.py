@@ -1,5 +1,4 @@
-"""State files from one folder to another, by the cheapest way: a second name on one local file system, a copy by the
-store itself, else through this process.
+"""State files from one folder to another: as second names on one local file system, by the store itself, or by copying.
 
 Files of state never change, so two names of one file are as good as two files.
 """
@@ -15,8 +14,7 @@ from collections.abc import Callable, Iterable
 from penstock.storage.storage import Storage, is_local, join, sync_folder
 from penstock.storage.stores import Store, abandoned
 
-_AT_ONCE = 100
-"""Files that a store is asked to copy with one call."""
+_AT_ONCE = 100  # files that a store is asked to copy with one call
 _BLOCK = 4 << 20
 
 

@@ -22,8 +22,7 @@ from penstock.runtime.config.tasks import TaskReport
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 
-_KEEP = 3600.0
-"""Seconds without a step after which sinks are asked to keep what they know."""
+_KEEP = 3600.0  # seconds without a step after which sinks are asked to keep what they know
 
 
 class Commits:
@@ -94,8 +93,7 @@ class Commits:
         self.lease.commit(manifest)
 
     def publish(self, manifest: StepManifest, passed: Iterable[str] = ()) -> None:
-        """Make visible what the manifest names, and remove what is not needed any more, such as the state files
-        ``passed`` on by steps since the checkpoint before. If the storage refuses, the next run does it."""
+        """Make visible what the manifest names, and remove what is no longer needed, as ``passed`` on state files."""
         self._outputs.publish(manifest.outputs, manifest.version)
         self.lease.published = True
         self._kept = time.monotonic()

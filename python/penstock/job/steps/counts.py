@@ -11,8 +11,7 @@ from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.metrics.running import SourceProgress, StateSize
 from penstock.runtime.config.tasks import TaskReport
 
-Place = tuple[int, int]
-"""A task: index of its JobVertex, and subtask."""
+Place = tuple[int, int]  # A task: index of its JobVertex, and subtask
 PARTS = ("plan", "run", "state", "manifest", "publish")
 """Of a step, in their order: deciding what is read, running the tasks, writing state and manifest, giving sink files
 their names. Where tasks write their state, ``state`` is inside ``run``."""
@@ -37,8 +36,7 @@ class StepSummary:
         return (self.ended - self.started) * 1000
 
 
-SPAN = 10.0
-"""Seconds that a rate looks back."""
+SPAN = 10.0  # seconds that a rate looks back
 _BUCKET = 0.5
 
 

@@ -15,12 +15,9 @@ from penstock.common.jobs.job_control import JobControl
 from penstock.common.settings.settings import Settings
 from penstock.errors import StepLostError
 
-LOST = 5
-"""Steps in a row that may fail by no fault of the program."""
-IN_PLACE = 5
-"""Failures in a row, without a checkpoint between them, after which a job gives up that would try for ever."""
-PAUSE = 1000
-"""Milliseconds between two tries of such a job."""
+LOST = 5  # steps in a row that may fail by no fault of the program
+IN_PLACE = 5  # failures in a row, without a checkpoint between them, after which a job gives up that would try for ever
+PAUSE = 1000  # milliseconds between two tries of such a job
 
 
 class Restarts:
@@ -55,25 +52,21 @@ class Restarts:
         if not isinstance(error, StepLostError):
             return error
         return StepLostError(
-            f"{error} {LOST} steps in a row ended like this, and the job with them. Look into the logs of the "
-            "executors, for instance for a lack of memory. Started again, the job resumes if it has a checkpoint "
-            "directory."
+            f"{error} {LOST} steps in a row ended like this, and the job with them. Look for a lack of memory, say, in "
+            "the executors' logs. Started again, the job resumes if it has a checkpoint directory."
         )
 
     def stepped(self) -> None:
         self._lost = self._in_place = 0
 
 
-_TOLD = {
-    signal.SIGINT: "interrupt once more to end at once.",
-    signal.SIGTERM: "terminate once more to end at once.",
-}
+_AGAIN = {signal.SIGINT: "interrupt", signal.SIGTERM: "terminate"}
 
 
 @contextlib.contextmanager
 def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
     """Within the block, in the main thread, the first SIGINT or SIGTERM stops the job, unless ignored."""
-    before = {each: signal.getsignal(each) for each in _TOLD}
+    before = {each: signal.getsignal(each) for each in _AGAIN}
     if before[signal.SIGINT] in (signal.SIG_IGN, None):
         del before[signal.SIGINT]
     if before[signal.SIGTERM] is not signal.SIG_DFL:
@@ -91,7 +84,8 @@ def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
             # of a container: the kernel drops signals for which its first process has no handler
             signal.signal(signal.SIGTERM, lambda number, *_: os._exit(128 + number))
         control.stop()
-        print(f"Stopping after the current step is committed; {_TOLD[signal.Signals(number)]}", file=sys.stderr)
+        again = _AGAIN[signal.Signals(number)]
+        print(f"Stopping after the current step is committed; {again} once more to end at once.", file=sys.stderr)
 
     for each in before:
         signal.signal(each, stop)

@@ -45,12 +45,9 @@ from penstock.runtime.state.evolution import MIGRATION
 from penstock.storage.stores import configured
 
 LOG = logging.getLogger("penstock")
-POLL = 20
-"""Milliseconds between two questions to sources that have nothing new."""
-MAX_ROUNDS = 100_000
-"""How often records may go round in a loop once all sources have ended."""
-TICK = 200
-"""Milliseconds between two steps without records, while something waits for time to pass."""
+POLL = 20  # milliseconds between two questions to sources that have nothing new
+MAX_ROUNDS = 100_000  # how often records may go round in a loop once all sources have ended
+TICK = 200  # milliseconds between two steps without records, while something waits for time to pass
 
 
 class Runner(Protocol):
@@ -182,7 +179,10 @@ class StepLoop:
             if self._failed:
                 if self._grown():
                     return False
-                self._again()
+                self._commits.failed()
+                self._begin()
+                self._wakes, self._failed = True, False  # nobody knows which timers are due now
+                self._control.enter(JobStatus.RUNNING)
             elif isinstance(self._commits, Commits) and not self._commits.recovered:
                 self._commits.recover()
             stands = not self._checkpoints.steps
@@ -266,14 +266,6 @@ class StepLoop:
         self._runner.forget(self._restarts.count)
         self._control.pause(delay)
 
-    def _again(self) -> None:
-        """Begin again from the newest checkpoint, with a step at once: it may have timers that are due."""
-        self._commits.failed()
-        self._begin()
-        self._wakes = True
-        self._failed = False
-        self._control.enter(JobStatus.RUNNING)
-
     def _grown(self) -> bool:
         """Whether the job ends here, to continue with other tasks. Whoever waits for a savepoint comes first."""
         outgrown = self._outgrown is not None and self._outgrown(failed=self._failed)
@@ -331,7 +323,12 @@ class StepLoop:
         with contextlib.closing(rows):
             found = JobRows(rows, self._deployment)
             back, reports = list(found.back()), list(found.reports())
-            self._check(reports, assignments)
+            reported = [(report.task.vertex, report.task.subtask) for report in reports]
+            if sorted(reported) != sorted(assignments):
+                raise JobExecutionError(
+                    f"The step has {len(assignments)} subtasks, but the reports are those of {len(reported)}: "
+                    f"{sorted(set(assignments) ^ set(reported))[:5]} differ. This is a defect of Penstock."
+                )
             self._note(reports)
             _tell(*lines_of(self._deployment, reports))
             durable = durable or all(report.finished for report in reports)  # and so all have written their state
@@ -418,15 +415,6 @@ class StepLoop:
                 source.finished.add(report.task.subtask)
         self._timer, self._ticks = waits(reports)
         self._pace.took(most, self._since())
-
-    def _check(self, reports: Sequence[StepReport], assignments: Mapping[Place, Assignment]) -> None:
-        found = [(report.task.vertex, report.task.subtask) for report in reports]
-        if sorted(found) != sorted(assignments):
-            raise JobExecutionError(
-                f"The step has {len(assignments)} subtasks, but the reports are those of {len(found)}: "
-                f"{sorted(set(assignments) ^ set(found))[:5]} differ. This is a defect of Penstock; the step does not "
-                "count."
-            )
 
     def _reported(self) -> list[TaskReport]:
         return [report for _, report in sorted(self._measured.items())]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from penstock.connectors.spark.frames import FrameSink
 from penstock.connectors.two_phase import TwoPhaseOutput
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError, UnsupportedError
-from penstock.job.commit.checks import check_files, check_target, exists_already, not_visible
+from penstock.job.commit.checks import check_files, check_target, exists_already
 from penstock.job.commit.folders import Marker, earlier, empty, make, missing_above, remove
 from penstock.job.commit.publication import by_target, publish_files, put_whole, send, waiting_size
 from penstock.job.folder.manifest import Output
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("penstock")
 
 WriteTable = Callable[["Table", Sequence[str], int, str], None]
-"""Takes a table, the files with its rows, a version, and the id of the checkpoint directory."""
+"""Takes a table, the files with its rows, a checkpoint, and the id of the checkpoint directory."""
 
 
 @dataclass
@@ -178,7 +178,10 @@ class Outputs:
             missing = (file for file in files if self._once and file.pending not in waiting)
         file = next(missing, None)
         if file is not None:
-            raise not_visible(file.pending)
+            raise ConfigurationError(
+                f"The sink file {file.pending!r} is not visible on the driver. Use a file system that the driver "
+                "and all executors share."
+            )
 
     def _of(self, place: _Place, files: list[PendingFile]) -> list[Output]:
         if place.text:
@@ -196,7 +199,7 @@ class Outputs:
         return [Output(file.pending, file.final, overwrite=False) for file in files]
 
     def publish(self, outputs: Sequence[Output], version: int) -> None:
-        """Make visible what the manifest of a version says, before the next one is written. It can be repeated."""
+        """Make visible what the manifest of a checkpoint says, before the next one is written. It can be repeated."""
         publish_files(outputs)
         self._send(outputs, version)
         prepared = [output for output in outputs if output.committable is not None]
@@ -217,8 +220,8 @@ class Outputs:
                 place.sent = send(place.sink, files, self._owner, version, self._guard, last=self._once)
             elif any(file.pending and os.path.exists(file.pending) for file in files):
                 raise ConfigurationError(
-                    f"Records of version {version} wait in {target!r} to be sent, and the program no longer has a sink "
-                    "that sends them. Run it once with that sink, which sends them first."
+                    f"Records of checkpoint {version} wait in {target!r} to be sent, and the program no longer has a "
+                    "sink that sends them. Run it once with that sink, which sends them first."
                 )
             else:
                 total = (files[0].at or 0) + sum(file.size or 0 for file in files)
@@ -231,7 +234,12 @@ class Outputs:
         if end is None:
             self._leave(operator_id, outputs, version)
         elif isinstance(end.sink, FrameSink):
-            self._write(self._tables[end.sink.number], [output.pending for output in outputs], version)
+            assert self._write_table is not None, "a program with tables runs on Spark"
+            table, files = self._tables[end.sink.number], [output.pending for output in outputs]
+            storage = storage_of(files[0])
+            if all(storage.size(path) is not None for path in files):  # else it was written, and its files are going
+                self._write_table(table, files, version, self._owner)
+            storage.delete(files)
         else:
             _commit(end.sink, end.name, outputs, version, self._job.folder_id or "")
 
@@ -239,14 +247,6 @@ class Outputs:
         for place in self._places.values():
             if place.sink.sends:
                 place.sink.send([], self._owner, version, place.sent, self._guard)
-
-    def _write(self, table: Table, files: list[str], version: int) -> None:
-        """Write a step's rows of a table, unless that has come to its end before: then their files are going."""
-        assert self._write_table is not None, "a program with tables runs on Spark"
-        storage = storage_of(files[0])
-        if all(storage.size(path) is not None for path in files):
-            self._write_table(table, files, version, self._owner)
-        storage.delete(files)
 
     def _leave(self, operator_id: str, outputs: Sequence[Output], version: int) -> None:
         """Leave behind, if that is allowed, what a sink has prepared that the program no longer has."""
@@ -257,8 +257,8 @@ class Outputs:
                 "behind, set execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state)."
             )
         LOG.warning(
-            "What the sink with the operator ID %s has prepared for version %d is left behind: it is committed only if "
-            "the earlier run has come to that.",
+            "What the sink with the operator ID %s has prepared for checkpoint %d is left behind: it is committed only "
+            "if the earlier run has come to that.",
             operator_id,
             version,
         )
@@ -328,8 +328,7 @@ def _to_send(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
 
 
 def _commit(output: TwoPhaseOutput, name: str, prepared: Sequence[Output], version: int, owner: str) -> None:
-    """Have a sink commit what its subtasks have prepared for a version whose manifest stands. It can be repeated: then
-    the sink is asked again, unless what it prepared waited in files, which go when it has committed."""
+    """Have a sink commit what its subtasks have prepared, and remove the files of that. It can be repeated."""
     files = [part.pending for part in prepared if part.pending]
     storage = storage_of(files[0]) if files else None
     try:
@@ -348,8 +347,8 @@ def _commit(output: TwoPhaseOutput, name: str, prepared: Sequence[Output], versi
             raise
         except Exception as error:
             raise JobExecutionError(
-                f"The sink {name!r} ({type(output.sink).__name__}) could not commit version {version}: "
-                f"{type(error).__name__}: {error}. The version counts: with a checkpoint directory, run the program "
+                f"The sink {name!r} ({type(output.sink).__name__}) could not commit checkpoint {version}: "
+                f"{type(error).__name__}: {error}. It counts: with a checkpoint directory, run the program "
                 "again; commit() is called again with the same, and has to skip what it has done already."
             ) from error
     if storage is not None:

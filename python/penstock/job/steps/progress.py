@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
     from penstock.plan import Execution, ExecutionGraph, Executions, JobGraph
     from penstock.plan.types import ExecutionState
 
-_REMEMBERED = 100
-"""Steps whose times are remembered."""
-_LONG = 1
-"""Seconds in which a task should have done something, or it is said that the job waits for it."""
+_REMEMBERED = 100  # steps whose times are remembered
+_LONG = 1  # seconds in which a task should have done something, or it is said that the job waits for it
 
 
 class Progress:
@@ -47,16 +46,11 @@ class Progress:
         endless: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._deployment = deployment
-        self._control = control
-        self._endless = endless
-        self._clock = clock
-        self._attempts = Attempts(lambda: job_graph().execution_graph())
+        self._control, self._endless, self._clock = control, endless, clock
         self._lock = threading.Lock()
         self._began = clock()
-        self._counts = Counts(clock)
+        self.replanned(deployment, job_graph)
         self._times: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=_REMEMBERED)
-        self._states: dict[tuple[str, int], StateSize] = {}
         self._sources: dict[str, SourceProgress] = {}
         self._version = self._failed = self._since = 0
         self._last = 0.0
@@ -69,8 +63,6 @@ class Progress:
     @property
     def job_id(self) -> str:
         return self._control.job_id.text
-
-    # --- telling ---
 
     def planned(self, version: int, tasks: int) -> None:
         with self._lock:
@@ -99,7 +91,7 @@ class Progress:
             self._deployment = deployment
             self._attempts = Attempts(lambda: job_graph().execution_graph())
             self._counts = Counts(self._clock)
-            self._states = {}
+            self._states: dict[tuple[str, int], StateSize] = {}
 
     def working(self, vertex: int, subtask: int) -> None:
         """A task of this process works, one at a time: it is in a call of the user's until its next sample."""
@@ -146,8 +138,6 @@ class Progress:
             return None
         tasks = ((each.index, each.task_name(subtask)) for each in self._deployment.vertices)
         return next(((vertex, subtask) for vertex, name in tasks if name == task), None)
-
-    # --- asking ---
 
     def executions(self) -> JobExecutions:
         return self._attempts.now()
@@ -227,8 +217,7 @@ class Progress:
 
 
 _WAY: tuple[ExecutionState, ...] = ("CREATED", "SCHEDULED", "DEPLOYING", "RUNNING", "FINISHED")
-ENDED = frozenset(("FINISHED", "CANCELED", "FAILED"))
-"""States that an execution does not leave."""
+ENDED = frozenset(("FINISHED", "CANCELED", "FAILED"))  # states that an execution does not leave
 
 
 class Attempts:
@@ -237,26 +226,29 @@ class Attempts:
     def __init__(self, graph: Callable[[], ExecutionGraph]) -> None:
         self._make = graph
         self._lock = threading.Lock()
-        self._graph: ExecutionGraph | None = None
-        self._live: Executions
-        self._index: dict[int, int] = {}  # of the execution vertex, by job vertex
-        self._sizes: dict[int, int] = {}
-        self._base: dict[tuple[int, int], int] = {}  # attempts before this run of the tasks
+        self._base: dict[Place, int] = {}  # attempts before this run of the tasks
 
-    def _executions(self) -> Executions:
-        if self._graph is None:
-            graph = self._make()
-            self._index = {vertex.job_vertex: vertex.index for vertex in graph.vertices}
-            self._sizes = {vertex.job_vertex: vertex.parallelism for vertex in graph.vertices}
-            self._live = graph.executions()
-            self._graph = graph
-        return self._live
+    @cached_property
+    def _graph(self) -> ExecutionGraph:
+        return self._make()
+
+    @cached_property
+    def _live(self) -> Executions:
+        return self._graph.executions()
+
+    @cached_property
+    def _index(self) -> dict[int, int]:
+        return {vertex.job_vertex: vertex.index for vertex in self._graph.vertices}
+
+    def _subtasks(self) -> Iterator[tuple[int, Place]]:
+        """The execution vertex of each subtask, and its place."""
+        for vertex in self._graph.vertices:
+            yield from ((vertex.index, (vertex.job_vertex, subtask)) for subtask in range(vertex.parallelism))
 
     def seen(self, vertex: int, subtask: int, attempt: int, state: ExecutionState) -> None:
         """A task was seen. What is older than what is known already changes nothing."""
         with self._lock:
-            live = self._executions()
-            at = self._index[vertex]
+            live, at = self._live, self._index[vertex]
             number = attempt + self._base.get((vertex, subtask), 0)
             current = live.current(at, subtask)
             if number < current.attempt:
@@ -266,28 +258,22 @@ class Attempts:
                 current = live.reset(at, subtask)
             _lead(live, at, subtask, state)
 
-    def again(self, failed: tuple[int, int] | None) -> None:
+    def again(self, failed: Place | None) -> None:
         """All tasks run again: the one that failed is FAILED, the others are CANCELED, as when Flink restarts."""
         with self._lock:
-            live = self._executions()
-            for vertex, size in self._sizes.items():
-                for subtask in range(size):
-                    at, place = self._index[vertex], (vertex, subtask)
-                    _end(live, at, subtask, "FAILED" if place == failed else "CANCELED")
-                    self._base[place] = live.reset(at, subtask).attempt
+            for at, place in self._subtasks():
+                _end(self._live, at, place[1], "FAILED" if place == failed else "CANCELED")
+                self._base[place] = self._live.reset(at, place[1]).attempt
 
-    def finish(self, state: ExecutionState, failed: tuple[int, int] | None = None) -> None:
+    def finish(self, state: ExecutionState, failed: Place | None = None) -> None:
         """The job has ended: so have all executions. O(subtasks)."""
         with self._lock:
-            live = self._executions()
-            for vertex, size in self._sizes.items():
-                for subtask in range(size):
-                    _lead(live, self._index[vertex], subtask, "FAILED" if failed == (vertex, subtask) else state)
+            for at, place in self._subtasks():
+                _lead(self._live, at, place[1], "FAILED" if place == failed else state)
 
     def now(self) -> JobExecutions:
         with self._lock:
-            live = self._executions()
-            assert self._graph is not None
+            live = self._live
             return JobExecutions(
                 self._graph,
                 tuple(
@@ -303,8 +289,7 @@ class Attempts:
 
     def current(self, vertex: int, subtask: int) -> Execution:
         with self._lock:
-            live = self._executions()
-            return live.current(self._index[vertex], subtask)
+            return self._live.current(self._index[vertex], subtask)
 
 
 def _lead(live: Executions, at: int, subtask: int, state: ExecutionState) -> None:

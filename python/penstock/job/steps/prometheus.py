@@ -1,7 +1,6 @@
 """An endpoint for Prometheus: what is known of the jobs that this process runs, whenever it is scraped.
 
-Names are Flink's where Flink measures the same (its PrometheusReporter exports every number as a gauge, without a
-suffix, and so do we); what only Penstock has begins with ``penstock_``. ``docs/operations.md`` lists them.
+Names are Flink's where Flink measures the same; others begin with ``penstock_``. ``docs/operations.md`` lists them.
 """
 
 from __future__ import annotations
@@ -25,11 +24,9 @@ from penstock.metrics.running import NO_WATERMARK, RunningMetrics, RunningOperat
 _OPERATOR, _TASK, _JOB = "flink_taskmanager_job_task_operator_", "flink_taskmanager_job_task_", "flink_jobmanager_job_"
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_]")
 Labels = tuple[tuple[str, str], ...]
-Sample = tuple[str, str, Labels, float]
-"""Name, what it is, labels, value."""
+Sample = tuple[str, str, Labels, float]  # name, what it is, labels, value
 
-_Place = tuple[str, tuple[int, int]]
-"""An address, and the first and the last port."""
+_Place = tuple[str, tuple[int, int]]  # an address, and the first and the last port
 
 _LOG = logging.getLogger("penstock")
 _lock = threading.Lock()
@@ -125,7 +122,7 @@ def _of_job(job: Labels, metrics: RunningMetrics) -> Iterator[Sample]:
     step = metrics.step
     yield f"{_JOB}uptime", "Milliseconds since the job was started", job, metrics.seconds * 1000
     yield f"{_JOB}numRestarts", "Steps that failed and ran again", job, metrics.failed_steps
-    yield f"{_JOB}numberOfCompletedCheckpoints", "Versions committed", job, metrics.version
+    yield f"{_JOB}numberOfCompletedCheckpoints", "Checkpoints committed", job, metrics.version
     yield f"{_JOB}lastCheckpointDuration", "Milliseconds of the last checkpoint", job, step.last_ms
     size = sum(each.state.bytes for each in metrics.operators.values())
     yield f"{_JOB}lastCheckpointFullSize", "Bytes of state in the newest checkpoint", job, size

@@ -1,8 +1,6 @@
-"""A run at the parallelism that is offered: at its start, when it begins again after a failure, and between two steps
-when there have been more or fewer cores for a while.
+"""A run at the parallelism that is offered: at its start, after a failure, and when the cores have changed for a while.
 
-Between, the job leaves its folder and comes back with other tasks, as if it had been stopped and run again. So it does
-only with a checkpoint directory of its own: each time all state is read, and written again.
+Then the job leaves its checkpoint directory, and comes back with other tasks: all state is read and written again.
 """
 
 from __future__ import annotations
@@ -18,8 +16,7 @@ from penstock.job.deployment import Deployment
 LOG = logging.getLogger("penstock")
 REFUSALS = (ConfigurationError, InvalidProgramError, PlanError, UnsupportedError)
 """By which a job cannot be at a parallelism; what else goes wrong is no matter of that."""
-LOOK = 10.0
-"""Seconds between two looks at the cores; an offer counts that is the same in two of them."""
+LOOK = 10.0  # seconds between two looks at the cores; an offer counts that is the same in two of them
 
 
 class Scaling:

@@ -1,7 +1,6 @@
 """Savepoints of a job that runs: taken between two steps of checkpoints that stand, and copied beside the next ones.
 
-The version is held meanwhile, so that no clean-up takes its files. Who stops the job with a savepoint waits for it, and
-the job continues if it cannot be taken. To be drained, the job gets steps in which its sources end.
+The version is held meanwhile. Who stops the job with a savepoint waits for it; the job continues if it cannot be taken.
 """
 
 from __future__ import annotations

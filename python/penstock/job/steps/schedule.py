@@ -13,8 +13,7 @@ from penstock.job.folder.manifest import StepManifest
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.io.sinks import PublishedSink
 
-NEVER = 1 << 62
-"""Milliseconds between two checkpoints, where only the last step is one."""
+NEVER = 1 << 62  # milliseconds between two checkpoints, where only the last step is one
 _FIRST, _LEAST, _MOST = 5_000, 100, 5_000_000
 
 
@@ -43,9 +42,7 @@ def paced(deployment: Deployment) -> Settings:
     make thousands of tiny files; so it has an interval of its own."""
     settings = deployment.job.settings
     adds = any(isinstance(end.sink, PublishedSink) and end.sink.adds and not end.sink.sends for end in deployment.ends)
-    if settings.checkpoint_interval is not None:
-        return settings
-    if not adds:
+    if settings.checkpoint_interval is not None or not adds:
         return settings
     return replace(settings, checkpoint_interval=settings.file_commits or None)
 

@@ -1,17 +1,16 @@
 """What the sources of a program read in a step: asked on the driver, and said to each subtask.
 
-A source of splits says what there is. Its splits are dealt out: those that are there all the time, as the partitions of
-a topic are, to the subtask that has least of them; others, as files, to whoever has nothing left. A split stays with
-its subtask until it is over. A source without splits has one in each subtask, whose position is its own affair.
+Splits that are there all the time, as a topic's partitions are, are dealt out to the subtask with the fewest of them,
+others, as files, to one with nothing left. A source without splits has one in each subtask.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError, PenstockError
@@ -22,8 +21,7 @@ from penstock.runtime.io.splits import LostSplitsError, Source, Split, SplitSour
 from penstock.runtime.operators.source_reader import OWN, everything
 
 LOG = logging.getLogger("penstock")
-MOST_SPLITS = 64
-"""Splits that a subtask is given for a step."""
+MOST_SPLITS = 64  # splits that a subtask is given for a step
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,7 @@ class SourcePlan:
         self.just_over += ended
 
     def stepped(self) -> None:
-        """What has been read is worked off, whether the step is a checkpoint or not. One that fails before the next
-        checkpoint is forgotten with this object."""
+        """What has been read is worked off, whether the step is a checkpoint or not."""
 
     def committed(self) -> None:
         self.just_over = []
@@ -83,14 +80,8 @@ class SourcePlan:
     def close(self) -> None: ...
 
 
-class PlanFrame(Protocol):
-    """Makes the plan of a source that reads a DataFrame."""
-
-    def __call__(
-        self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], *, once: bool
-    ) -> SourcePlan:
-        """Arguments as those of :func:`plan_of`."""
-        ...
+PlanFrame = Callable[..., SourcePlan]
+"""Makes the plan of a source that reads a DataFrame, of its vertex, positions, ended splits, and ``once``."""
 
 
 class OwnPlan(SourcePlan):
@@ -178,9 +169,8 @@ class SplitPlan(SourcePlan):
     def _warn_of_idle(self, reading: int) -> None:
         self._warns_of_idle = False
         LOG.warning(
-            "Source %r has %d subtasks, and partitions for %d of them. The others count as idle here, so event time "
-            "goes on; in PyFlink they hold all watermarks back, unless the strategy has with_idleness(). "
-            "set_parallelism(%d) on the source gives the same in both. See docs/limits.md.",
+            "Source %r has %d subtasks, and partitions for %d of them. The others count as idle here; in PyFlink they "
+            "hold all watermarks back without with_idleness(). With set_parallelism(%d) both do the same.",
             self.operator.name,
             self.vertex.parallelism,
             reading,
@@ -274,8 +264,7 @@ class SplitPlan(SourcePlan):
         except Exception as error:
             raise InvalidProgramError(
                 f"The source {type(self.source).__name__} (operator {self.operator.name!r}) could not say what there "
-                f"is to read: its {what}() raised {type(error).__name__}: {error}. It runs on the driver, before each "
-                "step."
+                f"is to read: its {what}() raised {type(error).__name__}: {error}. It runs on the driver."
             ) from error
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:
@@ -292,9 +281,8 @@ class SplitPlan(SourcePlan):
             return
         self._stuck[name] = position, end
         LOG.warning(
-            "Source %r: of the split %r nothing could be read from position %r on, though it ends at %r: it has become "
-            "shorter than what was read of it, or read() stops before the end that splits() says. It is not read again "
-            "before it has another end.",
+            "Source %r: of the split %r nothing could be read from position %r on, though it ends at %r: it was cut, "
+            "or read() stops before the end that splits() says. It is not read again before it has another end.",
             self.operator.name,
             name,
             position,

@@ -12,8 +12,7 @@ from penstock.metrics.running import SourceProgress, StateSize
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.task.task import Task
 
-_BEAT = 0.25
-"""Seconds between two looks at what a task has counted."""
+_BEAT = 0.25  # seconds between two looks at what a task has counted
 _STRIDE = 0.1
 """Seconds that a task may work between two moments in which it can be looked at; if it does longer, there are more of
 them."""

@@ -33,8 +33,7 @@ from penstock.runtime.config.tasks import VertexConfig
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
-Place = tuple[int, int]
-"""A vertex, by index, and a subtask."""
+Place = tuple[int, int]  # A vertex, by index, and a subtask
 _NUMBERS = [each.name for each in fields(SubtaskMetrics) if each.name not in ("operator_id", "name", "user")]
 
 
@@ -74,19 +73,16 @@ class Version:
         for vertex in deployment.vertices:
             tasks = self.manifest.tasks.get(key_of(vertex), ())
             for subtask in range(vertex.parallelism):
-                self._take(vertex, subtask, tasks[subtask] if subtask < len(tasks) else TaskState())
-
-    def _take(self, vertex: VertexConfig, subtask: int, task: TaskState) -> None:
-        place = vertex.index, subtask
-        volatile, rows = decode_value(task.volatile) if task.volatile else (b"", ())
-        self._tasks[place] = volatile, tuple(map(Row._make, rows))
-        if task.finished:
-            self.finished.add(place)
-        self._totals[place] = tuple(self._total(each.operator_id, each.name, subtask) for each in vertex.operators)
-
-    def _total(self, operator_id: str, name: str, subtask: int) -> SubtaskMetrics | None:
-        known = self.manifest.counters.get(operator_id, ())
-        return _decoded(operator_id, name, known[subtask]) if subtask < len(known) else None
+                place, task = (vertex.index, subtask), tasks[subtask] if subtask < len(tasks) else TaskState()
+                volatile, rows = decode_value(task.volatile) if task.volatile else (b"", ())
+                self._tasks[place] = volatile, tuple(map(Row._make, rows))
+                if task.finished:
+                    self.finished.add(place)
+                counters = [self.manifest.counters.get(each.operator_id, ()) for each in vertex.operators]
+                self._totals[place] = tuple(
+                    _decoded(each.operator_id, each.name, known[subtask]) if subtask < len(known) else None
+                    for each, known in zip(vertex.operators, counters, strict=True)
+                )
 
     @property
     def number(self) -> int:
