@@ -37,6 +37,8 @@ MOVED = {
 """Where the names of a module are now."""
 
 PICKLED = {
+    "penstock.datastream.connectors.file_sink": "penstock.datastream.connectors.file_system",
+    "penstock.datastream.connectors.kafka.serialization": "penstock.datastream.connectors.kafka.sink",
     "penstock.runtime.kafka": "penstock.connectors.kafka",
     "penstock.runtime.io.bulk_sink": "penstock.connectors.files.bulk_sink",
     "penstock.runtime.io.file_sink": "penstock.connectors.files.file_sink",
