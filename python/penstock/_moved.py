@@ -29,6 +29,8 @@ PICKLED = {
     "penstock.common.typesystem.collections": "penstock.common.typesystem.types",
     "penstock.common.typesystem.records": "penstock.common.typesystem.types",
     "penstock.common.typesystem.scalars": "penstock.common.typesystem.types",
+    "penstock.datastream.connectors.file_sink": "penstock.datastream.connectors.file_system",
+    "penstock.datastream.connectors.kafka.serialization": "penstock.datastream.connectors.kafka.sink",
     "penstock.runtime.kafka": "penstock.connectors.kafka",
     "penstock.runtime.io.bulk_sink": "penstock.connectors.files.file_sink",
     "penstock.runtime.io.file_sink": "penstock.connectors.files.file_sink",

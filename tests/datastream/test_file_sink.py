@@ -78,7 +78,7 @@ def test_on_checkpoint_there_is_one_part(tmp_path):
 def test_prefix_and_suffix(tmp_path):
     names = OutputFileConfig.builder().with_part_prefix("numbers").with_part_suffix(".txt").build()
     assert (names.get_part_prefix(), names.get_part_suffix()) == ("numbers", ".txt")
-    assert repr(OutputFileConfig.builder().build()) == "OutputFileConfig('part', '')"
+    assert repr(OutputFileConfig.builder().build()) == "OutputFileConfig(part_prefix='part', part_suffix='')"
     env = environment(2)
     sink = to(tmp_path).with_output_file_config(names).with_bucket_check_interval(1000).disable_compact().build()
     numbers(env).sink_to(sink)
@@ -193,7 +193,7 @@ def test_a_failed_job_leaves_no_folder_that_it_has_made(tmp_path):
 
 
 def test_a_rolling_policy_of_one_s_own_is_refused():
-    with pytest.raises(UnsupportedError, match=r"RollingPolicy\(part_size=3\).*files are rolled by size and time only"):
+    with pytest.raises(UnsupportedError, match=r"RollingPolicy\(part_size=3,.*files are rolled by size and time only"):
         to("out").with_rolling_policy(RollingPolicy(3))
 
 

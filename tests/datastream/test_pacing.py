@@ -119,7 +119,7 @@ def test_without_a_limit_and_with_an_end_splits_are_ranges():
     [
         (lambda: RateLimiterStrategy.per_second(0), "per_second.0.: a rate is above 0"),
         (lambda: RateLimiterStrategy.per_second("1"), "per_second.. was given '1'"),
-        (lambda: RateLimiterStrategy.per_checkpoint(0), "give 1 or more"),
+        (lambda: RateLimiterStrategy.per_checkpoint(0), "Give 1 or more"),
         (lambda: DataGeneratorSource(str, None, None, 5), "DataGeneratorSource.*5"),
         (lambda: NumberSequenceSource(1, 2, "fast"), "NumberSequenceSource.*'fast'"),
     ],

@@ -117,7 +117,7 @@ def test_wrong_arguments_are_refused() -> None:
     for call, said in (
         (
             lambda: jdbc.JdbcConnectionOptions.JdbcConnectionOptionsBuilder().build(),
-            r"with_url\(…\) has not been called",
+            r"the URL is missing. Call with_url\(…\)",
         ),
         (lambda: jdbc.JdbcExecutionOptions.builder().with_batch_size("many"), "with_batch_size"),
         (lambda: pulsar.PulsarSource.builder().set_config("key"), r"set_config\(\) takes \(key, value\).*'value'"),

@@ -31,14 +31,8 @@ from penstock.connectors.formats.parquet import (
     ParquetColumnarRowInputFormat,
     ParquetWriterFactory,
 )
-from penstock.datastream.input_formats import (
-    FileInputFormat,
-    FileProcessingMode,
-    InputFormat,
-    OutputFormat,
-    Source,
-    TextInputFormat,
-)
+from penstock.datastream import input_formats
+from penstock.datastream.input_formats import *
 
 __all__ = [
     "AvroBulkWriters",
@@ -54,21 +48,16 @@ __all__ = [
     "CsvSchema",
     "CsvSchemaBuilder",
     "CsvWriterFactory",
-    "FileInputFormat",
-    "FileProcessingMode",
     "GenericRecordAvroTypeInfo",
-    "InputFormat",
     "JsonLinesEncoder",
     "JsonReaderFormat",
     "OrcBulkWriters",
     "OrcWriterFactory",
-    "OutputFormat",
     "ParquetBulkWriters",
     "ParquetColumnarRowInputFormat",
     "ParquetWriterFactory",
-    "Source",
-    "TextInputFormat",
 ]
+__all__ += input_formats.__all__
 
 for _format in (avro, csv, json, orc, parquet):  # penstock.datastream.formats.csv is where PyFlink has it
     sys.modules[f"{__name__}.{_format.__name__.rpartition('.')[2]}"] = _format

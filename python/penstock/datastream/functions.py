@@ -1,10 +1,8 @@
 """Base classes of user functions, with PyFlink's names.
 
-Wherever the API takes a function, a plain callable does as well; a class adds ``open`` and ``close``. The runtime
-calls, per subtask: ``open(runtime_context)`` once, the method for every record, ``close()`` once. Functions travel to
-the executors by cloudpickle, so open files and connections belong into ``open``.
-
-Source of the names: ``pyflink.datastream.functions``.
+Wherever the API takes a function, a plain callable does as well; a class adds ``open`` and ``close``, called once per
+subtask, before and after its records. Functions travel to the executors by cloudpickle, so open files and connections
+belong into ``open``.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from penstock.common import checks, contexts
 from penstock.common.async_retry import AsyncRetryPredicate as AsyncRetryPredicate
 from penstock.common.async_retry import AsyncRetryStrategy as AsyncRetryStrategy
-from penstock.common.callables import hook, is_rich
+from penstock.common.callables import hook
 from penstock.common.contexts import KeyedStateStore as KeyedStateStore  # PyFlink has these here
 from penstock.common.contexts import RuntimeContext as RuntimeContext
 from penstock.common.functions.output_tag import OutputTag
@@ -58,7 +56,6 @@ __all__ = [
     "SinkFunction",
     "SourceFunction",
     "WindowFunction",
-    "is_rich",
 ]
 
 T = TypeVar("T")
@@ -72,9 +69,9 @@ KEY_co = TypeVar("KEY_co", covariant=True)
 W = TypeVar("W", contravariant=True)
 
 SideOutput = tuple[OutputTag[object], object]
-"""What a function yields to a side output: ``yield tag, value``."""
+"""A record for a side output: ``yield tag, value``."""
 Results = Iterable[OUT | SideOutput] | None
-"""What a process function returns: a generator, or an iterable; None is nothing."""
+"""The results of a process function: a generator, or an iterable; None is nothing."""
 
 
 class Function(ABC):
@@ -400,7 +397,7 @@ class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
 
     @abstractmethod
     def co_group(self, first: list[IN1], second: list[IN2], /) -> Iterable[OUT]:
-        """The records to emit for two groups, of which one may be empty."""
+        """The records to emit for two groups; one may be empty."""
 
 
 class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):

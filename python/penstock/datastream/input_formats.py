@@ -1,6 +1,5 @@
-"""Input and output formats of Flink's older interfaces, as far as plans need them. A program that uses one can be
-planned, and runs if a file format defines how it is read. Sources that run are in
-:mod:`penstock.datastream.connectors`."""
+"""Input and output formats of Flink's older interfaces. A program that uses one can be planned, and runs if a file
+format defines how it is read. Sources that run are in :mod:`penstock.datastream.connectors`."""
 
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ from penstock.runtime.io.file_format import FileInputFormat, InputFormat
 from penstock.runtime.io.splits import Source
 
 __all__ = [
-    "AddedSource",
     "FileInputFormat",
     "FileProcessingMode",
     "InputFormat",

@@ -1,5 +1,4 @@
-"""Schemas between records and bytes under PyFlink's names (``pyflink.datastream.formats``), defined in
-:mod:`penstock.connectors.schemas`."""
+"""Schemas between records and bytes under PyFlink's names, defined in :mod:`penstock.connectors.schemas`."""
 
 from __future__ import annotations
 

@@ -30,18 +30,14 @@ class Sink(ABC, Generic[T]):
         return super().__new__(cls)
 
     def check(self, record_type: TypeInformation[object] | None) -> None:
-        """Refuse records of a type that the sink cannot write.
-
-        Args:
-            record_type: of the stream, None for undeclared.
-        """
+        """Refuse records of a type that the sink cannot write; None is undeclared."""
 
     @abstractmethod
     def runtime(self) -> BuiltinSink:
         """The part of the sink that tasks run."""
 
     def runtime_for(self, record_type: TypeInformation[object] | None) -> BuiltinSink:
-        """What tasks run for records of a type, which is checked."""
+        """The part that tasks run for records of a type, which is checked."""
         self.check(record_type)
         return self.runtime()
 
@@ -61,11 +57,8 @@ class TwoPhaseCommitSink(Sink[T], Generic[T, C]):
     from :meth:`prepare` what is to become visible: a *committable*, such as the name of a file or an upload. Once the
     step counts, the driver calls :meth:`commit` with those of all subtasks. If the driver dies in between, it calls it
     after a restart, perhaps a second time: ``owner`` and the version identify a commit, so that the sink can find out
-    whether it has been done.
-
-    Attributes:
-        owner: on the driver, in :meth:`commit` and :meth:`recover`: the id of the checkpoint directory, the same
-            for all runs with it; empty for a job that is one step and has no such folder.
+    whether it has been done. ``owner`` is, on the driver, the id of the checkpoint directory, the same for all runs
+    with it; empty for a job that is one step and has none.
 
     Source of the semantics: ``TwoPhaseCommitSinkFunction`` (Flink 1.20), without its transactions.
     """
@@ -81,24 +74,15 @@ class TwoPhaseCommitSink(Sink[T], Generic[T, C]):
 
     @abstractmethod
     def prepare(self, version: int) -> C | None:
-        """In a task, at the end of a step: make durable what has been written since the last step.
-
-        Args:
-            version: that the step will make, if it counts. If it does not, another attempt is given the same.
-
-        Returns:
-            What :meth:`commit` needs, to be pickled; None for nothing.
-        """
+        """In a task, at the end of a step, which will make this version, if it counts: make durable what has been
+        written since the last step, and return the committable, to be pickled, or None. If the step does not count,
+        another attempt is given the same version."""
 
     @abstractmethod
     def commit(self, committables: Sequence[C], version: int) -> None:
-        """On the driver, once a step counts: make visible what its subtasks have prepared. A repeated call with the
-        same arguments must have no further effect. If it raises, the job ends; the next run calls it again.
-
-        Args:
-            committables: of all subtasks, in order. Not called if there are none.
-            version: that the step has made; versions rise, with gaps.
-        """
+        """On the driver, once a step counts: make visible what its subtasks have prepared, in order; not called if
+        nothing was. A repeated call with the same arguments must have no further effect. Versions rise, with gaps. If
+        it raises, the job ends; the next run calls it again."""
 
     def recover(self, version: int) -> None:
         """On the driver, before a run starts or resumes: data prepared for later versions, and not committed, never

@@ -1,26 +1,16 @@
 """Resources of operators and slots."""
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
 
 from penstock.common import checks
-from penstock.common.checks import illegal_argument
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec:
-    """Resources of one subtask.
-
-    Attributes:
-        cpu: cores, a positive number.
-        heap_mb: task heap memory in MiB.
-        off_heap_mb: task off-heap memory in MiB.
-        managed_mb: managed memory in MiB.
-
-    Raises:
-        InvalidProgramError: a negative amount (Flink: IllegalArgumentException).
-    """
+    """Resources of one subtask: CPU cores, and MiB of task heap, task off-heap and managed memory; none negative."""
 
     cpu: float
     heap_mb: int
@@ -29,7 +19,7 @@ class ResourceSpec:
 
     def __post_init__(self) -> None:
         if min(self.cpu, self.heap_mb, self.off_heap_mb, self.managed_mb) < 0:
-            illegal_argument(f"{self} has a negative amount. Every amount is 0 or more.")
+            checks.illegal_argument(f"{self} has a negative amount. Every amount is 0 or more.")
 
     def fits(self, other: ResourceSpec) -> bool:
         """Whether this asks for no more than ``other`` in every respect."""
@@ -40,20 +30,9 @@ class ResourceSpec:
         return (float(self.cpu), self.heap_mb, self.off_heap_mb, self.managed_mb)
 
 
-# pyright: reportUnnecessaryIsInstance=false
-
-
 @dataclass(frozen=True, order=True)
 class MemorySize:
-    """An amount of memory.
-
-    Attributes:
-        bytes_size: 0 or more bytes.
-        j_memory_size: another amount to take instead, in PyFlink's spelling.
-
-    Raises:
-        InvalidProgramError: less (Flink: IllegalArgumentException).
-    """
+    """An amount of memory, 0 or more bytes; ``j_memory_size``, PyFlink's, is another amount to take instead."""
 
     bytes_size: int = -1
     j_memory_size: InitVar[MemorySize | None] = None
@@ -62,9 +41,7 @@ class MemorySize:
         if j_memory_size is not None:
             object.__setattr__(self, "bytes_size", j_memory_size.bytes_size)
         if checks.integer(self.bytes_size, "MemorySize", "number of bytes") < 0:
-            checks.illegal_argument(
-                f"MemorySize({self.bytes_size}): an amount cannot be negative. Give 0 or more bytes."
-            )
+            checks.illegal_argument(f"MemorySize({self.bytes_size}): it cannot be negative. Give 0 or more bytes.")
 
     @staticmethod
     def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
@@ -97,16 +74,8 @@ class MemorySize:
 
 @dataclass(frozen=True)
 class SlotSharingGroup:
-    """A group, made by :meth:`builder`. Two of equal name and needs are equal.
-
-    Attributes:
-        name: of the group.
-        cpu_cores: what a slot of it needs; None where nothing is said. So are the others.
-        task_heap_memory: for user code.
-        task_off_heap_memory: outside of the heap.
-        managed_memory: for state and sorting.
-        external_resources: amounts by name, such as ``gpu``.
-    """
+    """A group, made by :meth:`builder`, with what a slot of it needs: CPU cores, memory, and amounts by name, such as
+    ``gpu``; None where nothing is said. Two of equal name and needs are equal."""
 
     name: str
     cpu_cores: float | None = None
@@ -117,11 +86,7 @@ class SlotSharingGroup:
 
     @staticmethod
     def builder(name: str) -> Builder:
-        """Begin a group.
-
-        Args:
-            name: of the group.
-        """
+        """Begin a group."""
         return Builder(name)
 
     @property
@@ -156,11 +121,7 @@ class SlotSharingGroup:
 
 @dataclass
 class Builder:
-    """Makes a SlotSharingGroup; every method but the last returns the builder itself.
-
-    Attributes:
-        name: of the group.
-    """
+    """Makes a SlotSharingGroup. Methods change it and return it."""
 
     name: str
     _cpu_cores: float | None = None
@@ -214,15 +175,9 @@ class Builder:
         return self
 
     def build(self) -> SlotSharingGroup:
-        """The group.
-
-        Raises:
-            InvalidProgramError: something is said of its needs, but not both cores and heap memory (Flink:
-                IllegalArgumentException).
-        """
-        group = SlotSharingGroup(
-            self.name, self._cpu_cores, external_resources=tuple(self._others.items()), **self._sizes
-        )
+        """The group. If something is said of its needs, both cores and heap memory must be."""
+        others = tuple(self._others.items())
+        group = SlotSharingGroup(self.name, self._cpu_cores, external_resources=others, **self._sizes)
         if group.needs and (group.cpu_cores is None or group.task_heap_memory is None):
             checks.illegal_argument(
                 f"The slot sharing group {self.name!r} specifies resources, but not both cores and heap memory. "

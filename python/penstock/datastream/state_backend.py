@@ -1,18 +1,16 @@
 """State backends. Here RocksDB's backends keep state beyond memory (``penstock.state.backend``), the others in memory;
-all other settings are only stored.
-
-Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x.
-"""
+all other settings are only stored. Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from penstock.common import checks
 
-_Self = TypeVar("_Self", bound="_RocksDB")
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class PredefinedOptions(Enum):
@@ -109,8 +107,7 @@ class MemoryStateBackend(InMemory, _Snapshots, StateBackend):
 
 
 class FsStateBackend(InFiles, _Snapshots, StateBackend):
-    """State in memory, checkpoints in files (1.x): the first folder is theirs, the second that of savepoints. State of
-    fewer bytes than the threshold goes with the metadata."""
+    """State in memory, checkpoints in files (1.x). State of fewer bytes than the threshold goes with the metadata."""
 
     def __init__(
         self,
@@ -148,7 +145,7 @@ class _RocksDB(StateBackend):
         """As given; False at first."""
         return self._incremental
 
-    def set_db_storage_paths(self: _Self, *paths: str) -> _Self:
+    def set_db_storage_paths(self, *paths: str) -> Self:
         """Keep local folders."""
         self._paths = [checks.text(path, "set_db_storage_paths", "path") for path in paths]
         return self
@@ -157,7 +154,7 @@ class _RocksDB(StateBackend):
         """Their paths, without scheme and host, as Flink gives them back; none at first."""
         return [urlsplit(path).path.rstrip("/") or "/" for path in self._paths]
 
-    def set_predefined_options(self: _Self, options: PredefinedOptions) -> _Self:
+    def set_predefined_options(self, options: PredefinedOptions) -> Self:
         """Keep settings for a kind of disk."""
         hint = "Use PredefinedOptions.DEFAULT, say."
         self._predefined = checks.instance(options, "set_predefined_options", PredefinedOptions, hint)
@@ -167,7 +164,7 @@ class _RocksDB(StateBackend):
         """As given; DEFAULT at first."""
         return self._predefined
 
-    def set_options(self: _Self, options_factory_class_name: str) -> _Self:
+    def set_options(self, options_factory_class_name: str) -> Self:
         """Keep the name of a Java class that makes settings."""
         self._options = checks.text(options_factory_class_name, "set_options", "name of a class")
         return self
@@ -176,14 +173,10 @@ class _RocksDB(StateBackend):
         """As given; None at first."""
         return self._options
 
-    def set_number_of_transfer_threads(self: _Self, number_of_transfering_threads: int) -> _Self:
+    def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> Self:
         """Keep a number of threads, 1 or more."""
-        number = checks.integer(number_of_transfering_threads, "set_number_of_transfer_threads", "number of threads")
-        if number < 1:
-            checks.illegal_argument(
-                f"set_number_of_transfer_threads({number}): at least one thread is needed. Give 1 or more."
-            )
-        self._threads = number
+        call, number = "set_number_of_transfer_threads", number_of_transfering_threads
+        self._threads = checks.positive(number, call, "number of threads")
         return self
 
     def get_number_of_transfer_threads(self) -> int:

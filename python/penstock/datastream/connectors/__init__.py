@@ -1,113 +1,42 @@
-"""Connectors under PyFlink's names: the sources and sinks of a program. Their implementation is in
-:mod:`penstock.connectors`.
-
-A custom source is a subclass of :class:`Source`.
-"""
+"""Connectors under PyFlink's names: the sources and sinks of a program, implemented in :mod:`penstock.connectors`. A
+custom source is a subclass of :class:`Source`."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-from penstock.datastream.connectors.base import DeliveryGuarantee, Sink, StreamTransformer, SupportsPreprocessing
+from penstock.datastream.connectors import file_system, kafka
+from penstock.datastream.connectors.base import Sink, StreamTransformer, SupportsPreprocessing
 from penstock.datastream.connectors.datagen import DataGeneratorSource, NumberSequenceSource, RateLimiterStrategy
-from penstock.datastream.connectors.file_system import (
-    BucketAssigner,
-    BulkFormat,
-    BulkFormatBuilder,
-    DefaultBulkFormatBuilder,
-    DefaultRollingPolicy,
-    DefaultRowFormatBuilder,
-    FileEnumeratorProvider,
-    FileSink,
-    FileSource,
-    FileSourceBuilder,
-    FileSplitAssignerProvider,
-    OnCheckpointRollingPolicy,
-    OutputFileConfig,
-    RollingPolicy,
-    RowFormatBuilder,
-    StreamFormat,
-    StreamingFileSink,
-)
+from penstock.datastream.connectors.file_system import *
 from penstock.datastream.connectors.hybrid_source import HybridSource, HybridSourceBuilder
 from penstock.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
-from penstock.datastream.connectors.kafka import (
-    FlinkKafkaConsumer,
-    FlinkKafkaConsumerBase,
-    FlinkKafkaProducer,
-    FlinkKafkaProducerBase,
-    KafkaOffsetResetStrategy,
-    KafkaOffsetsInitializer,
-    KafkaRecord,
-    KafkaRecordDeserializationSchema,
-    KafkaRecordSerializationSchema,
-    KafkaRecordSerializationSchemaBuilder,
-    KafkaSink,
-    KafkaSinkBuilder,
-    KafkaSource,
-    KafkaSourceBuilder,
-    KafkaTopicPartition,
-    KafkaTopicSelector,
-    Semantic,
-)
+from penstock.datastream.connectors.kafka import *
 from penstock.datastream.connectors.spark import SparkSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.splits import Records, Source, Split
 
 __all__ = [
-    "BucketAssigner",
-    "BulkFormat",
-    "BulkFormatBuilder",
     "DataGeneratorSource",
-    "DefaultBulkFormatBuilder",
-    "DefaultRollingPolicy",
-    "DefaultRowFormatBuilder",
-    "DeliveryGuarantee",
-    "FileEnumeratorProvider",
-    "FileSink",
-    "FileSource",
-    "FileSourceBuilder",
-    "FileSplitAssignerProvider",
-    "FlinkKafkaConsumer",
-    "FlinkKafkaConsumerBase",
-    "FlinkKafkaProducer",
-    "FlinkKafkaProducerBase",
     "HybridSource",
     "HybridSourceBuilder",
     "JdbcConnectionOptions",
     "JdbcExecutionOptions",
     "JdbcSink",
-    "KafkaOffsetResetStrategy",
-    "KafkaOffsetsInitializer",
-    "KafkaRecord",
-    "KafkaRecordDeserializationSchema",
-    "KafkaRecordSerializationSchema",
-    "KafkaRecordSerializationSchemaBuilder",
-    "KafkaSink",
-    "KafkaSinkBuilder",
-    "KafkaSource",
-    "KafkaSourceBuilder",
-    "KafkaTopicPartition",
-    "KafkaTopicSelector",
     "NumberSequenceSource",
-    "OnCheckpointRollingPolicy",
-    "OutputFileConfig",
     "RateLimiterStrategy",
     "Records",
-    "RollingPolicy",
-    "RowFormatBuilder",
-    "Semantic",
     "Sink",
     "Source",
     "SparkSink",
     "Split",
-    "StreamFormat",
     "StreamTransformer",
-    "StreamingFileSink",
     "SupportsPreprocessing",
     "TwoPhaseCommitSink",
 ]
+__all__ += file_system.__all__
+__all__ += kafka.__all__
 
 _PLANNED = ("Cassandra", "DynamicKafka", "Elasticsearch", "FlinkKinesis", "Kinesis", "Pulsar", "RMQ")
 """Prefixes of the connectors that can be planned but not run."""

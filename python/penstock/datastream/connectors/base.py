@@ -28,11 +28,7 @@ class StreamTransformer(ABC):
 
     @abstractmethod
     def apply(self, ds: Any) -> Any:
-        """The stream to write.
-
-        Args:
-            ds: the stream that is given to ``sink_to``.
-        """
+        """The stream to write, of the one that is given to ``sink_to``."""
 
 
 class SupportsPreprocessing(ABC):

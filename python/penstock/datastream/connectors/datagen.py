@@ -1,9 +1,10 @@
 """Sources of generated records, with rate limits (Flink: ``RateLimiterStrategy``).
 
-Before each step the driver determines how many numbers are due: subtasks do not wait, and a step that is repeated reads
-the same numbers. The driver's clock counts; after a restart it begins again at the number reached, so lost time is not
-made up for.
+Before each step the driver determines by its clock how many numbers are due: subtasks do not wait, and a step that is
+repeated reads the same numbers. After a restart it begins at the number reached: lost time is not made up for.
 """
+
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -17,9 +18,6 @@ from penstock.common import TypeInformation, Types, checks
 from penstock.runtime.io.splits import Records, Source, Split
 from penstock.runtime.usercode.functions import bind
 
-# pyright: reportUnnecessaryIsInstance=false
-
-
 T = TypeVar("T", covariant=True)
 
 _BATCH = 2_000
@@ -29,26 +27,14 @@ now = time.monotonic
 
 @dataclass(frozen=True)
 class RateLimiterStrategy:
-    """How many records all subtasks of a source make in a time. Made by its static methods.
-
-    Attributes:
-        second: per second; None for no such limit.
-        step: per checkpoint; None for no such limit.
-    """
+    """How many records all subtasks of a source make per second or per checkpoint. Made by its static methods."""
 
     second: float | None = None
     step: int | None = None
 
     @staticmethod
     def per_second(records_per_second: float) -> RateLimiterStrategy:
-        """A number of records per second of the driver's clock. After a slow step the next one makes more.
-
-        Args:
-            records_per_second: above 0.
-
-        Raises:
-            InvalidProgramError: no such number.
-        """
+        """A number of records above 0 per second of the driver's clock. After a slow step the next one makes more."""
         if isinstance(records_per_second, bool) or not isinstance(records_per_second, int | float):
             checks.refuse(f"per_second() was given {checks.shown(records_per_second)}. Give a number above 0.")
         if not 0 < records_per_second < math.inf:
@@ -57,17 +43,8 @@ class RateLimiterStrategy:
 
     @staticmethod
     def per_checkpoint(records_per_checkpoint: int) -> RateLimiterStrategy:
-        """A number of records between two checkpoints. Without a checkpoint interval each step is a checkpoint.
-
-        Args:
-            records_per_checkpoint: 1 or more.
-
-        Raises:
-            InvalidProgramError: no such number.
-        """
-        if checks.integer(records_per_checkpoint, "per_checkpoint", "number of records") < 1:
-            checks.illegal_argument(f"per_checkpoint({records_per_checkpoint}): give 1 or more records.")
-        return RateLimiterStrategy(step=records_per_checkpoint)
+        """A number of records, 1 or more, between two checkpoints; without a checkpoint interval each step is one."""
+        return RateLimiterStrategy(step=checks.positive(records_per_checkpoint, "per_checkpoint", "number of records"))
 
     @staticmethod
     def no_op() -> RateLimiterStrategy:
@@ -75,18 +52,13 @@ class RateLimiterStrategy:
         return RateLimiterStrategy()
 
 
-def limit_of(strategy: RateLimiterStrategy | None, call: str) -> RateLimiterStrategy | None:
-    """The limit of a source, checked.
-
-    Raises:
-        InvalidProgramError: something else.
-    """
+def _limit(strategy: RateLimiterStrategy | None, call: str) -> RateLimiterStrategy | None:
     hint = "Give RateLimiterStrategy.per_second(1000), say."
     return None if strategy is None else checks.instance(strategy, call, RateLimiterStrategy, hint)
 
 
 class Pace:
-    """The progress of a source, on the driver; a copy begins anew."""
+    """The progress of a source, on the driver; a copy starts from nothing."""
 
     def __init__(self, strategy: RateLimiterStrategy, count: int | None) -> None:
         self.strategy = strategy
@@ -119,11 +91,8 @@ class Pace:
 
 
 class NumbersSource(Source[T], Generic[T]):
-    """Base of sources that make records of 0, 1, 2, …
-
-    A bounded source without a limit has one range per split. Otherwise split ``2/4`` has the numbers 2, 6, 10, … and
-    its positions count them.
-    """
+    """Base of sources that make records of 0, 1, 2, … A bounded source without a limit has one range per split.
+    Otherwise split ``2/4`` has the numbers 2, 6, 10, … and its positions count them."""
 
     def __init__(self, count: int | None, strategy: RateLimiterStrategy | None) -> None:
         self.bounded: bool = count is not None and strategy in (None, RateLimiterStrategy())
@@ -172,10 +141,8 @@ class NumbersSource(Source[T], Generic[T]):
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         if self.bounded:
-            return (Records(self.made(numbers), numbers.stop) for numbers in batches(split))
-        return self._read_woven(split)
-
-    def _read_woven(self, split: Split) -> Iterator[Records[T]]:
+            yield from (Records(self.made(numbers), numbers.stop) for numbers in batches(split))
+            return
         way, ways = map(int, split.id.split("/"))
         end = split.start + _BATCH if split.end is None else split.end
         for numbers in batches(replace(split, end=end)):
@@ -204,15 +171,12 @@ class DataGeneratorSource(NumbersSource[T]):
     """Records that a function makes of 0, 1, …; each number in one subtask.
 
     Args:
-        generator_function: a callable, or an object with ``map``, from the number to the record. It is called in tasks,
-            again when a task is tried again, so it should make the same record of the same number.
-        count: how many records; 0 or more. None makes records without end.
-        type_info: type of the records; None leaves them undeclared.
-        rate_limiter_strategy: how fast; None for as fast as it goes. With a limit the program is read in steps and runs
-            in STREAMING mode, also if it ends.
-
-    Raises:
-        InvalidProgramError: no function, a count below 0, or no RateLimiterStrategy.
+        generator_function: a callable, or an object with ``map``, from the number to the record. It is called again
+            when a task is tried again, so it should make the same record of the same number.
+        count: how many records; None makes records without end.
+        type_info: None leaves the records undeclared.
+        rate_limiter_strategy: None for as fast as it goes. With a limit the program is read in steps and runs in
+            STREAMING mode, also if it ends.
     """
 
     def __init__(
@@ -224,12 +188,9 @@ class DataGeneratorSource(NumbersSource[T]):
     ) -> None:
         checks.function(generator_function, "DataGeneratorSource", "map")
         if count is not None and checks.integer(count, "DataGeneratorSource", "count") < 0:
-            checks.illegal_argument(
-                f"DataGeneratorSource(count={count}): it makes 0 or more records. Give the number of records, or None "
-                "for no end."
-            )
+            checks.illegal_argument(f"DataGeneratorSource(count={count}): give 0 or more records, or None for no end.")
         checks.type_info(type_info, "DataGeneratorSource", "type_info")
-        super().__init__(count, limit_of(rate_limiter_strategy, "DataGeneratorSource"))
+        super().__init__(count, _limit(rate_limiter_strategy, "DataGeneratorSource"))
         self.generator_function: Callable[[int], T] = generator_function
         self.count: int | None = count
         self.produced_type: TypeInformation[object] | None = type_info
@@ -243,18 +204,8 @@ class DataGeneratorSource(NumbersSource[T]):
 
 
 class NumberSequenceSource(NumbersSource[int]):
-    """The integers from ``start`` to ``end``, both included, each subtask a range of them, in order (Flink:
-    ``NumberSequenceSource``).
-
-    Args:
-        start: the first.
-        end: the last.
-        rate_limiter_strategy: how fast; None for as fast as it goes. With a limit the program is read in steps and runs
-            in STREAMING mode, and subtasks take numbers in turn.
-
-    Raises:
-        InvalidProgramError: no integers, or the end lies before the start; no RateLimiterStrategy.
-    """
+    """The integers from ``start`` to ``end``, both included, each subtask a range of them, in order. With a rate limit
+    the program is read in steps and runs in STREAMING mode, and subtasks take numbers in turn."""
 
     produced_type: TypeInformation[object] | None = Types.LONG()
 
@@ -265,7 +216,7 @@ class NumberSequenceSource(NumbersSource[int]):
             checks.illegal_argument(
                 f"NumberSequenceSource({start}, {end}): the start lies behind the end. Swap them; the end is included."
             )
-        super().__init__(end + 1 - start, limit_of(rate_limiter_strategy, "NumberSequenceSource"))
+        super().__init__(end + 1 - start, _limit(rate_limiter_strategy, "NumberSequenceSource"))
 
     def __repr__(self) -> str:
         return f"NumberSequenceSource({self.start}, {self.end})"

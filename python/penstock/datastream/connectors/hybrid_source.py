@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
@@ -46,42 +46,43 @@ class HybridSource(Source[Any]):
 
     @staticmethod
     def builder(first_source: Source[Any]) -> HybridSourceBuilder:
-        """Settings of a source before it is made.
-
-        Args:
-            first_source: what is read first.
-        """
+        """Settings of a source before it is made; ``first_source`` is read first."""
         return HybridSourceBuilder(checks.instance(first_source, "HybridSource.builder", Source, _HINT))
 
     def readable(self) -> bool:
         return all(source.readable() for source in self.sources)
 
     def splits(self, parallelism: int) -> list[Split]:
+        listed = [source.splits(parallelism) for source in self.sources]
+        return [split for index, splits in enumerate(listed) for split in self._own(index, splits)]
+
+    def _own(self, index: int, splits: Iterable[Split]) -> list[Split]:
+        """Splits of one of the sources as those of this one."""
+        bounded = self.sources[index].bounded
         return [
-            _split(index, split, finite=source.bounded or split.finite)
-            for index, source in enumerate(self.sources)
-            for split in source.splits(parallelism)
+            HybridSplit(
+                f"{index}-{split.id}", split.start, split.end, split.weight, bounded or split.finite, index, split
+            )
+            for split in splits
         ]
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
-        """The unread splits of the first source that is not finished. Bounded sources list their splits once per
-        run."""
+        """The unread splits of the first source that is not finished. Bounded sources list them once per run."""
         for index, source in enumerate(self.sources):
             splits = self._pending(index, source, parallelism, positions, over)
             if splits or not source.bounded:
                 self._at_last = index == len(self.sources) - 1
-                return [_split(index, split, finite=source.bounded or split.finite) for split in splits]
+                return self._own(index, splits)
         return []
 
     def available(
         self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
     ) -> Sequence[Split]:
         self._at_last = True
-        return [
-            _split(index, split, finite=source.bounded or split.finite)
-            for index, source in enumerate(self.sources)
-            for split in self._pending(index, source, parallelism, positions, over, all=True)
-        ]
+        splits: list[Split] = []
+        for index, source in enumerate(self.sources):
+            splits += self._own(index, self._pending(index, source, parallelism, positions, over, all=True))
+        return splits
 
     def _pending(
         self,
@@ -111,34 +112,34 @@ class HybridSource(Source[Any]):
     def resume(self, positions: Mapping[str, Any] | None) -> None:
         self._bounded_splits.clear()
         for index, source in enumerate(self.sources):
-            source.resume(None if positions is None else self._inner_positions(index, positions) or None)
+            source.resume(None if positions is None else dict(_Positions(f"{index}-", positions)) or None)
 
     def committed(self, positions: Mapping[str, Any]) -> None:
         for index, source in enumerate(self.sources):
-            inner = self._inner_positions(index, positions)
+            inner = dict(_Positions(f"{index}-", positions))
             if inner:
                 source.committed(inner)
 
-    @staticmethod
-    def _inner_positions(index: int, positions: Mapping[str, Any]) -> dict[str, Any]:
-        """The positions of one source, by its own ids."""
-        return dict(_Positions(f"{index}-", positions))
-
     def remembers(self, split: Split) -> bool:
+        source, inner = self._inner(split)
+        return source.remembers(inner)
+
+    def _inner(self, split: Split) -> tuple[Source[Any], Split]:
+        """The source of a split, and its own split, from the position reached."""
         assert isinstance(split, HybridSplit)
-        return self.sources[split.source].remembers(_inner(split))
+        return self.sources[split.source], replace(split.split, start=split.start, end=split.end)
 
     def ended(self) -> bool:
         return self._at_last and self.sources[-1].ended()
 
     def limited(self, split: Split, records: int) -> Split:
-        assert isinstance(split, HybridSplit)
-        cut = self.sources[split.source].limited(_inner(split), records)
-        return replace(split, start=cut.start, end=cut.end, split=cut)
+        source, inner = self._inner(split)
+        cut = source.limited(inner, records)
+        return replace(cast("HybridSplit", split), start=cut.start, end=cut.end, split=cut)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
-        assert isinstance(split, HybridSplit)
-        return self.sources[split.source].read(_inner(split))
+        source, inner = self._inner(split)
+        return source.read(inner)
 
     def locations(self) -> tuple[str, ...]:
         return tuple(place for source in self.sources for place in source.locations())
@@ -146,16 +147,6 @@ class HybridSource(Source[Any]):
     def close(self) -> None:
         for source in self.sources:
             source.close()
-
-
-def _split(index: int, split: Split, *, finite: bool) -> HybridSplit:
-    name = f"{index}-{split.id}"
-    return HybridSplit(name, split.start, split.end, split.weight, finite, source=index, split=split)
-
-
-def _inner(split: HybridSplit) -> Split:
-    """The inner source's split, from the position reached."""
-    return replace(split.split, start=split.start, end=split.end)
 
 
 class _Positions(Mapping[str, Any]):
@@ -204,20 +195,12 @@ class HybridSourceBuilder:
         self._sources = [first_source]
 
     def add_source(self, source: Source[Any]) -> HybridSourceBuilder:
-        """Add the next source.
-
-        Args:
-            source: bounded; the last may be one that never ends.
-        """
+        """Add the next source: bounded, or, as the last, one that never ends."""
         self._sources.append(checks.instance(source, "HybridSourceBuilder.add_source", Source, _HINT))
         return self
 
     def build(self) -> HybridSource:
-        """The source.
-
-        Raises:
-            InvalidProgramError: one that never ends is not the last.
-        """
+        """The source. Only the last may never end."""
         endless = [source for source in self._sources[:-1] if not source.bounded]
         if endless:
             checks.illegal_argument(

@@ -1,8 +1,5 @@
-"""Sinks and sources through Spark: files of any format, tables, JDBC, Delta, Iceberg.
-
-Records become rows of a DataFrame on the executors (:mod:`penstock.spark.frames`), and Spark's own writer writes it.
-``env.from_spark(df)`` reads one.
-"""
+"""Sinks and sources through Spark: files of any format, tables, JDBC, Delta, Iceberg. Records become rows of a
+DataFrame on the executors, and Spark's own writer writes it. ``env.from_spark(df)`` reads one."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -31,26 +28,24 @@ class SparkSink(Sink[T]):
     """Writes the records as a Spark DataFrame: by a function, or by a description for ``df.write``.
 
     Args:
-        df_writer: takes the ``pyspark.sql.DataFrame`` and writes it, to the end:
-            ``lambda df: df.write.jdbc(url, "t", mode="append")``. It runs on the driver, once, when all tasks of the
-            job have succeeded. In a program that runs in steps it runs after each that has rows; if it takes a second
-            argument, ``batch_id``, that is the number of the step, by which it can refuse what it has written already
-            (after a crash the last step may come again), and a third one, ``owner``, is the id of the checkpoint
-            directory.
-        format: of Spark's data sources, such as ``"orc"``, ``"jdbc"``, ``"delta"``; None for Spark's default.
+        df_writer: takes the ``pyspark.sql.DataFrame`` and writes it, to the end: ``lambda df: df.write.jdbc(url, "t",
+            mode="append")``. It runs on the driver, once, when all tasks have succeeded; in a program that runs in
+            steps after each that has rows. A second argument, ``batch_id``, is the number of the step, by which it can
+            refuse what it has written already (after a crash the last step may come again); a third one, ``owner``, is
+            the id of the checkpoint directory.
+        format: such as ``"orc"``, ``"jdbc"``, ``"delta"``; None for Spark's default.
         path: where to write; None where options say it.
         table: a table's name instead of a path (``saveAsTable``).
-        mode: what to do if data exists: ``"append"``, ``"overwrite"``, ``"ignore"`` or ``"errorifexists"``.
+        mode: if data exists: ``"append"``, ``"overwrite"``, ``"ignore"`` or ``"errorifexists"``.
         partition_by: columns that become folders.
         options: of the format.
-        schema: of the DataFrame, instead of the one of the records' type: Spark's ``StructType``, or its
-            DDL, such as ``"word string, price decimal(10,2)"``, a type of records, or what ``jsonValue()`` gives.
-        exactly_once: a name for this sink, unique among the sinks of the table: the table records the step, and
-            refuses one that is written again after a crash. For Delta (``txnAppId`` and ``txnVersion``) and
-            Iceberg (properties of snapshots), in programs that run in steps.
+        schema: instead of the one of the records' type: Spark's ``StructType``, its DDL, a type of records, or what
+            ``jsonValue()`` gives.
+        exactly_once: a name for this sink, unique among the sinks of the table: the table records the step, and refuses
+            one that is written again after a crash. For Delta (``txnAppId`` and ``txnVersion``) and Iceberg (properties
+            of snapshots), in programs that run in steps.
 
     Raises:
-        InvalidProgramError: both a function and a description, or neither; an impossible part of it.
         UnsupportedError: a schema with a type that no record has, such as an interval.
     """
 
@@ -75,25 +70,31 @@ class SparkSink(Sink[T]):
                     "SparkSink() was given a function and a description of what to write. Give one of the two: the "
                     "function says format, mode and place itself."
                 )
-            _check_function(df_writer)
-            write, what = df_writer, _named(df_writer)
+            if isinstance(df_writer, type) or not callable(df_writer):
+                hint = f"Name what it is: path={df_writer!r}. " if isinstance(df_writer, str) else ""
+                checks.refuse(
+                    f"SparkSink() was given {checks.shown(df_writer)}, which is not a function. {hint}Give a function "
+                    "that writes a DataFrame: SparkSink(lambda df: df.write.save(…))."
+                )
+            name = getattr(df_writer, "__name__", type(df_writer).__name__)
+            what = "what its lambda writes" if name == "<lambda>" else f"what its function {name} writes"
+            write = df_writer
         else:
             _check(format, path, table, mode, options)
             columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
             write = _Writer(format, path, table, mode, columns, dict(options or {}), exactly_once)
-            what = _shown(format, path, table)
+            what = "a place of its options" if path is None else repr(path)
+            if table is not None:
+                what = f"the table {table!r}"
+            if format is not None:
+                what += f" ({format})"
         self._sink = FrameSink(what, write, None if schema is None else schema_from(schema, "SparkSink"))
 
     def __repr__(self) -> str:
         return f"<SparkSink to {self._sink.what}>"
 
     def check(self, record_type: TypeInformation[object] | None, call: str = "sink_to") -> None:
-        """Refuse a stream without the types that a DataFrame needs.
-
-        Args:
-            record_type: of the stream, None for undeclared.
-            call: for messages.
-        """
+        """Refuse a stream without the types that a DataFrame needs; ``call`` is for messages."""
         if self._sink.schema is None and schema_of(record_type) is None:
             given = "schema='word string, count long'"
             checks.refuse(
@@ -106,7 +107,7 @@ class SparkSink(Sink[T]):
         return self._sink
 
     def runtime_for(self, record_type: TypeInformation[object] | None, call: str = "sink_to") -> FrameSink:
-        """What tasks run for records of a type: it has the schema of the DataFrame."""
+        """The part that tasks run for records of a type: it has the schema of the DataFrame."""
         self.check(record_type, call)
         return replace(self._sink, schema=self._sink.schema or schema_of(record_type))
 
@@ -114,18 +115,7 @@ class SparkSink(Sink[T]):
 def frame_source(
     df: Any, declared: TypeInformation[Any] | None, order: str | None = None, *, timed: bool = False
 ) -> FrameSource:
-    """A DataFrame as a source.
-
-    Args:
-        df: as given to ``from_spark``.
-        declared: type of the records, None for rows with the names of the columns.
-        order: column by which rows are read in order, None for no column.
-        timed: whether the source has event time, so that rows without such a column come in the order of their files.
-
-    Raises:
-        InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
-        UnsupportedError: a streaming one of Spark Connect, or one with a type that no record has.
-    """
+    """The DataFrame of ``from_spark`` as a source, in the order of a column, or, if ``timed``, of its files."""
     if not (hasattr(df, "isStreaming") and hasattr(df, "schema")) or isinstance(df, type):
         checks.refuse(
             f"from_spark() was given {checks.shown(df)}, which is not a Spark DataFrame. Give spark.read.…, "
@@ -159,16 +149,7 @@ def frame_source(
 
 
 def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
-    """The schema of a DataFrame as plain data.
-
-    Args:
-        schema: as given to a call.
-        call: its name.
-
-    Raises:
-        InvalidProgramError: it is none, or no Spark is there to read its DDL.
-        UnsupportedError: it has a type that no record has.
-    """
+    """The schema of a DataFrame, as given to a call, as plain data."""
     if isinstance(schema, TypeInformation):
         declared = cast("TypeInformation[Any]", schema)
         columns = schema_of(declared)
@@ -177,7 +158,20 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
         return columns
     if isinstance(schema, Mapping):  # it was checked before
         return cast("Mapping[str, Any]", schema)
-    parsed: Any = _parsed(schema, call) if isinstance(schema, str) else schema
+    parsed = schema
+    if isinstance(schema, str):
+        from pyspark.sql.types import StructType
+
+        try:
+            parsed = StructType.fromDDL(schema)
+        except PenstockError:
+            raise
+        except Exception as error:
+            first = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+            checks.refuse(
+                f"{call}() was given the schema {schema!r}, and Spark could not read it: {first}. Correct it; where no "
+                "SparkSession has been made yet, make one before, or give a StructType."
+            )
     json: Any = parsed.jsonValue() if hasattr(parsed, "jsonValue") else None
     if not isinstance(json, dict) or "fields" not in json or not json["fields"]:
         checks.refuse(
@@ -187,31 +181,6 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
     columns = cast("Mapping[str, Any]", json)
     type_of(columns)
     return columns
-
-
-def _parsed(ddl: str, call: str) -> Any:
-    """Parse DDL by Spark itself."""
-    from pyspark.sql.types import StructType
-
-    try:
-        return StructType.fromDDL(ddl)
-    except PenstockError:
-        raise
-    except Exception as error:
-        first = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
-        checks.refuse(
-            f"{call}() was given the schema {ddl!r}, and Spark could not read it: {first}. Correct it; where no "
-            "SparkSession has been made yet, make one before, or give a StructType."
-        )
-
-
-def _check_function(df_writer: Any) -> None:
-    if isinstance(df_writer, type) or not callable(df_writer):
-        hint = f"Name what it is: path={df_writer!r}. " if isinstance(df_writer, str) else ""
-        checks.refuse(
-            f"SparkSink() was given {checks.shown(df_writer)}, which is not a function. {hint}Give a function that "
-            "writes a DataFrame: SparkSink(lambda df: df.write.save(…))."
-        )
 
 
 def _check(
@@ -226,8 +195,8 @@ def _check(
         checks.instance(options, "SparkSink", Mapping, "Give the options of the format as a dict: {'header': 'true'}.")
     if path is not None and table is not None:
         checks.refuse(
-            f"SparkSink() was given the path {path!r} and the table {table!r}. Give one of the two; where the files of "
-            "a table are is an option: options={'path': …}."
+            f"SparkSink() was given the path {path!r} and the table {table!r}. Give one of the two; the path of a "
+            "table's files is an option: options={'path': …}."
         )
     if path is None and table is None and (format is None or not options):
         checks.refuse(
@@ -238,18 +207,6 @@ def _check(
         checks.refuse(
             f"SparkSink() was given {checks.shown(mode)} as mode. Give one of {', '.join(map(repr, MODES[:4]))}."
         )
-
-
-def _named(function: Any) -> str:
-    name = getattr(function, "__name__", type(function).__name__)
-    return "what its lambda writes" if name == "<lambda>" else f"what its function {name} writes"
-
-
-def _shown(format: str | None, path: str | None, table: str | None) -> str:
-    place = (
-        f"the table {table!r}" if table is not None else f"{path!r}" if path is not None else "a place of its options"
-    )
-    return place if format is None else f"{place} ({format})"
 
 
 @dataclass(frozen=True)
@@ -265,14 +222,16 @@ class _Writer:
     exactly_once: str | None
 
     def __call__(self, frame: DataFrame, batch_id: int | None = None, owner: str = "") -> None:
-        """Write the rows; in a program that runs in steps, those of the step ``batch_id`` of the checkpoint directory
+        """Write the rows; in a program in steps, those of the step ``batch_id`` of the checkpoint directory
         ``owner``."""
         more: dict[str, str] = {}
         if self.exactly_once is not None and batch_id is not None:
             name = f"{self.exactly_once}-{owner}"
             if self.format == "iceberg" and _has_snapshot(frame.sparkSession, self.table or "", name, batch_id):
                 return
-            more = _marked(self.format or "", name, batch_id)
+            more = {f"snapshot-property.penstock.{name}": str(batch_id)}
+            if self.format == "delta":
+                more = {"txnAppId": name, "txnVersion": str(batch_id)}
         writer = frame.write.options(**self.options, **more)
         if not self.mode.startswith("error"):  # Spark's own default, which Spark Connect has no word for
             writer = writer.mode(self.mode)
@@ -286,24 +245,13 @@ class _Writer:
             writer.save(self.path)
 
 
-def _marked(format: str, name: str, version: int) -> dict[str, str]:
-    """The options that tell a table which step of which job it receives."""
-    if format == "delta":
-        return {"txnAppId": name, "txnVersion": str(version)}
-    return {f"snapshot-property.{_property(name)}": str(version)}
-
-
-def _property(name: str) -> str:
-    return f"penstock.{name}"
-
-
 def _has_snapshot(session: Any, table: str, name: str, version: int) -> bool:
     """Whether an Iceberg table has a snapshot of this step or a later one. Iceberg's append has no version that it
     could refuse a second time, but the table keeps the properties of its snapshots."""
     if not session.catalog.tableExists(table):
         return False
     snapshots = session.table(f"{table}.snapshots")
-    newest = snapshots.selectExpr(f"max(cast(summary['{_property(name)}'] as bigint)) as version").collect()
+    newest = snapshots.selectExpr(f"max(cast(summary['penstock.{name}'] as bigint)) as version").collect()
     return bool(newest) and newest[0]["version"] is not None and newest[0]["version"] >= version
 
 

@@ -1,8 +1,4 @@
-"""StreamExecutionEnvironment: where a program begins and is run.
-
-Its settings are in :mod:`penstock.datastream.program.program`, its sources in :mod:`penstock.datastream.streams`.
-Source of names and refusals: Flink 1.11 ``StreamExecutionEnvironment``; spelling: PyFlink's.
-"""
+"""StreamExecutionEnvironment: where a program begins and is run. Source of names and refusals: Flink 1.11."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -11,7 +7,7 @@ import copy
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from penstock.common import Configuration, JobClient, JobExecutionResult, checks
 from penstock.common.settings.settings import Settings
@@ -26,18 +22,16 @@ from penstock.datastream.streams.sources import ProgramWithSources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Self
 
     from penstock.datastream.environment.executors import Executor
     from penstock.datastream.program.transformations import Transformation
     from penstock.plan import Pipeline, StreamGraph
     from penstock.plan.pipeline import Format, Level
 
-_Self = TypeVar("_Self", bound="StreamExecutionEnvironment")
-
 
 class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
-    """One program at a time: its sources, its settings, its execution. Create it with
-    :meth:`get_execution_environment`."""
+    """One program at a time: its sources, settings, execution. Create it with :meth:`get_execution_environment`."""
 
     def __init__(
         self,
@@ -59,13 +53,13 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
 
     @classmethod
     def get_execution_environment(
-        cls: type[_Self],
+        cls,
         configuration: Configuration | None = None,
         *,
         spark: SparkSession | None = None,
         master: str | None = None,
         executor: Executor | str | None = None,
-    ) -> _Self:
+    ) -> Self:
         """A new environment.
 
         Args:
@@ -110,25 +104,22 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
         and at a level of :meth:`penstock.plan.Pipeline.explain`; the program can go on afterwards.
 
         Raises:
-            InvalidProgramError: nothing to plan (Flink: IllegalStateException); an unknown format or level.
             PlanError: the planner refuses the program, and the format is one of Flink's.
         """
         return self.to_pipeline().explain(format, level)
 
     def to_pipeline(self, job_name: str | None = None) -> Pipeline:
-        """The program so far as a job that nobody runs; the program can go on afterwards. Nothing to plan is refused
-        (Flink: IllegalStateException)."""
+        """The program so far as a job that nobody runs; the program can go on afterwards."""
         return self._planned(*self._translate(job_name))
 
     def view(self) -> Any:
         """The plan of the program so far as a :class:`penstock.viewer.Page`, which shows itself in a notebook;
-        ``.save("plan.html")`` writes it. The program can go on afterwards. Nothing to plan is refused (Flink:
-        IllegalStateException)."""
+        ``.save("plan.html")`` writes it. The program can go on afterwards."""
         return import_module("penstock.viewer").view(self.to_pipeline())  # by name, as it depends on the plan
 
     def _job(self, job_name: str | None) -> tuple[Executor, Pipeline, list[CacheTransformation]]:
         """The program as a job, what runs it, and the cached streams that it computes."""
-        executor = self._chosen()
+        executor = executors.choose(self._executor, self.settings, self._spark, self._master)
         name, translation = self._translate(job_name)
         if not getattr(executor, "plans_only", False):
             plan_only.refuse_to_run(translation.operators, translation.names)
@@ -160,9 +151,8 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
         )
 
     def frame_of(self, sink: Transformation) -> DataFrame:
-        """What ``to_spark`` of a stream, which ends in this sink beside the program, returns; the program stays as it
-        is."""
-        executor = self._chosen()
+        """The DataFrame of ``to_spark`` of a stream, which ends in this sink beside the program; the program stays."""
+        executor = executors.choose(self._executor, self.settings, self._spark, self._master)
         translation = translate(self, self.settings.name, sink)
         pipeline = self._planned(self.settings.name, translation)
         if getattr(executor, "plans_only", False):
@@ -171,10 +161,8 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
         return executors.frame(executor, pipeline)
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
-        """Run the program to its end and forget its operators; streams can be built upon for the next one.
-
-        Args:
-            job_name: shown in plans and in Spark's UI.
+        """Run the program to its end and forget its operators; streams can be built upon for the next one. The name is
+        shown in plans and in Spark's UI.
 
         Raises:
             InvalidProgramError: nothing to run (Flink: IllegalStateException).
@@ -192,13 +180,10 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
 
     def execute_async(self, job_name: str | None = None) -> JobClient:
         """Run the program in the background, and forget its operators as :meth:`execute` does. A job that fails says so
-        in the log too (logger ``penstock``). The process does not end before the job has.
-
-        Returns:
-            The client, which knows how far the job is, gives its result, and cancels it.
+        in the log too (logger ``penstock``). The process does not end before the job has. The client knows how far the
+        job is, gives its result, and cancels it.
 
         Raises:
-            InvalidProgramError: nothing to run (Flink: IllegalStateException).
             PenstockError: the program cannot run; what fails while it runs comes by the client's future.
         """
         return executors.run_async(*self._job(job_name))
@@ -206,9 +191,6 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
     def close(self) -> None:
         """Forget the operators that were not executed. An environment holds nothing else, and can go on."""
         self.transformations = []
-
-    def _chosen(self) -> Executor:
-        return executors.choose(self._executor, self.settings, self._spark, self._master)
 
     def __repr__(self) -> str:
         operators = len(self.transformations)

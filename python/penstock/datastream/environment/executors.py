@@ -62,9 +62,8 @@ _counts: Counts | None = None
 
 
 class Executor(Protocol):
-    """Runs pipelines. An executor that only looks at plans has a true attribute ``plans_only``, and then also gets
-    programs that can be planned but not run. One that can run programs in the background also has a method
-    ``prepare``."""
+    """Runs pipelines. One that only looks at plans has a true attribute ``plans_only``, and also gets programs that
+    cannot run. One that can run programs in the background has a method ``prepare``."""
 
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a ``penstock.plan.Pipeline`` to its end."""

@@ -1,9 +1,7 @@
 """Cached streams: where their records are kept between jobs, and which nodes they add to a plan.
 
-In BATCH mode the first job that needs the stream computes it, and two additional nodes bring its records to the driver;
-later jobs begin with a source of them. In STREAMING mode a cached stream is the stream itself, as in Flink. Source:
-``CacheTransformation``, ``CachedDataStream`` (Flink 2.3), which keep the records on the task managers; here they are in
-the driver's memory, and travel with every job that reads them.
+In BATCH mode the first job that needs the stream computes it, and two more nodes bring its records to the driver; they
+travel with each later job that begins with them. In STREAMING mode it is the stream itself. Source: Flink 2.3.
 """
 
 from __future__ import annotations
@@ -28,8 +26,7 @@ from penstock.runtime.operators.source import StreamSource
 
 
 class CacheTransformation(Transformation):
-    """A virtual node for a stream whose records are kept. The two ids after its own are of the nodes that note the
-    records."""
+    """A virtual node for a stream whose records are kept. The two ids after its own are of the nodes that note them."""
 
     __slots__ = ("input", "noting", "parts")
 

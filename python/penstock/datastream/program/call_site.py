@@ -34,8 +34,7 @@ class CallSite(NamedTuple):
 
 
 def call_site() -> CallSite:
-    """The innermost call from outside this package, as ``Utils.getCallLocationName`` (Flink 1.11). O(frames of this
-    package on the stack)."""
+    """The innermost call from outside this package, as ``Utils.getCallLocationName`` (Flink 1.11). O(its frames)."""
     frame = sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _OURS:
         frame = frame.f_back
@@ -63,8 +62,7 @@ def mark(depth: int = 1) -> Mark:
 
 
 class Sites(Mapping[int, Site]):
-    """The places of operators by node, looked up on demand. O(log instructions), after the first look-up in a
-    function."""
+    """The places of operators by node, looked up on demand. O(log instructions), after the first in a function."""
 
     def __init__(self, marks: Mapping[int, Mark]) -> None:
         self._marks = marks

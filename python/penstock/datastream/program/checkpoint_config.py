@@ -1,13 +1,10 @@
-"""CheckpointConfig: the settings of checkpoints in one object, and checkpoint storages, which have no effect here.
-
-Source of the names: ``pyflink.datastream.CheckpointConfig``, ``checkpoint_storage``.
-"""
+"""CheckpointConfig: the settings of checkpoints in one object, and checkpoint storages, which have no effect here."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from penstock.common import Duration, checks
 from penstock.common.settings import hints
@@ -18,20 +15,22 @@ from penstock.common.time import Span, milliseconds_of
 from penstock.datastream.program.setting_warnings import warn_of_folder
 from penstock.datastream.state_backend import InFiles, InMemory
 
-_Self = TypeVar("_Self", bound="CheckpointConfig")
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 _UNLIMITED = 2**31 - 1
 
 
 class CheckpointingMode(Enum):
-    """What a restored job guarantees of its state."""
+    """The guarantee of a restored job for its state."""
 
     EXACTLY_ONCE = 0
     AT_LEAST_ONCE = 1
 
 
 class ExternalizedCheckpointRetention(Enum):
-    """What happens to checkpoints when their job is cancelled."""
+    """The fate of checkpoints when their job is cancelled."""
 
     DELETE_ON_CANCELLATION = 0
     RETAIN_ON_CANCELLATION = 1
@@ -58,8 +57,8 @@ class JobManagerCheckpointStorage(InMemory, CheckpointStorage):
 
 
 class FileSystemCheckpointStorage(InFiles, CheckpointStorage):
-    """In files. State below the threshold, in bytes, of at most 1 MiB, goes with the metadata. A buffer of -1 bytes is
-    4 KiB."""
+    """In files. State below the threshold, in bytes, of at most 1 MiB, goes with the metadata. A buffer of -1 is 4
+    KiB."""
 
     MAX_FILE_STATE_THRESHOLD = 1 << 20
 
@@ -108,11 +107,11 @@ class CheckpointConfig:
     def __init__(self, program: _Program) -> None:
         self._program = program
 
-    def _keep(self: _Self, hint: Setting, value: object) -> _Self:
+    def _keep(self, hint: Setting, value: object) -> Self:
         self._program.settings = self._program.settings.hinted(hint, value)
         return self
 
-    def _number(self: _Self, hint: Setting, value: int, call: str, what: str, least: int) -> _Self:
+    def _number(self, hint: Setting, value: int, call: str, what: str, least: int) -> Self:
         if checks.integer(value, call, what) < least:
             checks.illegal_argument(f"{call}({value}): the {what} is at least {least}. Give such a number.")
         return self._keep(hint, value)
@@ -123,9 +122,8 @@ class CheckpointConfig:
         """Whether checkpoints are enabled in the plan."""
         return self._program.settings.checkpoint_interval is not None
 
-    def set_checkpoint_interval(self: _Self, checkpoint_interval: int) -> _Self:
-        """Enable checkpoints in the plan, at an interval of at least 10 ms; see ``enable_checkpointing`` of the
-        environment."""
+    def set_checkpoint_interval(self, checkpoint_interval: int) -> Self:
+        """Enable checkpoints, at least 10 ms apart; see ``enable_checkpointing`` of the environment."""
         self._program.enable_checkpointing(checkpoint_interval)
         return self
 
@@ -133,7 +131,7 @@ class CheckpointConfig:
         """Interval in milliseconds, −1 without checkpoints."""
         return self._program.get_checkpoint_interval()
 
-    def set_checkpointing_mode(self: _Self, checkpointing_mode: CheckpointingMode) -> _Self:
+    def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
         """Set what a restored job guarantees of its state."""
         hint = "Use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
         checks.instance(checkpointing_mode, "set_checkpointing_mode", CheckpointingMode, hint)
@@ -146,7 +144,7 @@ class CheckpointConfig:
 
     # --- settings that are only kept ----------------------------------------------------------------------------------
 
-    def set_checkpoint_timeout(self: _Self, checkpoint_timeout: int) -> _Self:
+    def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
         """Set how many milliseconds a checkpoint may take, at least 10."""
         return self._number(hints.CHECKPOINT_TIMEOUT, checkpoint_timeout, "set_checkpoint_timeout", "timeout", 10)
 
@@ -154,7 +152,7 @@ class CheckpointConfig:
         """The timeout in milliseconds; 600,000 at first."""
         return self._program.settings.hint(hints.CHECKPOINT_TIMEOUT)
 
-    def set_min_pause_between_checkpoints(self: _Self, min_pause_between_checkpoints: int) -> _Self:
+    def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
         """Set the least time between two checkpoints in milliseconds."""
         call = "set_min_pause_between_checkpoints"
         return self._number(hints.MIN_PAUSE, min_pause_between_checkpoints, call, "pause", 0)
@@ -163,7 +161,7 @@ class CheckpointConfig:
         """The pause in milliseconds; 0 at first."""
         return self._program.settings.hint(hints.MIN_PAUSE)
 
-    def set_max_concurrent_checkpoints(self: _Self, max_concurrent_checkpoints: int) -> _Self:
+    def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
         """Set how many checkpoints may be taken at a time."""
         call = "set_max_concurrent_checkpoints"
         return self._number(hints.MAX_CONCURRENT, max_concurrent_checkpoints, call, "number of checkpoints", 1)
@@ -172,7 +170,7 @@ class CheckpointConfig:
         """The number of concurrent checkpoints; 1 at first."""
         return self._program.settings.hint(hints.MAX_CONCURRENT)
 
-    def set_tolerable_checkpoint_failure_number(self: _Self, tolerable_checkpoint_failure_number: int) -> _Self:
+    def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
         """Set how many checkpoints may fail before the job fails."""
         call = "set_tolerable_checkpoint_failure_number"
         number = tolerable_checkpoint_failure_number
@@ -182,7 +180,7 @@ class CheckpointConfig:
         """The number of tolerable failures; 0 at first."""
         return self._program.settings.hint(hints.TOLERABLE_FAILURES)
 
-    def set_fail_on_checkpointing_errors(self: _Self, fail_on_checkpointing_errors: bool) -> _Self:
+    def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> Self:
         """Set whether the job fails when a checkpoint fails."""
         call = "set_fail_on_checkpointing_errors"
         fails = checks.boolean(fail_on_checkpointing_errors, call, "fail_on_checkpointing_errors")
@@ -192,7 +190,7 @@ class CheckpointConfig:
         """Whether the job fails when a checkpoint fails; True at first."""
         return self.get_tolerable_checkpoint_failure_number() == 0
 
-    def set_externalized_checkpoint_retention(self: _Self, retention_mode: ExternalizedCheckpointRetention) -> _Self:
+    def set_externalized_checkpoint_retention(self, retention_mode: ExternalizedCheckpointRetention) -> Self:
         """Set what happens to checkpoints when their job is cancelled."""
         call = "set_externalized_checkpoint_retention"
         hint = "Use ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION."
@@ -216,11 +214,11 @@ class CheckpointConfig:
     set_externalized_checkpoint_cleanup = set_externalized_checkpoint_retention
     enable_externalized_checkpoints = set_externalized_checkpoint_retention
 
-    def enable_unaligned_checkpoints(self: _Self, enabled: bool = True) -> _Self:
+    def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
         """Set whether checkpoints overtake records."""
         return self._keep(hints.UNALIGNED, checks.boolean(enabled, "enable_unaligned_checkpoints", "enabled"))
 
-    def disable_unaligned_checkpoints(self: _Self) -> _Self:
+    def disable_unaligned_checkpoints(self) -> Self:
         """Set that checkpoints do not overtake records."""
         return self._keep(hints.UNALIGNED, False)
 
@@ -228,7 +226,7 @@ class CheckpointConfig:
         """Whether checkpoints overtake records; False at first."""
         return self._program.settings.hint(hints.UNALIGNED)
 
-    def set_force_unaligned_checkpoints(self: _Self, force_unaligned_checkpoints: bool = True) -> _Self:
+    def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> Self:
         """Set whether checkpoints overtake records even where Flink does not support it."""
         checks.boolean(force_unaligned_checkpoints, "set_force_unaligned_checkpoints", "force_unaligned_checkpoints")
         return self._keep(hints.FORCE_UNALIGNED, force_unaligned_checkpoints)
@@ -237,7 +235,7 @@ class CheckpointConfig:
         """The value of :meth:`set_force_unaligned_checkpoints`; False at first."""
         return self._program.settings.hint(hints.FORCE_UNALIGNED)
 
-    def set_aligned_checkpoint_timeout(self: _Self, alignment_timeout: Span) -> _Self:
+    def set_aligned_checkpoint_timeout(self, alignment_timeout: Span) -> Self:
         """Set the time after which a checkpoint begins to overtake records."""
         call = "set_aligned_checkpoint_timeout"
         span = milliseconds_of(alignment_timeout, call, "timeout")
@@ -250,17 +248,17 @@ class CheckpointConfig:
     set_alignment_timeout = set_aligned_checkpoint_timeout
     get_alignment_timeout = get_aligned_checkpoint_timeout
 
-    def set_checkpoint_storage(self: _Self, storage: CheckpointStorage) -> _Self:
+    def set_checkpoint_storage(self, storage: CheckpointStorage) -> Self:
         """Keep a checkpoint storage. Its path does nothing: it is a parent of one folder per job in Flink, and no job
         resumes from it. Set ``execution.checkpointing.dir``; a warning says so if the program has not."""
         hint = "Give FileSystemCheckpointStorage(path), or call set_checkpoint_storage_dir(path)."
         return self._store(checks.instance(storage, "set_checkpoint_storage", CheckpointStorage, hint))
 
-    def set_checkpoint_storage_dir(self: _Self, checkpoint_path: str) -> _Self:
+    def set_checkpoint_storage_dir(self, checkpoint_path: str) -> Self:
         """Keep a checkpoint storage with a path; see :meth:`set_checkpoint_storage`."""
         return self._store(FileSystemCheckpointStorage(checkpoint_path))
 
-    def _store(self: _Self, storage: CheckpointStorage) -> _Self:
+    def _store(self, storage: CheckpointStorage) -> Self:
         warn_of_folder(storage, self._program.settings, stacklevel=4)
         self._program.checkpoint_storage = storage
         return self

@@ -1,4 +1,4 @@
-"""Keys and fields: selectors by position or name, and Flink's rules on which fields of which types exist.
+"""Keys and fields: selectors by position or name, and Flink's rules on the fields that types have.
 
 Three of Flink's rules meet here and differ: ``keyBy`` (``Keys.ExpressionKeys``) makes a tuple of the chosen fields,
 even of one; ``partitionCustom`` takes one field as it is; ``sum`` and its kin (``FieldAccessorFactory``) also accept a

@@ -1,4 +1,4 @@
-"""Advice on methods that do not exist: for each class, the methods of PyFlink and Flink that it lacks, and what to use
+"""Advice on methods that do not exist: for each class, those of PyFlink and Flink that it lacks, and what to use
 instead."""
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""Program: the operators of a program so far, and its settings.
-
-Streams and translation use a program through this class only; the environment adds sources and execution. Source of
-names, defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment``, ``ExecutionConfig``.
-"""
+"""Program: the operators of a program so far, and its settings; the environment adds sources and execution. Source of
+names, defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment``, ``ExecutionConfig``."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -11,7 +8,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from penstock.common import Configuration, JobExecutionResult, RuntimeExecutionMode, checks
 from penstock.common.checks import LeftOpen
@@ -28,8 +25,7 @@ from penstock.datastream.state_backend import StateBackend, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_Self = TypeVar("_Self", bound="Program")
+    from typing_extensions import Self
 
 
 class TimeCharacteristic(Enum):
@@ -69,8 +65,6 @@ class Program:
         """The records of one sink as a DataFrame; implemented by the environment."""
         raise NotImplementedError(f"{type(self).__name__}.frame_of")
 
-    # --- for streams --------------------------------------------------------------------------------------------------
-
     def next_id(self) -> int:
         """The next transformation id, from 1."""
         self.last_id += 1
@@ -83,8 +77,6 @@ class Program:
     def register(self, transformation: Transformation) -> None:
         """Add an operator or sink. The plan consists of these and their inputs."""
         self.transformations.append(transformation)
-
-    # --- for translation ----------------------------------------------------------------------------------------------
 
     @property
     def is_batch(self) -> bool:
@@ -103,14 +95,14 @@ class Program:
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
-    def _set(self: _Self, **values: Any) -> _Self:
+    def _set(self, **values: Any) -> Self:
         self.settings = replace(self.settings, **values)
         return self
 
     def _append(self, setting: str, *values: Any) -> None:
         self._set(**{setting: tuple(dict.fromkeys([*getattr(self.settings, setting), *values]))})
 
-    def set_parallelism(self: _Self, parallelism: int) -> _Self:
+    def set_parallelism(self, parallelism: int) -> Self:
         """Set the parallelism of operators added from now on: at least 1, or −1 to leave it open."""
         checks.integer(parallelism, "set_parallelism", "parallelism of the environment", bits=32)
         if parallelism < 1 and parallelism != -1:
@@ -129,7 +121,7 @@ class Program:
         """The parallelism for an operator that does not set its own, marked as such."""
         return LeftOpen(self.settings.parallelism)
 
-    def set_max_parallelism(self: _Self, max_parallelism: int) -> _Self:
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the max parallelism of all operators without their own: 1 to 32768 key groups."""
         checks.integer(max_parallelism, "set_max_parallelism", "max parallelism of the environment")
         if not 0 < max_parallelism <= checks.UPPER_BOUND_MAX_PARALLELISM:
@@ -143,7 +135,7 @@ class Program:
         """Max parallelism of operators without their own, −1 when unset."""
         return self.settings.max_parallelism
 
-    def set_buffer_timeout(self: _Self, timeout_millis: int) -> _Self:
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Set the buffer timeout of all operators without their own: milliseconds, or −1 for the default."""
         checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
         if timeout_millis < -1:
@@ -156,7 +148,7 @@ class Program:
         """Buffer timeout in milliseconds of operators without their own, −1 when unset."""
         return self.settings.buffer_timeout
 
-    def disable_operator_chaining(self: _Self) -> _Self:
+    def disable_operator_chaining(self) -> Self:
         """Run every operator in a task of its own. Results do not change."""
         return self._set(chaining=False)
 
@@ -164,9 +156,7 @@ class Program:
         """Whether operators may share a task."""
         return self.settings.chaining
 
-    def enable_checkpointing(
-        self: _Self, interval: int, mode: CheckpointingMode | None = None, force: bool = False
-    ) -> _Self:
+    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None, force: bool = False) -> Self:
         """Take checkpoints at an interval. The settings enter the plan. A program that runs in steps makes its state
         durable, and commits what its sinks have written, once per interval. A bounded job that is one step takes none.
 
@@ -198,7 +188,7 @@ class Program:
 
     get_checkpointing_consistency_mode = get_checkpointing_mode  # the name in Flink 2.x
 
-    def set_stream_time_characteristic(self: _Self, characteristic: TimeCharacteristic) -> _Self:
+    def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> Self:
         """Set the time that ``time_window`` and interval joins use; ProcessingTime unless set (Flink 1.11)."""
         hint = "Use TimeCharacteristic.EventTime or another."
         checks.instance(characteristic, "set_stream_time_characteristic", TimeCharacteristic, hint)
@@ -208,7 +198,7 @@ class Program:
         """The time characteristic."""
         return TimeCharacteristic[self.settings.time_characteristic]
 
-    def set_restart_strategy(self: _Self, restart_strategy: RestartStrategyConfiguration) -> _Self:
+    def set_restart_strategy(self, restart_strategy: RestartStrategyConfiguration) -> Self:
         """Set what happens when the job fails: one of :class:`penstock.common.RestartStrategies`. A job in steps
         resumes from its newest checkpoint, on both executors; with checkpoints enabled also without a strategy, until
         it has failed five times in a row from one checkpoint. Any other job starts from the beginning, if a strategy is
@@ -222,7 +212,7 @@ class Program:
         """The restart strategy: what happens when the job fails."""
         return self.settings.restart
 
-    def set_runtime_mode(self: _Self, execution_mode: RuntimeExecutionMode) -> _Self:
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
         """Set the runtime mode. STREAMING (default): every update is emitted, as records come. BATCH: operators with a
         key process one key after the other, and emit the result at its end; a source that never ends is refused.
         AUTOMATIC is BATCH if every source has an end, and otherwise STREAMING."""
@@ -233,11 +223,8 @@ class Program:
     # --- configurations, and objects that stand for parts of them -----------------------------------------------------
 
     def configure(self, configuration: Configuration) -> None:
-        """Change settings; those not in the configuration stay as they are. Existing operators keep their parallelism.
-
-        Args:
-            configuration: settings of Flink, of Spark (``spark.*``) and of Penstock. A warning names those without
-                effect.
+        """Change settings of Flink, of Spark (``spark.*``) and of Penstock; those not in the configuration stay as they
+        are. A warning names those without effect. Existing operators keep their parallelism.
 
         Raises:
             ConfigurationError: two names of one setting, with different values.
@@ -271,7 +258,7 @@ class Program:
         """True: operators are chained whatever their max parallelism."""
         return True
 
-    def register_slot_sharing_group(self: _Self, slot_sharing_group: SlotSharingGroup) -> _Self:
+    def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
         """Register the resources of a slot sharing group, which operators can then join by its name; it replaces an
         earlier one of that name. They are only kept: every task on Spark has what its executor has."""
         hint = "Make one: SlotSharingGroup.builder('name').set_cpu_cores(1).set_task_heap_memory_mb(100).build()."
@@ -293,7 +280,7 @@ class Program:
         """See :meth:`CheckpointConfig.set_force_unaligned_checkpoints`."""
         return self.get_checkpoint_config().is_force_unaligned_checkpoints()
 
-    def set_state_backend(self: _Self, state_backend: StateBackend) -> _Self:
+    def set_state_backend(self, state_backend: StateBackend) -> Self:
         """Choose where tasks hold state (1.x): RocksDB's backends use files for what memory does not hold
         (``penstock.state.backend``), the others memory only.
 
@@ -312,7 +299,7 @@ class Program:
         name = self.settings.given_text("state.backend")
         return None if name is None else named(name)
 
-    def enable_changelog_state_backend(self: _Self, enabled: bool) -> _Self:
+    def enable_changelog_state_backend(self, enabled: bool) -> Self:
         """Set whether state changes are written as they happen. The value is only kept."""
         checks.boolean(enabled, "enable_changelog_state_backend", "enabled")
         self.settings = self.settings.hinted(hints.CHANGELOG, enabled)
@@ -322,7 +309,7 @@ class Program:
         """The value of :meth:`enable_changelog_state_backend`; None at first."""
         return self.settings.hint(hints.CHANGELOG)
 
-    def set_savepoint_restore_settings(self: _Self, settings: SavepointRestoreSettings) -> _Self:
+    def set_savepoint_restore_settings(self, settings: SavepointRestoreSettings) -> Self:
         """Start the job from a savepoint, or from a checkpoint in another job's checkpoint directory, by
         ``SavepointRestoreSettings.for_path(…)``. Give the job a new checkpoint directory of its own; started again, it
         resumes from there."""
@@ -330,7 +317,7 @@ class Program:
         checks.instance(settings, "set_savepoint_restore_settings", SavepointRestoreSettings, hint)
         return self._set(savepoint=settings.get_restore_path(), ignore_unclaimed=settings.allow_non_restored_state())
 
-    def set_default_savepoint_directory(self: _Self, directory: str) -> _Self:
+    def set_default_savepoint_directory(self, directory: str) -> Self:
         """Set where a savepoint goes if no folder is given for it."""
         checks.text(directory, "set_default_savepoint_directory", "folder")
         self.settings = self.settings.updated({"state.savepoints.dir": directory})

@@ -32,8 +32,7 @@ def warn_of_jars(urls: Iterable[str], stacklevel: int) -> None:
 
 
 def warn_of_folder(carrier: object, settings: Settings, stacklevel: int) -> None:
-    """Warn that the path of a checkpoint storage or state backend has no effect, unless there is a checkpoint
-    directory."""
+    """Warn that the path of a storage or backend has no effect, unless there is a checkpoint directory."""
     backend = carrier.get_checkpoint_backend() if isinstance(carrier, RocksDBStateBackend) else carrier
     path: str | None = getattr(backend, "get_checkpoint_path", lambda: None)()
     if path is not None and settings.checkpoint_directory is None:

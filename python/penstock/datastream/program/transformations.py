@@ -1,9 +1,8 @@
 """Transformations: the nodes that a program creates, one class per kind of Flink's ``Transformation``.
 
-They are plain records, created in the order of the API calls and read once, by
-:mod:`penstock.datastream.program.translation`. Each takes the next id of its program, also virtual ones, as in Flink,
-since ids show in plans. Programs reach them through ``stream.transformation`` for the few settings without a method on
-a stream. A program of 100,000 operators is built in well under a second.
+They are plain records, created in the order of the API calls and read once, by the translation. Each takes the next id
+of its program, also virtual ones, as in Flink, since ids show in plans. Programs reach them through
+``stream.transformation`` for the few settings without a method. 100,000 operators are built in well under a second.
 """
 # pyright: reportUnnecessaryComparison=false, reportUnnecessaryIsInstance=false
 
@@ -103,7 +102,9 @@ class Transformation:
         """Share of the slot's managed memory, relative to the operators it shares the slot with."""
         checks.integer(weight, "set_managed_memory_weight", "weight")
         if weight < 0:
-            checks.illegal_argument(f"set_managed_memory_weight({weight}) on {self.name!r}: give 0, for none, or more.")
+            checks.illegal_argument(
+                f"set_managed_memory_weight({weight}) on {self.name!r}: it is 0 or more. Give one, 0 for none."
+            )
         self._own_extras().managed_memory_weight = weight
 
     def set_resources(self, min_resources: ResourceSpec, preferred_resources: ResourceSpec) -> None:
@@ -150,8 +151,7 @@ class SourceTransformation(PhysicalTransformation):
 
 @dataclass(slots=True, eq=False, repr=False)
 class NewSourceTransformation(SourceTransformation):
-    """A source of the new kind (Flink: SourceTransformation); unlike after a legacy source, operators can chain to
-    it."""
+    """A source of the new kind (Flink: SourceTransformation); unlike after a legacy source, operators can chain."""
 
     task: ClassVar[str | None] = "SourceOperatorStreamTask"
     chaining_strategy: str = field(default="ALWAYS", kw_only=True)

@@ -89,7 +89,7 @@ def translate(
     program: Program, job_name: str, only: Transformation | None = None, offered: Callable[[int], int] | None = None
 ) -> Translation:
     """Translate the registered transformations of a program, or, with ``only``, that sink and its inputs; then no
-    cached stream is computed. ``offered`` gives the parallelism of nodes for which the program sets none."""
+    cached stream is computed. ``offered`` gives the parallelism of nodes that the program leaves open."""
     from penstock.plan import StreamGraphBuilder
 
     roots = program.transformations

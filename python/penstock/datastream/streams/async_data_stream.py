@@ -1,7 +1,4 @@
-"""AsyncDataStream: slow calls, many at a time.
-
-Sources: Flink 1.11 ``AsyncDataStream``, for retries Flink 2.3; spelling: ``pyflink.datastream.AsyncDataStream``.
-"""
+"""AsyncDataStream: slow calls, many at a time. Source: Flink 1.11 ``AsyncDataStream``, for retries Flink 2.3."""
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

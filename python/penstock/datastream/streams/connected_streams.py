@@ -7,7 +7,7 @@ Source: Flink 1.11 ``ConnectedStreams``, ``BroadcastConnectedStream``, ``Iterati
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
@@ -63,17 +63,24 @@ def two_inputs(
     return SingleOutputStreamOperator(program, transformation)
 
 
-def _missing(cls: type[Any], name: str, first: str) -> AttributeError:
-    """The error for a method that connected streams lack; methods of streams belong on the result."""
-    hint = f"Two streams become one by {first}. Call {name}() on the result."
-    of_streams = hasattr(SingleOutputStreamOperator, name)
-    return missing_methods.missing(cls, name, missing_methods.CONNECTED, hint=hint if of_streams else "")
+class _Advised(missing_methods.Advised):
+    """Streams that lack the methods of one stream: those belong on the result."""
+
+    __slots__ = ()
+    _united_by: ClassVar[str]
+
+    @classmethod
+    def _missing(cls, name: str) -> AttributeError:
+        hint = f"Two streams become one by {cls._united_by}. Call {name}() on the result."
+        of_streams = hasattr(SingleOutputStreamOperator, name)
+        return missing_methods.missing(cls, name, missing_methods.CONNECTED, hint=hint if of_streams else "")
 
 
-class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
+class ConnectedStreams(_Advised, Generic[A, B]):
     """Two streams, of records of types ``A`` and ``B``, read by one operator with a method for each."""
 
     __slots__ = ("_first", "_second")
+    _united_by = "map(), flat_map() or process()"
 
     def __init__(self, first: DataStream[A], second: DataStream[B]) -> None:
         self._first = first
@@ -82,10 +89,6 @@ class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._first!r} and {self._second!r}>"
 
-    @classmethod
-    def _missing(cls, name: str) -> AttributeError:
-        return _missing(cls, name, "map(), flat_map() or process()")
-
     def key_by(
         self,
         key_selector1: KeySelector[A, K] | Callable[[A], K] | int | str,
@@ -93,14 +96,8 @@ class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
         key_type: TypeInformation[K] | None = None,
         key_type2: TypeInformation[K] | None = None,
     ) -> ConnectedStreams[A, B]:
-        """Partition both streams by keys of one type: equal keys of both meet in one subtask.
-
-        Args:
-            key_selector1: key of the first stream, as for :meth:`DataStream.key_by`.
-            key_selector2: key of the second stream.
-            key_type: type of the keys; None leaves it undeclared.
-            key_type2: of the second stream's keys, if declared apart; the operator refuses another type.
-        """
+        """Partition both streams by keys of one type: equal keys of both meet in one subtask. The selectors are as for
+        :meth:`DataStream.key_by`. If ``key_type2``, of the second stream, differs, the operator refuses it."""
         first: KeyedStream[A, Any] = self._first.key_by(cast("Any", key_selector1), key_type=key_type)
         second: KeyedStream[B, Any] = self._second.key_by(cast("Any", key_selector2), key_type=key_type2 or key_type)
         return ConnectedStreams(first, second)
@@ -124,11 +121,8 @@ class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
         func: CoProcessFunction[A, B, U] | KeyedCoProcessFunction[Any, A, B, U],
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Records out by ``yield``, by ``process_element1`` and ``process_element2``.
-
-        Raises:
-            InvalidProgramError: a KeyedCoProcessFunction, and not both streams are keyed.
-        """
+        """Records out by ``yield``, by ``process_element1`` and ``process_element2``, with state and timers if
+        keyed."""
         keyed = isinstance(func, KeyedCoProcessFunction)
         if keyed and not (isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream)):
             checks.unsupported_operation(
@@ -144,11 +138,8 @@ class ConnectedStreams(missing_methods.Advised, Generic[A, B]):
     ) -> SingleOutputStreamOperator[U]:
         """Add a custom operator, one of two inputs of :mod:`penstock.runtime.operators`, under its name in plans."""
         checks.name(operator_name, "transform", "operator name")
-        if not isinstance(operator, TwoInputOperator):
-            checks.refuse(
-                f"transform() of connected streams was given {checks.shown(operator)}, which is not an operator of two "
-                "inputs. Use map() or process() with a function, or give an operator such as CoMap(f)."
-            )
+        hint = "Use map() or process() with a function, or give an operator such as CoMap(f)."
+        checks.instance(operator, "transform", TwoInputOperator, hint, ", which is not an operator of two inputs")
         return self._add(operator_name, operator, checks.type_info(output_type, "transform"))
 
     def _add(
@@ -238,11 +229,12 @@ def close_loop(loop: Transformation, feedback_stream: DataStream[U]) -> DataStre
     return feedback_stream
 
 
-class BroadcastStream(missing_methods.Advised, Generic[T]):
+class BroadcastStream(_Advised, Generic[T]):
     """A stream of records of type ``T`` that every subtask receives completely, with the states it may fill. Made by
     ``stream.broadcast(state)``."""
 
     __slots__ = ("_stream", "descriptors")
+    _united_by = "connect(): stream.connect(broadcast_stream).process(function)"
 
     def __init__(self, stream: DataStream[T], descriptors: tuple[MapStateDescriptor[Any, Any], ...]) -> None:
         self._stream = stream
@@ -251,10 +243,6 @@ class BroadcastStream(missing_methods.Advised, Generic[T]):
     def __repr__(self) -> str:
         names = [descriptor.name for descriptor in self.descriptors]
         return f"<BroadcastStream of {self.transformation!r} into {names}>"
-
-    @classmethod
-    def _missing(cls, name: str) -> AttributeError:
-        return _missing(cls, name, "connect(): stream.connect(broadcast_stream).process(function)")
 
     @property
     def transformation(self) -> Transformation:
@@ -266,10 +254,11 @@ class BroadcastStream(missing_methods.Advised, Generic[T]):
         return self._stream.get_execution_environment()
 
 
-class BroadcastConnectedStream(missing_methods.Advised, Generic[A, B]):
+class BroadcastConnectedStream(_Advised, Generic[A, B]):
     """A stream of records of type ``A`` connected to a broadcast stream of type ``B``."""
 
     __slots__ = ("_broadcast", "_stream")
+    _united_by = "process()"
 
     def __init__(self, stream: DataStream[A], broadcast: BroadcastStream[B]) -> None:
         self._stream = stream
@@ -278,10 +267,6 @@ class BroadcastConnectedStream(missing_methods.Advised, Generic[A, B]):
     def __repr__(self) -> str:
         return f"<BroadcastConnectedStream of {self._stream!r} and {self._broadcast!r}>"
 
-    @classmethod
-    def _missing(cls, name: str) -> AttributeError:
-        return _missing(cls, name, "process()")
-
     def process(
         self,
         func: BroadcastProcessFunction[A, B, U] | KeyedBroadcastProcessFunction[Any, A, B, U],
@@ -289,11 +274,8 @@ class BroadcastConnectedStream(missing_methods.Advised, Generic[A, B]):
     ) -> SingleOutputStreamOperator[U]:
         """Records out by ``yield``, by ``process_element`` and ``process_broadcast_element``. A keyed stream needs a
         KeyedBroadcastProcessFunction, any other a BroadcastProcessFunction."""
-        if not isinstance(func, BroadcastProcessFunction | KeyedBroadcastProcessFunction):
-            checks.refuse(
-                f"process() beside a broadcast stream was given {checks.shown(func)}. Give an object of a subclass of "
-                "BroadcastProcessFunction or KeyedBroadcastProcessFunction."
-            )
+        hint = "Give an object of a subclass of BroadcastProcessFunction or KeyedBroadcastProcessFunction."
+        checks.instance(func, "process", (BroadcastProcessFunction, KeyedBroadcastProcessFunction), hint)
         wants_key, keyed = isinstance(func, KeyedBroadcastProcessFunction), isinstance(self._stream, KeyedStream)
         if wants_key is not keyed:
             kind, cure = (

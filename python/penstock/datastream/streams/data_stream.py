@@ -1,9 +1,8 @@
 """DataStream and what its methods return: operators and sinks.
 
 A stream is a handle on a transformation; nothing runs before ``execute``. Methods that add an operator register it in
-the order of the calls; partitioners, unions and side outputs enter the plan only when something consumes them.
-
-Source: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``; names: ``pyflink.datastream``.
+the order of the calls; partitioners, unions and side outputs enter the plan only when something consumes them. Source:
+Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``; names: PyFlink's.
 """
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
@@ -86,8 +85,7 @@ M = TypeVar("M", Literal["join"], Literal["co_group"])
 
 
 class DataStream(missing_methods.Advised, Generic[T]):
-    """A stream of records of type ``T``. Its ``transformation`` is the node it stands for, with settings that have no
-    method here."""
+    """A stream of records of type ``T``; ``transformation`` is its node, with settings that have no method here."""
 
     __slots__ = ("_program", "transformation")
 
@@ -192,8 +190,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
         func: ProcessFunction[T, U] | Callable[[T, Context], Results[U]],
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
-        """Records out by ``yield``, with access to timestamps and side outputs (``yield tag, value``). A callable takes
-        (value, context)."""
+        """Records out by ``yield``, with timestamps and side outputs (``yield tag, value``), by (value, context)."""
         checks.function(func, "process", "process_element")
         if isinstance(func, KeyedProcessFunction):
             checks.refuse(
@@ -220,11 +217,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
     # --- several streams --------------------------------------------------------------------------------------------
 
     def union(self, *streams: DataStream[U]) -> DataStream[T | U]:
-        """This stream and others of the same type as one. The same stream twice gives its records twice.
-
-        Raises:
-            InvalidProgramError: the declared types differ (Flink: IllegalArgumentException).
-        """
+        """This stream and others of the same declared type as one. The same stream twice gives its records twice."""
         mine = self.transformation.output_type
         for other in streams:
             checks.stream(other, "union", DataStream)
@@ -339,25 +332,18 @@ class DataStream(missing_methods.Advised, Generic[T]):
         self, ds: DataStream[B] | BroadcastStream[B]
     ) -> ConnectedStreams[T, B] | BroadcastConnectedStream[T, B]:
         """This stream and another of any type, for operators with two inputs."""
-        from penstock.datastream.streams.connected_streams import (
-            BroadcastConnectedStream,
-            BroadcastStream,
-            ConnectedStreams,
-        )
+        from penstock.datastream.streams import connected_streams as connected
 
-        checks.stream(ds, "connect", (DataStream, BroadcastStream))
+        checks.stream(ds, "connect", (DataStream, connected.BroadcastStream))
         checks.same_environment(self, ds, "connect")
         if isinstance(ds, DataStream):
-            return ConnectedStreams(self, ds)
-        return BroadcastConnectedStream(self, ds)
+            return connected.ConnectedStreams(self, ds)
+        return connected.BroadcastConnectedStream(self, ds)
 
     def cache(self) -> CachedDataStream[T]:
-        """This stream, computed once, by the first job of the environment that needs it; later jobs begin with its
-        records, which the driver keeps in memory. In STREAMING mode it is the stream itself, as in Flink.
-
-        Raises:
-            InvalidProgramError: it is neither an operator's output nor a side output (Flink: IllegalStateException).
-        """
+        """This stream, an operator's output or a side output, computed once, by the first job of the environment that
+        needs it; later jobs begin with its records, which the driver keeps in memory. In STREAMING mode it is the
+        stream itself, as in Flink."""
         return CachedDataStream(self)
 
     def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
@@ -384,8 +370,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
         return AllWindowedStream(self, window_assigner)
 
     def time_window_all(self, size: Span, slide: Span | None = None) -> AllWindowedStream[T, TimeWindow]:
-        """Tumbling or, with ``slide``, sliding windows over the whole stream in the environment's time
-        characteristic."""
+        """Tumbling or, with ``slide``, sliding windows over the whole stream, by the time characteristic."""
         from penstock.datastream.streams.keyed_stream import time_assigner
 
         return self.window_all(time_assigner(self._program, size, slide))
@@ -460,8 +445,8 @@ class DataStream(missing_methods.Advised, Generic[T]):
             schema: instead of the one of the records' type: Spark's ``StructType``, its DDL, or a type of records.
 
         Returns:
-            A ``pyspark.sql.DataFrame`` with a column per field of a row or tuple, one named ``value`` for other
-            records; as many partitions as the stream has subtasks.
+            A DataFrame with a column per field of a row or tuple, one named ``value`` for other records; as many
+            partitions as the stream has subtasks.
 
         Raises:
             InvalidProgramError: the type of the records is not declared, and no schema was given.
@@ -479,8 +464,8 @@ class DataStream(missing_methods.Advised, Generic[T]):
         return self._program.frame_of(node)
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
-        """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks, with
-        ``sink_identifier`` in front."""
+        """Print records on the driver's standard output, as ``n> record`` if there are subtasks, after the
+        identifier."""
         checks.text(sink_identifier, "print", "identifier", optional=True)
         return self._sink("Print to Std. Out", sinks.PrintSink(sink_identifier, False))
 
@@ -538,11 +523,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
         return self
 
     def write_as_csv(self, path: str) -> DataStreamSink[T]:
-        """Write tuples or rows as lines of comma-separated fields (plan only).
-
-        Raises:
-            InvalidProgramError: the declared type has no fields.
-        """
+        """Write tuples or rows as lines of comma-separated fields (plan only)."""
         checks.text(path, "write_as_csv", "path")
         declared = self.transformation.output_type
         if checks.declared(declared) and not isinstance(declared, TupleTypeInfo | RowTypeInfo):
@@ -575,11 +556,7 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
         self._non_parallel = self._serial_source = False
 
     def get_side_output(self, output_tag: OutputTag[U]) -> DataStream[U]:
-        """The records this operator emits under a tag.
-
-        Raises:
-            InvalidProgramError: the tag's id was asked for before with another type.
-        """
+        """The records this operator emits under a tag. The id of a tag stands for one type only."""
         checks.instance(output_tag, "get_side_output", OutputTag, "Give the OutputTag the function yields to.")
         asked_before = self.transformation.ask_for_side_output(output_tag)
         if asked_before != output_tag.type_info:

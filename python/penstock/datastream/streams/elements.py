@@ -29,7 +29,16 @@ from penstock.runtime.buffers.value_checks import checked_all
 
 def elements_of(collection: Any, type_info: TypeInformation[Any] | None, settings: Settings) -> list[Any]:
     """The records of a collection. O(records)."""
-    elements = _listed(collection)
+    if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
+        text = checks.shown(collection)
+        hint = f" Put it into a list: [{text}]." if isinstance(collection, str | bytes) else " Give a list."
+        checks.refuse(f"from_collection() was given {text}, which is not a collection of records.{hint}")
+    elements = list(cast("Iterable[Any]", collection))
+    if not elements and isinstance(collection, Iterator):
+        checks.refuse(
+            f"from_collection() was given {checks.shown(collection)}, an exhausted iterator: it was probably "
+            "read before. Pass a list, which can be read again (and may be empty)."
+        )
     make = _rows(type_info, settings.pyflink)
     if make is not None:
         elements = list(map(make, elements))
@@ -42,20 +51,6 @@ def elements_of(collection: Any, type_info: TypeInformation[Any] | None, setting
             check(elements)
     except TypeInfoError as error:
         raise TypeInfoError(f"from_collection(): {error}") from None
-    return elements
-
-
-def _listed(collection: Any) -> list[Any]:
-    if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
-        text = checks.shown(collection)
-        hint = f" Put it into a list: [{text}]." if isinstance(collection, str | bytes) else " Give a list."
-        checks.refuse(f"from_collection() was given {text}, which is not a collection of records.{hint}")
-    elements = list(cast("Iterable[Any]", collection))
-    if not elements and isinstance(collection, Iterator):
-        checks.refuse(
-            f"from_collection() was given {checks.shown(collection)}, an exhausted iterator: it was probably "
-            "read before. Pass a list, which can be read again (and may be empty)."
-        )
     return elements
 
 
@@ -77,8 +72,7 @@ def _rows(type_info: TypeInformation[Any] | None, pyflink: bool) -> Convert | No
 
 
 def _dict(key: Convert, item: Convert, pyflink: bool) -> Convert:
-    """Converts an object to a dict of its attributes; in PyFlink with the name of its class, which Java's pickler
-    adds."""
+    """Converts an object to a dict of its attributes; in PyFlink with its class, which Java's pickler adds."""
     plain = key is same and item is same
 
     def entries(value: Any) -> Any:

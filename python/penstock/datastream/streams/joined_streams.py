@@ -1,8 +1,6 @@
-"""Joins of two streams: in windows, as groups, and by intervals of event time.
-
-As in Flink, a window join maps both inputs to one tagged type, unites, keys and windows them; so plans show two maps
-and a window. Source: Flink 1.11 ``JoinedStreams``, ``CoGroupedStreams``, ``KeyedStream.intervalJoin``.
-"""
+"""Joins of two streams: in windows, as groups, and by intervals of event time. As in Flink, a window join maps both
+inputs to one tagged type, unites, keys and windows them; so plans show two maps and a window. Source: Flink 1.11
+``JoinedStreams``, ``CoGroupedStreams``, ``KeyedStream.intervalJoin``."""
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -177,14 +175,16 @@ class WithWindow(_Step, Generic[A, B, M]):
     ) -> SingleOutputStreamOperator[U]: ...
 
     def with_(self, func: Any, output_type: TypeInformation[Any] | None = None) -> SingleOutputStreamOperator[Any]:
-        """Join by a function of two arguments: of each pair (``join``), or of the two groups of a key and window
-        (``co_group``)."""
+        """Join by a function of each pair (``join``), or of the two groups of a key and window (``co_group``)."""
         return self._by(func, output_type, "with_")
 
     def _by(self, func: Any, output_type: TypeInformation[Any] | None, call: str) -> SingleOutputStreamOperator[Any]:
         checks.function(func, call, self.joined.method)
         checks.type_info(output_type, call)
-        tagged = [_tagged(self.joined.first, 1), _tagged(self.joined.second, 2)]
+        tagged = [
+            stream._transform("Map", StreamMap(Tagged(side)), None).set_parallelism(stream.transformation.parallelism)
+            for side, stream in ((1, self.joined.first), (2, self.joined.second))
+        ]
         keyed: KeyedStream[Any, Any] = KeyedStream(tagged[0].union(tagged[1]), self.key)
         windowed: WindowedStream[Any, Any, Any] = WindowedStream(keyed, self.assigner)
         if self.own_trigger is not None:
@@ -194,11 +194,6 @@ class WithWindow(_Step, Generic[A, B, M]):
         windowed.allowed_lateness(self.lateness_ms)
         function = CoGroupWindow(func, self.joined.method, isinstance(func, FlatJoinFunction))
         return windowed._add(Applied(function, ("CoGroupWindowFunction",)), output_type)
-
-
-def _tagged(stream: DataStream[Any], side: int) -> SingleOutputStreamOperator[Any]:
-    operator = stream._transform("Map", StreamMap(Tagged(side)), None)
-    return operator.set_parallelism(stream.transformation.parallelism)
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,7 +1,4 @@
-"""KeyedStream: a stream partitioned by key.
-
-Source: Flink 1.11 ``KeyedStream``.
-"""
+"""KeyedStream: a stream partitioned by key. Source: Flink 1.11 ``KeyedStream``."""
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -34,16 +31,8 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
-from penstock.runtime.windows.assigners import (
-    CountSlidingWindowAssigner,
-    CountTumblingWindowAssigner,
-    GlobalWindows,
-    SlidingEventTimeWindows,
-    SlidingProcessingTimeWindows,
-    TumblingEventTimeWindows,
-    TumblingProcessingTimeWindows,
-    WindowAssigner,
-)
+from penstock.runtime.windows import assigners
+from penstock.runtime.windows.assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
 from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
@@ -57,7 +46,37 @@ V = TypeVar("V")
 W = TypeVar("W")
 
 
-class KeyedStream(DataStream[T], Generic[T, K]):
+class FieldAggregations(Generic[T]):
+    """The aggregations by field: rolling over the records of a key, or over each window."""
+
+    __slots__ = ()
+
+    def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator[T]:
+        raise NotImplementedError
+
+    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator[T]:
+        """Sum of a field, by position or name; the other fields are those of the first record of key or window. 0 is
+        the value itself for scalar streams."""
+        return self._aggregate("sum", position_to_sum)
+
+    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator[T]:
+        """Minimum of a field, otherwise as :meth:`sum`."""
+        return self._aggregate("min", position_to_min)
+
+    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator[T]:
+        """Maximum of a field, otherwise as :meth:`sum`."""
+        return self._aggregate("max", position_to_max)
+
+    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
+        """The whole record with the smallest field; among equals the first, or the last if not ``first``."""
+        return self._aggregate("min_by", position_to_min_by, first)
+
+    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
+        """The whole record with the largest field, otherwise as :meth:`min_by`."""
+        return self._aggregate("max_by", position_to_max_by, first)
+
+
+class KeyedStream(FieldAggregations[T], DataStream[T], Generic[T, K]):
     """A stream of records of type ``T`` partitioned by keys of type ``K``. Its operators see the keys of their subtask
     and keep state per key, so it can only be partitioned again by ``key_by``."""
 
@@ -138,27 +157,6 @@ class KeyedStream(DataStream[T], Generic[T, K]):
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator[T]:
         return self._rolling("Keyed Aggregation", aggregator(self.transformation.output_type, call, field, first))
 
-    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Rolling sum of a field, by position or name; the other fields are those of the key's first record. 0 is the
-        value itself for scalar streams."""
-        return self._aggregate("sum", position_to_sum)
-
-    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Rolling minimum of a field, otherwise as :meth:`sum`."""
-        return self._aggregate("min", position_to_min)
-
-    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Rolling maximum of a field, otherwise as :meth:`sum`."""
-        return self._aggregate("max", position_to_max)
-
-    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
-        """The whole record with the smallest field so far; among equals the first, or the last if not ``first``."""
-        return self._aggregate("min_by", position_to_min_by, first)
-
-    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
-        """The whole record with the largest field so far, otherwise as :meth:`min_by`."""
-        return self._aggregate("max_by", position_to_max_by, first)
-
     def as_queryable_state(
         self, queryable_state_name: str, state_descriptor: StateDescriptor[object] | None = None
     ) -> QueryableStateStream:
@@ -179,7 +177,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
     def count_window(self, size: int, slide: int | None = None) -> WindowedStream[T, K, GlobalWindow]:
         """Windows by number of records per key, as Flink's Java API makes them; numbers below 1 make one fire at every
         record. By the switch ``penstock.pyflink`` they are PyFlink's, as :class:`CountWindow`: also with a slide the
-        first one fires when it is full, and a slide of 0 is none.
+        first one fires when it is full, and a slide of 0 counts as no slide.
 
         Args:
             size: records in a window. Without ``slide`` a window fires when full and starts again.
@@ -188,7 +186,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         if self._program.settings.pyflink:
             assigner = CountSlidingWindowAssigner.of(size, slide) if slide else CountTumblingWindowAssigner.of(size)
             return self.window(cast("WindowAssigner[T, Any]", assigner))
-        return self.window(GlobalWindows())._by_count("count_window", size, slide)
+        return self.window(assigners.GlobalWindows())._by_count("count_window", size, slide)
 
     def window(self, window_assigner: WindowAssigner[T, W]) -> WindowedStream[T, K, W]:
         """Windows as an assigner makes them."""
@@ -211,8 +209,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
 
 class QueryableStateStream:
-    """What :meth:`KeyedStream.as_queryable_state` returns: the name, descriptor and type of keys, None if
-    undeclared."""
+    """The result of :meth:`KeyedStream.as_queryable_state`: its name, descriptor and type of keys."""
 
     __slots__ = ("key_type", "queryable_state_name", "state_descriptor")
 
@@ -231,8 +228,8 @@ def time_assigner(program: Program, size: Span, slide: Span | None) -> WindowAss
     """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
     by_clock = program.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
     if slide is None:
-        return (TumblingProcessingTimeWindows if by_clock else TumblingEventTimeWindows).of(size)
-    return (SlidingProcessingTimeWindows if by_clock else SlidingEventTimeWindows).of(size, slide)
+        return (assigners.TumblingProcessingTimeWindows if by_clock else assigners.TumblingEventTimeWindows).of(size)
+    return (assigners.SlidingProcessingTimeWindows if by_clock else assigners.SlidingEventTimeWindows).of(size, slide)
 
 
 def aggregator(stream_type: TypeInformation[Any] | None, call: str, field: int | str, first: bool = True) -> Any:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from penstock.common import checks
 from penstock.datastream.program.transformations import PhysicalTransformation, Transformation
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
 from penstock.runtime.chain.operator import StreamOperator
 
-_Self = TypeVar("_Self", bound="CommonSetters")
-_Operator = TypeVar("_Operator", bound="OperatorSetters")
-_Sink = TypeVar("_Sink", bound="SinkSetters")
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class CommonSetters:
@@ -27,32 +26,31 @@ class CommonSetters:
     __slots__ = ()
     transformation: Any
 
-    def name(self: _Self, name: str) -> _Self:
+    def name(self, name: str) -> Self:
         """Name the operator in plans and logs. It does not affect operator IDs."""
         self.transformation.name = checks.name(name, "name", "operator name")
         return self
 
-    def set_description(self: _Self, description: str) -> _Self:
-        """Describe the operator for readers of ``penstock explain``. Plans and IDs do not change: those of Flink 1.11
-        have none."""
+    def set_description(self, description: str) -> Self:
+        """Describe the operator for readers of ``penstock explain``. Plans and IDs do not change."""
         self.transformation.set_description(description)
         return self
 
-    def uid(self: _Self, uid: str | None) -> _Self:
+    def uid(self, uid: str | None) -> Self:
         """Give the operator an identity that survives changes of the program; unique per job. None unsets it."""
         self.transformation.uid = checks.name(uid, "uid", "uid", optional=True)
         return self
 
-    def set_uid_hash(self: _Self, uid_hash: str) -> _Self:
+    def set_uid_hash(self, uid_hash: str) -> Self:
         """Take over an operator ID from an old job: 32 hex digits."""
         self.transformation.set_uid_hash(uid_hash)
         return self
 
-    def disable_chaining(self: _Self) -> _Self:
+    def disable_chaining(self) -> Self:
         """Run this operator in a task of its own."""
         return self._set_chaining("NEVER")
 
-    def _set_chaining(self: _Self, strategy: str) -> _Self:
+    def _set_chaining(self, strategy: str) -> Self:
         transformation: Transformation = self.transformation
         if not isinstance(transformation, PhysicalTransformation):
             checks.unsupported_operation(
@@ -62,7 +60,7 @@ class CommonSetters:
         transformation.chaining_strategy = strategy
         return self
 
-    def slot_sharing_group(self: _Self, slot_sharing_group: str | SlotSharingGroup | None) -> _Self:
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup | None) -> Self:
         """Put the operator into a slot sharing group, by name or with what its slots need; operators after it inherit
         the group. None: as the operator's inputs."""
         self.transformation.set_slot_sharing_group(slot_sharing_group)
@@ -76,44 +74,41 @@ class OperatorSetters(CommonSetters):
     _non_parallel: bool
     _serial_source: bool
 
-    def set_parallelism(self: _Operator, parallelism: int) -> _Operator:
-        """Number of subtasks: at least 1, or −1 for the environment's at execution. An operator that is not parallel
-        takes only 1."""
+    def set_parallelism(self, parallelism: int) -> Self:
+        """Number of subtasks: at least 1, or −1 for the environment's at execution; 1 if the operator is not
+        parallel."""
         fixed = self._non_parallel or self._serial_source
         self.transformation.parallelism = checks.parallelism(
             parallelism, "set_parallelism", self.transformation.name, fixed=fixed
         )
         return self
 
-    def set_max_parallelism(self: _Operator, max_parallelism: int) -> _Operator:
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Number of key groups, 1 to 32768: an upper bound of the parallelism of keyed state, for good."""
         self.transformation.max_parallelism = checks.max_parallelism(
             max_parallelism, "set_max_parallelism", self.transformation.name, fixed=self._non_parallel
         )
         return self
 
-    def force_non_parallel(self: _Operator) -> _Operator:
+    def force_non_parallel(self) -> Self:
         """Fix parallelism and max parallelism to 1; later setters are refused."""
         self.transformation.parallelism = 1
         self.transformation.max_parallelism = 1
         self._non_parallel = True
         return self
 
-    def set_buffer_timeout(self: _Operator, timeout_millis: int) -> _Operator:
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Milliseconds until an unfilled output buffer is sent; −1 for the environment's."""
         self.transformation.set_buffer_timeout(timeout_millis)
         return self
 
-    def with_field_defaults(self: _Operator, defaults: Mapping[str, Any]) -> _Operator:
+    def with_field_defaults(self, defaults: Mapping[str, Any]) -> Self:
         """Set the values of new fields in records of old state, of a reduction, an aggregation or a window. (For the
         state of a function see ``with_field_defaults`` of its descriptor.)
 
         Args:
             defaults: by field name, ``f2`` and the like in tuples; by path in nested records, such as ``address.zip``.
                 Mutable values are copied for each record. A further call adds defaults.
-
-        Raises:
-            InvalidProgramError: the names are not texts, or the operator keeps no records.
         """
         name, operator = self.transformation.name, getattr(self.transformation, "operator", None)
         if not isinstance(defaults, Mapping) or not all(isinstance(name, str) for name in defaults):
@@ -129,20 +124,9 @@ class OperatorSetters(CommonSetters):
         self.transformation.operator = replace(operator, field_defaults={**(operator.field_defaults or {}), **defaults})
         return self
 
-    def start_new_chain(self: _Operator) -> _Operator:
+    def start_new_chain(self) -> Self:
         """Begin a new task with this operator; operators after it may still chain to it."""
         return self._set_chaining("HEAD")
-
-
-class SinkSetters(CommonSetters):
-    """Setters of a sink."""
-
-    __slots__ = ()
-
-    def set_parallelism(self: _Sink, parallelism: int) -> _Sink:
-        """Number of subtasks: at least 1, or −1 for the environment's at execution."""
-        self.transformation.parallelism = checks.parallelism(parallelism, "set_parallelism", self.transformation.name)
-        return self
 
 
 OPERATOR_SETTERS = frozenset(

@@ -1,25 +1,25 @@
-"""The ends of streams: DataStreamSink, and CloseableIterator over the records of a stream on the driver.
-
-Source: Flink 1.11 ``DataStreamSink``.
-"""
+"""The ends of streams: DataStreamSink, and CloseableIterator over the records of a stream on the driver."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from operator import length_hint
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from penstock.common import checks
 from penstock.datastream.program import missing_methods
 from penstock.datastream.program.transformations import SinkTransformation
-from penstock.datastream.streams.setters import SinkSetters
+from penstock.datastream.streams.setters import CommonSetters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 T = TypeVar("T", covariant=True)
 R = TypeVar("R")
 
 
-class DataStreamSink(missing_methods.Advised, SinkSetters, Generic[T]):
-    """The end of a stream of records of type ``T``; ``transformation`` is its node, with settings that have no method
-    here."""
+class DataStreamSink(missing_methods.Advised, CommonSetters, Generic[T]):
+    """The end of a stream of records of type ``T``; ``transformation`` is its node."""
 
     __slots__ = ("transformation",)
 
@@ -35,6 +35,11 @@ class DataStreamSink(missing_methods.Advised, SinkSetters, Generic[T]):
 
         hint = f"A sink is the end of a stream. Keep the stream before it in a variable, and call {name}() on that."
         return missing_methods.missing(cls, name, missing_methods.SINK, hint=hint if hasattr(KeyedStream, name) else "")
+
+    def set_parallelism(self, parallelism: int) -> Self:
+        """Number of subtasks: at least 1, or −1 for the environment's at execution."""
+        self.transformation.parallelism = checks.parallelism(parallelism, "set_parallelism", self.transformation.name)
+        return self
 
 
 class CloseableIterator(Iterator[R]):

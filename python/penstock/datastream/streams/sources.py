@@ -1,7 +1,4 @@
-"""ProgramWithSources: a program with the methods that create its sources.
-
-Source: Flink 1.11 ``StreamExecutionEnvironment``.
-"""
+"""ProgramWithSources: a program with the methods that create its sources. Source: Flink 1.11."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -64,12 +61,12 @@ class ProgramWithSources(Program):
         """A bounded source of the given records, with parallelism 1.
 
         Args:
-            collection: a list or another finite iterable; it is read at once, so a later change of it does not matter.
+            collection: a list or another finite iterable, but not a text or dict; it is read at once, so a later change
+                of it does not matter.
             type_info: None leaves the records undeclared. Of a row type they become rows with its field names, whether
                 they are rows, tuples, lists, dicts, or objects with attributes (PyFlink).
 
         Raises:
-            InvalidProgramError: not an iterable, or a text, dict or stream.
             TypeInfoError: a record that does not fit its type.
         """
         checks.type_info(type_info, "from_collection", "type_info")
@@ -99,14 +96,8 @@ class ProgramWithSources(Program):
         source_name: str = "Custom Source",
         type_info: TypeInformation[T] | None = None,
     ) -> DataStreamSource[T]:
-        """A source written in Python.
-
-        Args:
-            source_func: a SourceFunction (one instance), a ParallelSourceFunction (one per subtask), or any object with
-                ``run(ctx)``; or a FlinkKafkaConsumer.
-            source_name: operator name.
-            type_info: None leaves the records undeclared.
-        """
+        """A source written in Python: a SourceFunction (one instance), a ParallelSourceFunction (one per subtask), or
+        any object with ``run(ctx)``; or a FlinkKafkaConsumer. Without ``type_info`` its records are undeclared."""
         if not hasattr(source_func, "run") or isinstance(source_func, type):
             checks.refuse(
                 f"add_source() was given {checks.shown(source_func)}; give an object with a method run(ctx), such "
@@ -183,14 +174,8 @@ class ProgramWithSources(Program):
         source_name: str,
         type_info: TypeInformation[T] | None = None,
     ) -> DataStreamSource[T]:
-        """A source of the new kind: one of :mod:`penstock.datastream.connectors`, or a custom one.
-
-        Args:
-            source: the source.
-            watermark_strategy: applied in the source itself.
-            source_name: operator name.
-            type_info: None takes the source's type.
-        """
+        """A source of the new kind: one of :mod:`penstock.datastream.connectors`, or a custom one. The watermark
+        strategy is applied in the source itself. Without ``type_info`` the records have the source's type."""
         hint = (
             "Give a connector's, such as NumberSequenceSource(1, 100), or an object of a subclass of Source with "
             "splits() and read(); a SourceFunction goes to add_source(), a list to from_collection()."
@@ -246,19 +231,18 @@ class ProgramWithSources(Program):
         program never ends: each step reads a micro-batch.
 
         Args:
-            df: a ``pyspark.sql.DataFrame`` of the session that runs the program; a streaming one without aggregations,
-                ``dropDuplicates``, joins of streams and ``limit``.
+            df: of the session that runs the program; a streaming one without aggregations, ``dropDuplicates``, joins of
+                streams and ``limit``.
             type_info: a row or tuple of all columns, in order, or the type of the only one. None makes rows with the
                 names of the columns.
             source_name: operator name.
             watermark_strategy: applied in the source itself. With it each subtask reads rows of several files in the
                 order of their paths, and within a file in its own.
-            order_by: name of a column, such as the time; each subtask reads its rows in its order instead. In both
-                cases Spark sorts them, within a partition, on disk if needed; each micro-batch of a streaming one
-                separately, and by a column only. With neither, rows come in Spark's order, large files first.
+            order_by: a column, such as the time; each subtask reads its rows in its order instead. In both cases Spark
+                sorts them, within a partition, on disk if needed; each micro-batch of a streaming one separately, and
+                by a column only. With neither, rows come in Spark's order, large files first.
 
         Raises:
-            InvalidProgramError: not a DataFrame, no columns, no such column, or another type than the columns have.
             UnsupportedError: it is a stream of Spark Connect, or has a type that no record has, such as an interval.
         """
         from penstock.datastream.connectors.spark import frame_source
@@ -274,8 +258,6 @@ class ProgramWithSources(Program):
         operator = StreamSource(source, watermark_strategy)
         node = SourceTransformation(self.next_id(), source_name, source.declared, self.parallelism_left_open, operator)
         return DataStreamSource(self, node, parallel=True)
-
-    # --- without an end -----------------------------------------------------------------------------------------------
 
     def socket_text_stream(
         self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0
@@ -353,8 +335,6 @@ class ProgramWithSources(Program):
         source = FileMonitor(path, cut) if interval is None else FolderMonitor(path, interval, cut)
         monitor = StreamSource(SplitSource(source))
         return self._file_source(name, monitor, FormatReader(file_format), produced)
-
-    # --- Java's formats, of which some are planned only ---------------------------------------------------------------
 
     def create_input(
         self, input_format: InputFormat[T], type_info: TypeInformation[T] | None = None

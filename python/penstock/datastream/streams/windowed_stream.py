@@ -28,7 +28,7 @@ from penstock.datastream.functions import (
 from penstock.datastream.program import missing_methods
 from penstock.datastream.program.call_site import CallSite, call_site
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
-from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
+from penstock.datastream.streams.keyed_stream import FieldAggregations, KeyedStream, aggregator
 from penstock.runtime.io.text import file_text
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.keys.pyflink_keys import InRow
@@ -74,7 +74,7 @@ class Applied:
     default: Any = None
 
 
-class Windowed(missing_methods.Advised, Generic[T, W]):
+class Windowed(FieldAggregations[T], missing_methods.Advised, Generic[T, W]):
     """A stream of records of type ``T`` in windows of type ``W``; a function makes it a stream again."""
 
     __slots__ = ("_assigner", "_evictor", "_late", "_lateness", "_stream", "_trigger")
@@ -111,14 +111,8 @@ class Windowed(missing_methods.Advised, Generic[T, W]):
         of_streams = hasattr(SingleOutputStreamOperator, name) or hasattr(KeyedStream, name)
         return missing_methods.missing(cls, name, missing_methods.WINDOWED, hint=hint if of_streams else "")
 
-    # --- settings -----------------------------------------------------------------------------------------------------
-
     def trigger(self, trigger: Trigger[T, W]) -> Self:
-        """When windows fire, instead of the assigner's default.
-
-        Raises:
-            InvalidProgramError: session windows and a trigger that cannot merge.
-        """
+        """When windows fire, instead of the assigner's default. That of session windows must be able to merge."""
         checks.instance(trigger, "trigger", Trigger, "Give a trigger such as CountTrigger.of(5).")
         if self._assigner.merging and not trigger.can_merge():
             checks.unsupported_operation(
@@ -151,8 +145,6 @@ class Windowed(missing_methods.Advised, Generic[T, W]):
         if slide is None:
             return self.trigger(PurgingTrigger(CountTrigger(size)))
         return self.evictor(CountEvictor(size)).trigger(CountTrigger(checks.integer(slide, call, "slide")))
-
-    # --- functions ----------------------------------------------------------------------------------------------------
 
     def _add(self, applied: Applied, output_type: TypeInformation[Any] | None) -> SingleOutputStreamOperator[Any]:
         late = None if self._late is None else self._late.tag_id
@@ -196,13 +188,9 @@ class Windowed(missing_methods.Advised, Generic[T, W]):
     def reduce(
         self, reduce_function: Any, window_function: Any = None, output_type: TypeInformation[Any] | None = None
     ) -> SingleOutputStreamOperator[Any]:
-        """Combine the records of a window into one of the same type.
-
-        Args:
-            reduce_function: a callable of (result so far, record), or a ReduceFunction without ``open`` and ``close``.
-            window_function: sees the result together with key and window, or, of a whole stream, with the window.
-            output_type: type of what ``window_function`` emits.
-        """
+        """Combine the records of a window into one of the same type, by a callable of (result so far, record), or a
+        ReduceFunction without ``open`` and ``close``. A window function sees the result together with key and window,
+        or, of a whole stream, with the window; ``output_type`` is of what it emits."""
         return self._reduced_by(reduce_function, window_function, output_type, "reduce")
 
     def _reduced_by(
@@ -260,7 +248,7 @@ class Windowed(missing_methods.Advised, Generic[T, W]):
         """Fold the records of a window into an accumulator and emit its result.
 
         Args:
-            aggregate_function: an AggregateFunction without ``open`` and ``close``.
+            aggregate_function: without ``open`` and ``close``.
             window_function: sees the result, as for :meth:`reduce`.
             accumulator_type: type of the accumulator.
             output_type: type of the results.
@@ -277,16 +265,7 @@ class Windowed(missing_methods.Advised, Generic[T, W]):
     def fold(
         self, initial_value: U, func: Folds[T, U] | Callable[[U, T], U], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
-        """Fold the records of a window into a copy of an initial value (Flink's Java API only).
-
-        Args:
-            initial_value: the value of no record.
-            func: a callable of (value so far, record), or an object with ``fold``, without ``open`` and ``close``.
-            output_type: type of the results.
-
-        Raises:
-            InvalidProgramError: session windows, which merge.
-        """
+        """Fold the records of a window, but no session, into a copy of ``initial_value`` (Flink's Java API only)."""
         checks.function(func, "fold", "fold")
         _refuse_rich(func, "fold")
         checks.type_info(output_type, "fold")
@@ -338,13 +317,7 @@ class Windowed(missing_methods.Advised, Generic[T, W]):
         self, window_function: Any, *rest: Any, output_type: TypeInformation[Any] | None = None
     ) -> SingleOutputStreamOperator[Any]:
         """Show whole windows to a WindowFunction, or AllWindowFunction; or, as Java's ``apply`` of two functions does,
-        their reduction: ``apply(reduce_function, window_function)`` is ``reduce(reduce_function, window_function)``.
-
-        Args:
-            window_function: the window function.
-            rest: behind a reduce function the window function; behind a window function perhaps the output type.
-            output_type: type of what the window function emits.
-        """
+        their reduction: ``apply(reduce_function, window_function)`` is ``reduce(reduce_function, window_function)``."""
         if rest and (hasattr(rest[0], "apply") or hasattr(rest[0], "process")):
             return self._reduced_by(window_function, rest[0], _last(rest[1:], output_type), "apply")
         output_type = _last(rest, output_type)
@@ -379,30 +352,9 @@ class Windowed(missing_methods.Advised, Generic[T, W]):
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator[T]:
         return self._reduced(aggregator(self._stream.transformation.output_type, call, field, first))
 
-    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Sum of a field over each window; the other fields are those of the window's first record."""
-        return self._aggregate("sum", position_to_sum)
-
-    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Minimum of a field over each window, otherwise as :meth:`sum`."""
-        return self._aggregate("min", position_to_min)
-
-    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator[T]:
-        """Maximum of a field over each window, otherwise as :meth:`sum`."""
-        return self._aggregate("max", position_to_max)
-
-    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
-        """The record with the smallest field of each window; among equals the first, or the last if not ``first``."""
-        return self._aggregate("min_by", position_to_min_by, first)
-
-    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
-        """The record with the largest field of each window, otherwise as :meth:`min_by`."""
-        return self._aggregate("max_by", position_to_max_by, first)
-
 
 class WindowedStream(Windowed[T, W], Generic[T, K, W]):
-    """A stream of records of type ``T`` with keys of type ``K``, cut into windows of type ``W``; a function makes it a
-    stream again."""
+    """Records of type ``T`` with keys of type ``K`` in windows of type ``W``; a function makes them a stream again."""
 
     __slots__ = ()
 

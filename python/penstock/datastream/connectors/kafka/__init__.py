@@ -1,7 +1,5 @@
-"""Kafka as a source and as a sink, under PyFlink's names (``pyflink.datastream.connectors.kafka``). Programs that use
-these names can be built, planned and explained anywhere; to run, they need ``pip install 'penstock[kafka]'`` and a
-broker. Reading and writing is in ``penstock.connectors.kafka``.
-"""
+"""Kafka as a source and as a sink, under PyFlink's names. Programs that use them can be built, planned and explained
+anywhere; to run, they need ``pip install 'penstock[kafka]'`` and a broker."""
 
 from __future__ import annotations
 
@@ -15,12 +13,13 @@ from penstock.datastream.connectors.kafka.flink_kafka import (
     FlinkKafkaProducerBase,
     Semantic,
 )
-from penstock.datastream.connectors.kafka.serialization import (
+from penstock.datastream.connectors.kafka.sink import (
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
+    KafkaSink,
+    KafkaSinkBuilder,
     KafkaTopicSelector,
 )
-from penstock.datastream.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
 from penstock.datastream.connectors.kafka.source import KafkaSource, KafkaSourceBuilder
 
 __all__ = [

@@ -1,14 +1,11 @@
-"""Kafka's source and sink under their names before Flink 1.14 (PyFlink: ``pyflink.datastream.connectors.kafka``).
-
-Source of names and defaults: ``FlinkKafkaConsumerBase``, ``FlinkKafkaProducer`` (Flink 1.16).
-"""
+"""Kafka's source and sink before Flink 1.14. Source: ``FlinkKafkaConsumerBase``, ``FlinkKafkaProducer`` (1.16)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from penstock.common import checks
 from penstock.common.contexts import SinkContext, SourceContext
@@ -21,8 +18,7 @@ from penstock.connectors.kafka.sink import KafkaOutput
 from penstock.connectors.kafka.split_source import COMMITS, DISCOVERY
 from penstock.datastream.connectors.base import DeliveryGuarantee
 from penstock.datastream.connectors.kafka import builder_checks
-from penstock.datastream.connectors.kafka.serialization import KafkaRecordSerializationSchema
-from penstock.datastream.connectors.kafka.sink import written_by
+from penstock.datastream.connectors.kafka.sink import KafkaRecordSerializationSchema, written_by
 from penstock.datastream.connectors.kafka.source import KafkaSource
 from penstock.datastream.functions import ParallelSourceFunction, SinkFunction
 from penstock.datastream.input_formats import AddedSource
@@ -30,8 +26,8 @@ from penstock.datastream.sinks import AddedSink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.sinks import BuiltinSink
 
-C = TypeVar("C", bound="FlinkKafkaConsumerBase")
-P = TypeVar("P", bound="FlinkKafkaProducerBase")
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _DISCOVERY = "flink.partition-discovery.interval-millis"
 _RESET = {"earliest": KafkaOffsetResetStrategy.EARLIEST, "none": KafkaOffsetResetStrategy.NONE}
@@ -41,44 +37,45 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
     """Base of FlinkKafkaConsumer."""
 
     def __init__(
-        self, topics: tuple[str, ...], schema: DeserializationSchema[Any], properties: Mapping[str, str]
+        self,
+        topics: str | list[str],
+        deserialization_schema: DeserializationSchema[Any],
+        properties: Mapping[str, str],
     ) -> None:
-        self._topics = topics
-        self._schema = schema
-        self._properties = dict(properties)
+        names = topics if isinstance(topics, list) else [topics]
+        if not names:
+            checks.illegal_argument("FlinkKafkaConsumer() was given no topic. Give at least one.")
+        self._topics = tuple(builder_checks.topic(name, "FlinkKafkaConsumer") for name in names)
+        self._schema = value_schema(deserialization_schema, "FlinkKafkaConsumer")
+        self._properties = _properties(properties, "FlinkKafkaConsumer")
         self._starting: KafkaOffsetsInitializer | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(map(repr, self._topics))}>"
 
-    def set_start_from_earliest(self: C) -> C:
+    def set_start_from_earliest(self) -> Self:
         """Start at the first existing records."""
         return self._start(KafkaOffsetsInitializer.earliest())
 
-    def set_start_from_latest(self: C) -> C:
+    def set_start_from_latest(self) -> Self:
         """Start at the records written after the job has started."""
         return self._start(KafkaOffsetsInitializer.latest())
 
-    def set_start_from_timestamp(self: C, startup_offsets_timestamp: int) -> C:
-        """Start at the first records with that timestamp or a later one.
-
-        Args:
-            startup_offsets_timestamp: milliseconds since the epoch.
-        """
+    def set_start_from_timestamp(self, startup_offsets_timestamp: int) -> Self:
+        """Start at the first records with that timestamp, in milliseconds since the epoch, or a later one."""
         return self._start(KafkaOffsetsInitializer.timestamp(startup_offsets_timestamp))
 
-    def set_start_from_group_offsets(self: C) -> C:
-        """Start at the committed offsets of the group ``group.id`` (the default); where there are none, where
-        ``auto.offset.reset`` says."""
+    def set_start_from_group_offsets(self) -> Self:
+        """Start at the committed offsets of ``group.id`` (the default), or else where ``auto.offset.reset`` says."""
         return self._start(None)
 
-    def set_commit_offsets_on_checkpoints(self: C, commit_on_checkpoints: bool) -> C:
+    def set_commit_offsets_on_checkpoints(self, commit_on_checkpoints: bool) -> Self:
         """Whether offsets are committed for the group with each checkpoint; True by default."""
         checks.boolean(commit_on_checkpoints, "set_commit_offsets_on_checkpoints", "commit_on_checkpoints")
         self._properties[COMMITS] = str(commit_on_checkpoints and "group.id" in self._properties).lower()
         return self
 
-    def disable_filter_restored_partitions_with_subscribed_topics(self: C) -> C:
+    def disable_filter_restored_partitions_with_subscribed_topics(self) -> Self:
         """No effect: it concerns Flink's savepoints of topics that are no longer read."""
         return self
 
@@ -98,52 +95,25 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
         return KafkaSource(properties, Subscription(self._topics), starting, None, ValueOnly(self._schema))
 
     def run(self, ctx: SourceContext[Any], /) -> NoReturn:
-        """A task does not call it.
-
-        Raises:
-            UnsupportedError: always.
-        """
+        """Refused: a task does not call it."""
         raise UnsupportedError(f"{self!r} is not a function to call. Give it to add_source().")
 
-    def _start(self: C, starting: KafkaOffsetsInitializer | None) -> C:
+    def _start(self, starting: KafkaOffsetsInitializer | None) -> Self:
         self._starting = starting
         return self
 
 
 class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
-    """Reads Kafka topics forever: for ``add_source``. KafkaSource is the same under its newer name.
-
-    Args:
-        topics: a name, or a list of them.
-        deserialization_schema: makes records of values.
-        properties: of Kafka's consumer; ``bootstrap.servers`` is needed.
-    """
-
-    def __init__(
-        self,
-        topics: str | list[str],
-        deserialization_schema: DeserializationSchema[Any],
-        properties: Mapping[str, str],
-    ) -> None:
-        names = topics if isinstance(topics, list) else [topics]
-        if not names:
-            checks.illegal_argument("FlinkKafkaConsumer() was given no topic. Give at least one.")
-        super().__init__(
-            tuple(builder_checks.topic(name, "FlinkKafkaConsumer") for name in names),
-            value_schema(deserialization_schema, "FlinkKafkaConsumer"),
-            _properties(properties, "FlinkKafkaConsumer"),
-        )
+    """Reads Kafka topics forever: for ``add_source``. KafkaSource is the same under its newer name. Of the properties
+    of Kafka's consumer ``bootstrap.servers`` is needed."""
 
 
 class Semantic(Enum):
-    """How often a FlinkKafkaProducer delivers each record when something fails."""
+    """How often a FlinkKafkaProducer delivers each record when something fails, as :class:`DeliveryGuarantee`."""
 
     EXACTLY_ONCE = 0
-    """Once."""
     AT_LEAST_ONCE = 1
-    """Once or several times."""
     NONE = 2
-    """Perhaps."""
 
 
 class FlinkKafkaProducerBase(SinkFunction[Any], AddedSink):
@@ -151,13 +121,9 @@ class FlinkKafkaProducerBase(SinkFunction[Any], AddedSink):
 
     _output: BuiltinSink
 
-    def set_log_failures_only(self: P, log_failures_only: bool) -> P:
+    def set_log_failures_only(self, log_failures_only: bool) -> Self:
         """Whether records that cannot be written are logged, by the logger ``penstock.kafka``, and nothing else. Such a
-        sink guarantees nothing.
-
-        Raises:
-            InvalidProgramError: the semantic is EXACTLY_ONCE.
-        """
+        sink guarantees nothing; EXACTLY_ONCE refuses it."""
         checks.boolean(log_failures_only, "set_log_failures_only", "log_failures_only")
         if isinstance(self._output, KafkaOutput):
             self._output = replace(self._output, log_only=log_failures_only)
@@ -168,12 +134,12 @@ class FlinkKafkaProducerBase(SinkFunction[Any], AddedSink):
             )
         return self
 
-    def set_flush_on_checkpoint(self: P, flush_on_checkpoint: bool) -> P:
+    def set_flush_on_checkpoint(self, flush_on_checkpoint: bool) -> Self:
         """Whether a checkpoint waits for the brokers. A task always waits for them at its end."""
         checks.boolean(flush_on_checkpoint, "set_flush_on_checkpoint", "flush_on_checkpoint")
         return self
 
-    def set_write_timestamp_to_kafka(self: P, write_timestamp_to_kafka: bool) -> P:
+    def set_write_timestamp_to_kafka(self, write_timestamp_to_kafka: bool) -> Self:
         """Whether timestamps of records are written; by default records get the time of writing."""
         checks.boolean(write_timestamp_to_kafka, "set_write_timestamp_to_kafka", "write_timestamp_to_kafka")
         self._output = replace(cast("KafkaOutput", self._output), timestamps=write_timestamp_to_kafka)
@@ -183,25 +149,14 @@ class FlinkKafkaProducerBase(SinkFunction[Any], AddedSink):
         return self._output
 
     def invoke(self, value: Any, context: SinkContext, /) -> NoReturn:
-        """A task does not call it.
-
-        Raises:
-            UnsupportedError: always.
-        """
+        """Refused: a task does not call it."""
         raise UnsupportedError(f"{self!r} is not a function to call. Give it to add_sink().")
 
 
 class FlinkKafkaProducer(FlinkKafkaProducerBase):
-    """Writes values to a topic of Kafka: for ``add_sink``. All records of a subtask go to one partition.
-
-    Args:
-        topic: its name.
-        serialization_schema: makes values of records.
-        producer_config: properties of Kafka's producer; ``bootstrap.servers`` is needed.
-        kafka_producer_pool_size: of Flink; it has no effect.
-        semantic: how often each record arrives. With EXACTLY_ONCE, the ids of transactions begin with
-            ``transactional.id`` of the properties, or with the topic.
-    """
+    """Writes values to a topic of Kafka: for ``add_sink``. All records of a subtask go to one partition. Of the
+    producer's properties ``bootstrap.servers`` is needed. The size of a pool has no effect. With EXACTLY_ONCE, the ids
+    of transactions begin with ``transactional.id`` of the properties, or with the topic."""
 
     def __init__(
         self,

@@ -1,7 +1,4 @@
-"""KafkaSource and its builder (PyFlink: ``pyflink.datastream.connectors.kafka``).
-
-Source of names, defaults and checks: ``KafkaSourceBuilder`` (Flink's Kafka connector 3.3).
-"""
+"""KafkaSource and its builder. Source of names, defaults and checks: ``KafkaSourceBuilder`` (Kafka connector 3.3)."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -9,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.serialization import DeserializationSchema
@@ -27,6 +24,9 @@ from penstock.connectors.kafka.split_source import PartitionTracker, check_there
 from penstock.datastream.connectors.kafka import builder_checks
 from penstock.runtime.io.splits import Records, Source, Split
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 S = TypeVar("S")
 T = TypeVar("T", covariant=True)
 
@@ -36,16 +36,7 @@ class KafkaSource(Source[T]):
 
     When a job starts, the driver looks up the partitions and fixes where the reading of each begins and ends. Each
     partition is read by one subtask, in order. Timestamps of records are those of Kafka, unless the watermark strategy
-    has a timestamp assigner.
-
-    Attributes:
-        properties: of Kafka's consumer.
-        subscription: what is read.
-        starting_offsets: where reading begins.
-        stopping_offsets: where it ends; None for never.
-        deserializer: makes records.
-        bounded: whether it ends there for the program, too (``set_bounded``); None for: if it ends.
-    """
+    has a timestamp assigner. Without ``bounded`` it is bounded for the program if it has stopping offsets."""
 
     advice = (
         "set_bounded(KafkaOffsetsInitializer.latest()) of the builder of the KafkaSource: it reads what is there when "
@@ -70,9 +61,7 @@ class KafkaSource(Source[T]):
         self.bounded: bool = stopping_offsets is not None if bounded is None else bounded
         self.produced_type: TypeInformation[object] | None = deserializer.get_produced_type()
         self._tracker: PartitionTracker | None = None
-        self._resumed: tuple[Mapping[str, Any] | None] | None = (
-            None  # argument of resume(), in a program that runs in steps
-        )
+        self._resumed: tuple[Mapping[str, Any] | None] | None = None  # argument of resume(), of a program in steps
 
     def __repr__(self) -> str:
         return f"<KafkaSource of {self.subscription}>"
@@ -152,47 +141,31 @@ class KafkaSource(Source[T]):
         return self._tracker
 
 
-class KafkaSourceBuilder(Generic[T]):
+class KafkaSourceBuilder(builder_checks.ClientBuilder, Generic[T]):
     """Settings of a KafkaSource before it is made. Methods change it and return it."""
 
     def __init__(self) -> None:
-        self._properties: dict[str, str] = {}
+        super().__init__()
         self._subscription: tuple[str, Subscription] | None = None
         self._starting = KafkaOffsetsInitializer.earliest()
         self._stopping: KafkaOffsetsInitializer | None = None
         self._bounded = False
         self._deserializer: KafkaRecordDeserializationSchema[Any] | None = None
 
-    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder[T]:
-        """The brokers to connect to first.
-
-        Args:
-            bootstrap_servers: hosts and ports with commas between: ``localhost:9092``.
-        """
-        return self._with("bootstrap.servers", builder_checks.servers(bootstrap_servers))
-
-    def set_group_id(self, group_id: str) -> KafkaSourceBuilder[T]:
+    def set_group_id(self, group_id: str) -> Self:
         """The consumer group. Needed for ``committed_offsets()``; it does not assign partitions."""
         return self._with("group.id", checks.name(group_id, "set_group_id", "group id"))
 
-    def set_topics(self, *topics: str) -> KafkaSourceBuilder[T]:
-        """All partitions of these topics.
-
-        Args:
-            topics: names, at least one.
-        """
+    def set_topics(self, *topics: str) -> Self:
+        """All partitions of these topics, at least one."""
         if not topics:
             checks.refuse("set_topics() was given no topic. Give at least one.")
-        return self._subscribe(
-            "set_topics", Subscription(tuple(builder_checks.topic(topic, "set_topics") for topic in topics))
-        )
+        names = tuple(builder_checks.topic(topic, "set_topics") for topic in topics)
+        return self._subscribe("set_topics", Subscription(names))
 
-    def set_topic_pattern(self, topic_pattern: str) -> KafkaSourceBuilder[T]:
-        """All partitions of the topics whose whole name matches.
-
-        Args:
-            topic_pattern: a regular expression, in Python's syntax; Java's differs in rare places.
-        """
+    def set_topic_pattern(self, topic_pattern: str) -> Self:
+        """All partitions of the topics whose whole name matches a regular expression, in Python's syntax; Java's
+        differs in rare places."""
         pattern = builder_checks.topic(topic_pattern, "set_topic_pattern")
         try:
             re.compile(pattern)
@@ -203,12 +176,8 @@ class KafkaSourceBuilder(Generic[T]):
             )
         return self._subscribe("set_topic_pattern", Subscription(pattern=pattern))
 
-    def set_partitions(self, partitions: Iterable[KafkaTopicPartition]) -> KafkaSourceBuilder[T]:
-        """Read only these partitions.
-
-        Args:
-            partitions: a set, at least one.
-        """
+    def set_partitions(self, partitions: Iterable[KafkaTopicPartition]) -> Self:
+        """Read only these partitions, at least one."""
         hint = "Give a set: {KafkaTopicPartition('orders', 0)}."
         checks.instance(partitions, "set_partitions", Iterable, hint)
         names = list(partitions)
@@ -218,18 +187,17 @@ class KafkaSourceBuilder(Generic[T]):
             checks.refuse(f"set_partitions() was given no partition. {hint}")
         return self._subscribe("set_partitions", Subscription(partitions=in_order(set(names))))
 
-    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
+    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """Where reading begins; by default at the earliest offsets."""
         self._starting = initializer(starting_offsets_initializer, "set_starting_offsets")
         return self
 
-    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
-        """Where reading ends; the record at such an offset is not read. The offsets are determined when the job
-        starts."""
+    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
+        """Where reading ends, before these offsets, as they are determined when the job starts."""
         self._stopping, self._bounded = initializer(stopping_offsets_initializer, "set_bounded"), True
         return self
 
-    def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
+    def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """Where reading ends, in a stream that is still unbounded: it is read in steps, and new partitions are
         discovered, unless ``partition.discovery.interval.ms`` is -1; then the source ends there."""
         self._stopping, self._bounded = initializer(stopping_offsets_initializer, "set_unbounded"), False
@@ -246,55 +214,32 @@ class KafkaSourceBuilder(Generic[T]):
         self._deserializer = deserializer.record_schema(record_deserializer, "set_deserializer")
         return cast("KafkaSourceBuilder[S]", self)
 
-    def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder[T]:
+    def set_client_id_prefix(self, prefix: str) -> Self:
         """The prefix of the client ids in logs and metrics of the brokers."""
         return self._with("client.id.prefix", checks.name(prefix, "set_client_id_prefix", "prefix"))
 
-    def set_property(self, key: str, value: str) -> KafkaSourceBuilder[T]:
-        """A property of Kafka's consumer.
-
-        Args:
-            key: its name, such as ``isolation.level``.
-            value: a text, also of numbers.
-        """
-        return self._with(*builder_checks.one_property(key, value, "set_property"))
-
-    def set_properties(self, props: Mapping[str, str]) -> KafkaSourceBuilder[T]:
+    def set_properties(self, props: Mapping[str, str]) -> Self:
         """Properties of Kafka's consumer, by name."""
         self._properties.update(builder_checks.properties(props, "set_properties"))
         return self
 
     def build(self) -> KafkaSource[T]:
-        """The source.
-
-        Raises:
-            InvalidProgramError: bootstrap servers, topics or a deserializer are missing, or a group id where offsets
-                that it has committed are wanted.
-        """
-        builder = "KafkaSourceBuilder"
-        known = "bootstrap.servers" in self._properties
-        builder_checks.needed(known, "the address of a broker", "set_bootstrap_servers('localhost:9092')", builder)
-        builder_checks.needed(self._subscription is not None, "what to read", "set_topics('orders')", builder)
-        deserializer = "set_value_only_deserializer(SimpleStringSchema())"
-        builder_checks.needed(self._deserializer is not None, "how records are read", deserializer, builder)
-        if "group.id" not in self._properties and "committed" in (
-            self._starting.kind,
-            getattr(self._stopping, "kind", ""),
-        ):
+        """The source, which needs brokers, topics, a deserializer, and for offsets committed by a group its id."""
+        self._check_servers()
+        needed = builder_checks.needed
+        subscription = needed(self._subscription, "what to read", "set_topics('orders')", self)[1]
+        call = "set_value_only_deserializer(SimpleStringSchema())"
+        schema: KafkaRecordDeserializationSchema[T] = needed(self._deserializer, "how records are read", call, self)
+        kinds = self._starting.kind, getattr(self._stopping, "kind", "")
+        if "group.id" not in self._properties and "committed" in kinds:
             checks.refuse(
                 "KafkaSourceBuilder.build(): committed_offsets() needs a consumer group, and none is set. Call "
                 "set_group_id('mine') first.",
                 checks.ILLEGAL_STATE,
             )
-        subscription = cast("tuple[str, Subscription]", self._subscription)[1]
-        schema = cast("KafkaRecordDeserializationSchema[T]", self._deserializer)
         return KafkaSource(self._properties, subscription, self._starting, self._stopping, schema, self._bounded)
 
-    def _with(self, key: str, value: str) -> KafkaSourceBuilder[T]:
-        self._properties[key] = value
-        return self
-
-    def _subscribe(self, call: str, subscription: Subscription) -> KafkaSourceBuilder[T]:
+    def _subscribe(self, call: str, subscription: Subscription) -> Self:
         if self._subscription is not None:
             checks.refuse(
                 f"{call}() was called after {self._subscription[0]}(). A KafkaSource reads topics, or a pattern, or "
