@@ -229,9 +229,7 @@ class _Writer:
             name = f"{self.exactly_once}-{owner}"
             if self.format == "iceberg" and _has_snapshot(frame.sparkSession, self.table or "", name, batch_id):
                 return
-            more = {f"snapshot-property.penstock.{name}": str(batch_id)}
-            if self.format == "delta":
-                more = {"txnAppId": name, "txnVersion": str(batch_id)}
+            more = _marked(self.format or "", name, batch_id)
         writer = frame.write.options(**self.options, **more)
         if not self.mode.startswith("error"):  # Spark's own default, which Spark Connect has no word for
             writer = writer.mode(self.mode)
@@ -243,6 +241,13 @@ class _Writer:
             writer.saveAsTable(self.table)
         else:
             writer.save(self.path)
+
+
+def _marked(format: str, name: str, step: int) -> dict[str, str]:
+    """The options by which a table records the step that wrote to it."""
+    if format == "delta":
+        return {"txnAppId": name, "txnVersion": str(step)}
+    return {f"snapshot-property.penstock.{name}": str(step)}
 
 
 def _has_snapshot(session: Any, table: str, name: str, version: int) -> bool:
