@@ -16,8 +16,7 @@ from penstock.analysis.texts import fan_out
 from penstock.display.tables import NO, QUIET, TITLE, YES, Drawn, Shown, count, identity, section
 from penstock.display.text import visible
 
-_DEEPEST = 12
-"""Branches inside branches are indented up to this depth only."""
+_DEEPEST = 12  # branches inside branches are indented up to this depth only
 
 
 def program(model: ProgramModel, shown: Shown, levels: Collection[str]) -> Drawn:

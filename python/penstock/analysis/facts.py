@@ -14,8 +14,7 @@ from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.window import WindowOperator
 
 RECORD, KEY_BY, WINDOW, TRIGGER, SOURCE, PLACE = "record", "key by", "window", "trigger", "source", "place"
-NAMES = (RECORD, KEY_BY, WINDOW, TRIGGER, SOURCE, PLACE)
-"""All of them, in the order in which they are shown."""
+NAMES = (RECORD, KEY_BY, WINDOW, TRIGGER, SOURCE, PLACE)  # all of them, in the order in which they are shown
 
 
 def facts_of(program: Program, node: int) -> Mapping[str, str]:

@@ -13,10 +13,8 @@ from typing import Any
 from penstock.common.site import Site
 from penstock.errors import FileFormatError
 
-FORMAT = 1
-"""Version of :meth:`ProgramModel.to_dict`."""
-UNRECORDED = "not recorded"
-"""The type of keys in lock files that do not have it."""
+FORMAT = 1  # version of :meth:`ProgramModel.to_dict`
+UNRECORDED = "not recorded"  # the type of keys in lock files that do not have it
 
 
 @dataclass(frozen=True)

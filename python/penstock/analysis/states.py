@@ -27,10 +27,8 @@ from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, TABLE
 from penstock.runtime.windows import merging_windows
 from penstock.runtime.windows.assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 
-POSITIONS = StateModel("positions", "list of operator")
-"""The positions of a source."""
-PENDING = StateModel("pending", "list of operator")
-"""The uncommitted output of a sink."""
+POSITIONS = StateModel("positions", "list of operator")  # the positions of a source
+PENDING = StateModel("pending", "list of operator")  # the uncommitted output of a sink
 USER_TIMERS = StateModel("user-timers", "timers")
 WINDOW_TIMERS = StateModel("window-timers", "timers")
 CLEANUP_TIMERS = StateModel("CLEANUP_TIMER_SERVICE", "timers")

@@ -12,10 +12,8 @@ from penstock.analysis.why import Why
 from penstock.display.text import visible
 
 FORMATS = ("terminal", "markdown", "dot", "mermaid", "json", "flink-stream", "flink-job")
-LEVELS = ("stream", "job", "execution")
-"""The three graphs, in the order in which they are made of each other."""
-LONGEST = 200
-"""At most so many characters of a name are shown; a name may have thousands."""
+LEVELS = ("stream", "job", "execution")  # the three graphs, in the order in which they are made of each other
+LONGEST = 200  # at most so many characters of a name are shown; a name may have thousands
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,:-_/()=+$")
 
 
@@ -97,8 +95,7 @@ def markdown(model: ProgramModel, levels: Iterable[str] = LEVELS) -> str:
 
 
 Row = tuple[str, ...]
-Table = tuple[Row, list[Row]]
-"""Columns and rows, whose cells are Markdown already."""
+Table = tuple[Row, list[Row]]  # columns and rows, whose cells are Markdown already
 
 
 def _stream(model: ProgramModel) -> tuple[str, Table, Table]:

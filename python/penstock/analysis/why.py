@@ -158,8 +158,7 @@ class Draft:
         self.spec["edges"].append({"source": source, "target": target, "partitioner": partitioner, "input": 0})
 
 
-Change = Callable[[Draft], bool]
-"""Makes an edit; False if it does not apply."""
+Change = Callable[[Draft], bool]  # makes an edit; False if it does not apply
 
 
 def tried_edits(graph: StreamGraph, node: int) -> list[Edit]:

@@ -24,8 +24,7 @@ from penstock.plan import PROFILES
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
-UNREADABLE = 2
-"""Exit status where what was given could not be read or planned."""
+UNREADABLE = 2  # exit status where what was given could not be read or planned
 
 
 @contextmanager

@@ -59,8 +59,7 @@ def _operators(lock: Path) -> tuple[OperatorModel, ...]:
     return model_of_lock(lock.read_text(encoding="utf-8"), str(lock)).operators
 
 
-_TOLD = "uids: "
-"""Before what the second run tells; a program may print what it likes before that."""
+_TOLD = "uids: "  # before what the second run tells; a program may print what it likes before that
 
 
 def _codes(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:

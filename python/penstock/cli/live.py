@@ -18,10 +18,8 @@ from penstock.common.jobs.job_control import JobControl
 from penstock.display.tables import Shown
 from penstock.metrics.running import RunningMetrics, line, running_metrics
 
-_LATER = 0.5
-"""Seconds that a job runs before it is shown: most of those in a terminal are over by then."""
-_BESIDE = 10
-"""Lines of a view beside its table."""
+_LATER = 0.5  # seconds that a job runs before it is shown: most of those in a terminal are over by then
+_BESIDE = 10  # lines of a view beside its table
 
 
 class LiveView:

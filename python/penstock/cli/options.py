@@ -15,8 +15,7 @@ import click
 from penstock.cli.program import ALL, Planning
 from penstock.plan import PROFILES
 
-ALL_THE_PROGRAMS = "--"
-"""Behind FILE: all that follows goes to the program, whatever it looks like."""
+ALL_THE_PROGRAMS = "--"  # behind FILE: all that follows goes to the program, whatever it looks like
 _FILES = f"{__name__}.files"
 _WHICH = "Which job of the program: its name or number"
 program_path = click.Path(exists=True, dir_okay=False, readable=True)

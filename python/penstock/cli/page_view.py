@@ -16,8 +16,7 @@ from penstock.plan import Pipeline
 if TYPE_CHECKING:
     from penstock.viewer.feed import Numbers
 
-_LAST = 3.0
-"""Seconds that a page has to learn how its job has ended."""
+_LAST = 3.0  # seconds that a page has to learn how its job has ended
 
 
 class PageView:

@@ -18,8 +18,7 @@ from penstock.cli.report import guard
 from penstock.errors import PenstockError
 from penstock.plan import PROFILES, plan_record
 
-ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
-"""What Flink's own readers throw at a description that is none."""
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"  # what Flink's own readers throw at a description that is none
 
 _OPENING, _COLON, _COMMA = (re.compile(rf"\s*{mark}\s*") for mark in (r"\{", ":", ","))
 

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
 T = TypeVar("T")
-ALL = "all"
-"""Instead of a job: all of a program."""
-MOST_JOBS = 100
-"""At which job a program is ended: it may start jobs for ever."""
+ALL = "all"  # instead of a job: all of a program
+MOST_JOBS = 100  # at which job a program is ended: it may start jobs for ever
 Observer = Callable[[JobControl], AbstractContextManager[None]]
 
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-FORMAT = 1
-"""Version of the JSON documents about several programs."""
+FORMAT = 1  # version of the JSON documents about several programs
 
 
 class Printed(NamedTuple):

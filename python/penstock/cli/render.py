@@ -12,8 +12,7 @@ from rich.console import Console
 
 from penstock.cli.report import WIDTH
 
-WIDEST = 160
-"""Columns that a wide terminal is filled up to; where the output is no terminal it has WIDTH."""
+WIDEST = 160  # columns that a wide terminal is filled up to; where the output is no terminal it has WIDTH
 
 
 def printer(*, no_color: bool = False) -> Callable[..., None]:

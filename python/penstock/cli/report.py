@@ -18,8 +18,7 @@ import click
 
 from penstock.errors import PenstockError
 
-WIDTH = 100
-"""Columns of everything that is laid out for a reader."""
+WIDTH = 100  # columns of everything that is laid out for a reader
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = tuple(f"{os.sep}{name}{os.sep}" for name in ("pyspark", "py4j", "cloudpickle", "click"))
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from penstock.job.savepoint.contents import Content, OperatorContent
 
-_MOST = 20
-"""Splits of a source that are shown."""
+_MOST = 20  # splits of a source that are shown
 
 
 @click.group("savepoint", Group)

@@ -17,8 +17,7 @@ from penstock.analysis.model import OperatorModel
 from penstock.compare.graph import Graph
 from penstock.compare.states import keeps
 
-_RADII = (3, 2, 1)
-"""Radii of the neighbourhoods that are compared, widest first."""
+_RADII = (3, 2, 1)  # radii of the neighbourhoods that are compared, widest first
 Label = Callable[[OperatorModel], Hashable]
 Labels = Mapping[int, Hashable]
 

@@ -29,8 +29,7 @@ from penstock.compare.difference import (
 )
 from penstock.display.text import annotation
 
-_LONGEST = 200
-"""Characters of a name that are shown."""
+_LONGEST = 200  # characters of a name that are shown
 _MARKUP = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~&"})
 
 

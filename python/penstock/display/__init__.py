@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=type)
 
-ROWS = 50
-"""So many rows of a table are shown by default."""
-PAGE = 1000
-"""Characters of a line in a notebook, which scrolls."""
+ROWS = 50  # so many rows of a table are shown by default
+PAGE = 1000  # characters of a line in a notebook, which scrolls
 
 
 def drawn_by(function: Callable[[Any, Shown], RenderableType]) -> Callable[[T], T]:

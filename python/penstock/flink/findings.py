@@ -16,13 +16,11 @@ from penstock.flink.savepoint import FlinkSavepoint
 NOT_COMPARED = "of a savepoint of Flink neither the types of keys, records and states nor kinds of windows are compared"
 """Flink has Java serializers for them; a task fails to open its state if one does not fit."""
 _PYTHON = "python-state-"
-_OURS = ("positions", "pending")
-"""States of our own sources and sinks."""
+_OURS = ("positions", "pending")  # states of our own sources and sinks
 _OWN = ("_timer_state/", "SourceReaderState", "_default_", "_async_wait_operator_state_", "_op_state", "writer_")
 
 
-Declared = Mapping[int, tuple[StateModel, ...] | None]
-"""The states of operators by node; None if unknown."""
+Declared = Mapping[int, tuple[StateModel, ...] | None]  # the states of operators by node; None if unknown
 
 
 def findings(savepoint: FlinkSavepoint, prediction: Prediction, declared: Declared | None = None) -> list[Finding]:

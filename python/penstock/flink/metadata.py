@@ -16,8 +16,7 @@ from penstock.flink.java_stream import JavaStream, JavaValue
 
 MAGIC = struct.pack(">I", 0x4960672D)
 _MASTER_MAGIC = struct.pack(">I", 0xC96B1696)
-KNOWN = {"1.11": (2, 3), "2.3": (2, 3, 4, 5, 6)}
-"""Format versions that each Flink reads."""
+KNOWN = {"1.11": (2, 3), "2.3": (2, 3, 4, 5, 6)}  # format versions that each Flink reads
 _CHANNELS, _PROPERTIES, _NAMES, _TYPED_CHANNELS = 3, 4, 5, 6
 _MERGED_INPUT, _MERGED_OUTPUT = 3, 4
 _WRONG_MAGIC = (

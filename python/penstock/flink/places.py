@@ -19,8 +19,7 @@ from penstock.storage.stores import storage_of
 
 NAME = "_metadata"
 _MISSING = "java.io.FileNotFoundException"
-_HEADER_BYTES = 1 << 20
-"""Bytes to read of a state file; headers are shorter."""
+_HEADER_BYTES = 1 << 20  # bytes to read of a state file; headers are shorter
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,7 @@ class Prediction:
         return self.refusal is None
 
 
-Pair = tuple[PlannedOperator, OperatorState | None]
-"""An operator of the program and the state that it takes."""
+Pair = tuple[PlannedOperator, OperatorState | None]  # an operator of the program and the state that it takes
 
 
 class _Refused(Exception):

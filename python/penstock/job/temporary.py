@@ -1,6 +1,5 @@
 """Local folders that a run needs while it continues. They go with it; those of a process that was killed go when the
-next one is made.
-"""
+next one is made."""
 
 from __future__ import annotations
 

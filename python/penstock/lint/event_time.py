@@ -30,8 +30,7 @@ class Lack(IntFlag):
 
 _BARE = frozenset({"DataGeneratorSource", "FileSource", "FolderMonitor", "NumberSequenceSource", "SocketSource"})
 """Sources of ours whose records have no timestamps."""
-_OWN_TIME = frozenset({"HybridSource"})
-"""Sources of ours that consist of others, which may have watermarks."""
+_OWN_TIME = frozenset({"HybridSource"})  # sources of ours that consist of others, which may have watermarks
 
 
 def lacks(

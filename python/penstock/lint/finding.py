@@ -10,8 +10,7 @@ from typing import Any
 
 from penstock.display.text import annotation, visible
 
-FORMAT = 1
-"""Version of :func:`as_json`."""
+FORMAT = 1  # version of :func:`as_json`
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,9 @@ class Found(NamedTuple):
 
 Listed = Iterator[tuple[int | None, tuple[Any, ...]]]
 """Nodes, None for the program as a whole, with the arguments of a check."""
-Scope = Callable[[Subject], Listed]
-"""Lists what a rule looks at."""
-Message = str | Literal[False]
-"""What is wrong; false, or an empty text, for nothing."""
-Check = Callable[..., "Message | Iterable[str | Found] | None"]
-"""Looks at one thing; returns a message, or several."""
+Scope = Callable[[Subject], Listed]  # lists what a rule looks at
+Message = str | Literal[False]  # what is wrong; false, or an empty text, for nothing
+Check = Callable[..., "Message | Iterable[str | Found] | None"]  # looks at one thing; returns a message, or several
 
 
 @dataclass(frozen=True)

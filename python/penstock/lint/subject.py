@@ -25,8 +25,7 @@ from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.functions import simple_name
 
-LARGE = 1 << 20
-"""Data of at least so many bytes that travels with a function is large."""
+LARGE = 1 << 20  # data of at least so many bytes that travels with a function is large
 
 
 _HOOKS: Mapping[str, tuple[str, ...]] = {

@@ -229,8 +229,7 @@ class DataStream(datastream.DataStream[_T], metaclass=_Rewrapping):
     """Base of all streams for ``isinstance``; ``DataStream(stream._j_data_stream)`` gives the stream again."""
 
 
-_SAID: set[str] = set()
-"""The warnings that this process has given."""
+_SAID: set[str] = set()  # the warnings that this process has given
 
 
 def _warn_once(text: str, stacklevel: int) -> None:

@@ -20,8 +20,7 @@ from penstock.pyflink.advice import advice
 from penstock.pyflink.names import BESIDE, inside, is_absent, modules
 
 PYFLINK, HERE = "pyflink", "penstock.pyflink"
-WRITTEN = frozenset({"pyflink", "pyflink.version"})
-"""The modules of PyFlink's that are files here."""
+WRITTEN = frozenset({"pyflink", "pyflink.version"})  # the modules of PyFlink's that are files here
 _ENTRY = "<PyFlink's names>."
 
 

@@ -10,8 +10,7 @@ from penstock.errors import MissingMethodError, UnsupportedError
 from penstock.pyflink.advice import advice
 from penstock.pyflink.names import Name
 
-EXCEPTIONS = frozenset({"Exception", "JavaException", "TableException"})
-"""The bases of classes that are exceptions."""
+EXCEPTIONS = frozenset({"Exception", "JavaException", "TableException"})  # the bases of classes that are exceptions
 
 
 class Placeholder(type):

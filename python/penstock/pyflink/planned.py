@@ -184,8 +184,7 @@ def _result(owner: Name, method: str) -> type[Any]:
     return _class(definitions()[outer or _PRODUCTS.get(inner) or inner.removesuffix("Builder")])
 
 
-_PRODUCTS = {"ElasticsearchSinkBuilderBase": "ElasticsearchSink"}
-"""What builders make whose name does not say it."""
+_PRODUCTS = {"ElasticsearchSinkBuilderBase": "ElasticsearchSink"}  # what builders make whose name does not say it
 
 
 def _new(cls: type[Any], given: Mapping[str, Any]) -> Any:

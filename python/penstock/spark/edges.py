@@ -12,11 +12,9 @@ if TYPE_CHECKING:
 
     from penstock.plan import ExecutionGraph
 
-EDGES_PER_TASK = 1 << 22
-"""A task of this size takes about a second."""
+EDGES_PER_TASK = 1 << 22  # a task of this size takes about a second
 
-PIECES_PER_TASK = 4
-"""A task gets several smaller pieces, so that tasks are of similar size whatever the groups are."""
+PIECES_PER_TASK = 4  # a task gets several smaller pieces, so that tasks are of similar size whatever the groups are
 
 
 def execution_edges(

@@ -21,10 +21,8 @@ from penstock.runtime.usercode.failure import text_of, user_traceback
 
 _MAX_CAUSES = 20
 _MAX_CHARACTERS = 256 << 10
-_LONGEST = 20_000
-"""Characters of a text, or bytes; the middle of a longer one is left out."""
-_DEEPEST = 5
-"""Levels of tuples and lists."""
+_LONGEST = 20_000  # characters of a text, or bytes; the middle of a longer one is left out
+_DEEPEST = 5  # levels of tuples and lists
 
 _ATTRIBUTES = (
     *("flink_class", "flink_message", "operators", "file", "position", "name"),

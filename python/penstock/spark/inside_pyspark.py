@@ -26,8 +26,7 @@ SOCKET_SETTING = "spark.python.unix.domain.socket.enabled"
 CHECKPOINT_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 """The manager of checkpoints for which any file system is good. Only a streaming query would notice its absence."""
 
-WORKER = "pyspark.worker"
-"""The module that runs in a worker, loaded once by our daemon for all of them."""
+WORKER = "pyspark.worker"  # the module that runs in a worker, loaded once by our daemon for all of them
 
 ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
 """Archives that Spark puts on the path of its workers, by the beginnings of their names. Others only cost time."""

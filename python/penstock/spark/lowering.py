@@ -39,8 +39,7 @@ ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data b
 
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 512
-_LONGEST = 100
-"""Characters of a name that fit on Spark's pages."""
+_LONGEST = 100  # characters of a name that fit on Spark's pages
 
 
 def lower(
@@ -199,11 +198,9 @@ def _bytes(values: Sequence[bytes]) -> Any:
     return pa.Array.from_buffers(pa.binary(), len(values), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(values))])
 
 
-Counted = tuple[str, int, int, tuple[Any, ...]]
-"""Job, vertex, subtask, counters by operator."""
+Counted = tuple[str, int, int, tuple[Any, ...]]  # job, vertex, subtask, counters by operator
 
-FOLLOWED: dict[str, Progress] = {}
-"""On the driver, who follows a job, by its ID."""
+FOLLOWED: dict[str, Progress] = {}  # on the driver, who follows a job, by its ID
 
 
 class Tellers:

@@ -113,8 +113,7 @@ def open_session(master: str | None, config: Mapping[str, str], python: str | No
 
 
 _STARTING = threading.Lock()
-_started: dict[str, str] = {}
-"""The settings that the session of our own was started with."""
+_started: dict[str, str] = {}  # the settings that the session of our own was started with
 
 
 def _opened(wanted: str | None, settings: dict[str, str], python: str | None) -> Any:

@@ -41,11 +41,9 @@ _LOG = logging.getLogger("penstock")
 PACKAGES = ("penstock", "cloudpickle")
 """What travels: this package, and the one that unpickles user functions. PyArrow is large, PySpark is Spark's own."""
 
-VERSION = "shipped_version.txt"
-"""A file that says which version it is: a package that is only unpacked has no metadata."""
+VERSION = "shipped_version.txt"  # a file that says which version it is: a package that is only unpacked has no metadata
 
-TASKS = 8
-"""Of the job that asks, where nobody says how many tasks there can be at a time."""
+TASKS = 8  # of the job that asks, where nobody says how many tasks there can be at a time
 
 MOST_TASKS = 64
 
@@ -77,8 +75,7 @@ def ending(session: Any) -> Iterator[None]:
 
 _met: dict[str, frozenset[Worker]] = {}
 """The workers by the Spark, or by the session of Spark Connect, that they were asked for in."""
-_ASKING = threading.Lock()
-"""One job at a time asks."""
+_ASKING = threading.Lock()  # one job at a time asks
 
 
 def equip(session: Any, parent: Any, control: JobControl) -> frozenset[Worker]:

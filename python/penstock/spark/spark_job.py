@@ -23,13 +23,10 @@ from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
 if TYPE_CHECKING:
     from penstock.plan.types import ExecutionState
 
-_AGAIN = 0.1
-"""Seconds between two interruptions: a stage that was just about to start has not seen the first."""
+_AGAIN = 0.1  # seconds between two interruptions: a stage that was just about to start has not seen the first
 _INTERVAL = 0.25
-_SHARE = 20
-"""A look may take a twentieth of the time: with very many tasks there are fewer looks."""
-_LONG = 1
-"""Seconds after which progress names the stage that is waited for; most steps are over by then."""
+_SHARE = 20  # a look may take a twentieth of the time: with very many tasks there are fewer looks
+_LONG = 1  # seconds after which progress names the stage that is waited for; most steps are over by then
 _WIDTH = 78
 _STATES: Mapping[str, ExecutionState] = {
     "PENDING": "SCHEDULED",

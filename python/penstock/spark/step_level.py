@@ -18,16 +18,13 @@ from penstock.runtime.task.worker_tasks import MEMORY, LivingTasks
 from penstock.storage.stores import configured, storage_of
 
 PROPERTY = "penstock.step"
-INLINE = 64 << 10
-"""Bytes of assignments that go along with each task; more are in a file."""
+INLINE = 64 << 10  # bytes of assignments that go along with each task; more are in a file
 
-_BETWEEN = 16
-"""Tasks that are run without looking for cycles."""
+_BETWEEN = 16  # tasks that are run without looking for cycles
 _looked = [0, 0]  # how many had been made the last time, and tasks since
 
 Place = tuple[int, int]
-TASKS = LivingTasks()
-"""Of this worker process."""
+TASKS = LivingTasks()  # of this worker process
 
 
 def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, bytes | None]:

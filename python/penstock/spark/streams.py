@@ -27,19 +27,15 @@ from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import VertexConfig
 from penstock.spark.frames import moved, told
 
-STREAM = "stream"
-"""The one split of a streaming DataFrame; its position is that of its query."""
-WHOLE = "whole"
-"""The one split of a DataFrame that ends; it has a position when it has been read."""
+STREAM = "stream"  # the one split of a streaming DataFrame; its position is that of its query
+WHOLE = "whole"  # the one split of a DataFrame that ends; it has a position when it has been read
 
-PATIENCE = 1.0
-"""Seconds for a query to take note that it is to end."""
+PATIENCE = 1.0  # seconds for a query to take note that it is to end
 
 LAID_OUT = 1
 """The last batch that counts as done: an empty one behind all that was read, as sources repeat their last batch."""
 _COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
-_HEAD = 2
-"""Lines of offsets before those of sources: a version, and Spark's own data of the batch."""
+_HEAD = 2  # lines of offsets before those of sources: a version, and Spark's own data of the batch
 
 
 class Checkpoint:

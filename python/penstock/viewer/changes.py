@@ -10,10 +10,8 @@ from penstock.compare.difference import Difference, OperatorDiff
 from penstock.compare.texts import shown, verdict
 from penstock.viewer.data import Verdict
 
-CHANGED = "changed"
-"""The status of an operator that has kept its ID, and differs otherwise."""
-LOST = "lost"
-"""The status of an operator whose state is not found again."""
+CHANGED = "changed"  # the status of an operator that has kept its ID, and differs otherwise
+LOST = "lost"  # the status of an operator whose state is not found again
 _LOSES = frozenset(("orphaned", "taken by another", "blocked", "lost in part"))
 _KEEPS = frozenset(("kept", "new"))
 

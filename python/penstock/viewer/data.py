@@ -11,8 +11,7 @@ from typing import Any, TypedDict
 import penstock
 from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel, VertexModel
 
-FORMAT = 1
-"""Version of the data."""
+FORMAT = 1  # version of the data
 
 _ESCAPED = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
@@ -73,8 +72,7 @@ def embedded(data: Any) -> str:
 
 # --- tables by column -------------------------------------------------------------------------------------------------
 
-_FEW = 4
-"""With at least so many rows per distinct value, values are written once."""
+_FEW = 4  # with at least so many rows per distinct value, values are written once
 
 
 def table(

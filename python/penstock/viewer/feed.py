@@ -7,8 +7,7 @@ from typing import TypedDict
 
 from penstock.metrics.running import RunningMetrics, RunningVertex
 
-EVERY = 1000
-"""Milliseconds between two requests of the page."""
+EVERY = 1000  # milliseconds between two requests of the page
 
 
 class VertexNumbers(TypedDict):

@@ -21,8 +21,7 @@ from penstock.metrics.running import END_OF_TIME, NO_WATERMARK, lag
 from penstock.storage.storage import real_place
 from penstock.viewer.feed import Numbers, VertexNumbers
 
-_SPAN_MS = 10_000
-"""The time over which rates are measured."""
+_SPAN_MS = 10_000  # the time over which rates are measured
 
 
 class JobFollower:

@@ -31,8 +31,7 @@ class Program(Protocol):
         ...
 
 
-Plan = ProgramModel | Pipeline | StreamGraph | JobGraph | Program
-"""The kinds of plans that can be viewed."""
+Plan = ProgramModel | Pipeline | StreamGraph | JobGraph | Program  # the kinds of plans that can be viewed
 
 
 class Page:

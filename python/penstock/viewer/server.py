@@ -15,8 +15,7 @@ from penstock.errors import ConfigurationError
 from penstock.viewer.feed import EVERY
 
 HOST = "127.0.0.1"
-FEED: dict[str, Any] = {"feed": "feed", "every": EVERY}
-"""The address of the feed, for the page."""
+FEED: dict[str, Any] = {"feed": "feed", "every": EVERY}  # the address of the feed, for the page
 
 
 class PageServer:

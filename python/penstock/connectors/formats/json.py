@@ -1,6 +1,5 @@
 """Files of JSON lines: an object on each line, a row each. Flink's DataStream API has no format for them. A piece of a
-file is the lines that begin in it.
-"""
+file is the lines that begin in it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a manifest says becomes visible: files get their names, bytes go behind those that are there, sinks send what
 their files hold. Everything here can be repeated, by this driver or another, also at the same time: a file that does
-not wait any more has been published, and bytes are put where the manifest says, so a second time over themselves.
-"""
+not wait any more has been published, and bytes are put where the manifest says, so a second time over themselves."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """A program fitted to the state that it restores, before it is deployed: a max parallelism that the program leaves open
-becomes that of the state, and state that does not fit is refused.
-"""
+becomes that of the state, and state that does not fit is refused."""
 
 from __future__ import annotations
 

@@ -41,8 +41,7 @@ _BOUND: Mapping[str, tuple[type, ...]] = {
 _SPARK = frozenset({"SparkSession", "SparkContext", "DataFrame", "RDD", "Catalog"})
 _PICKLED = frozenset({"builtins", "penstock", "pyspark", "numpy", "pandas", "logging"})
 """Packages whose objects know how to be pickled."""
-_PARTS = 10_000
-"""At most so many objects are looked at for each function."""
+_PARTS = 10_000  # at most so many objects are looked at for each function
 _WAITS = (
     *("requests.", "httpx.", "urllib3.", "urllib.request.urlopen", "http.client.", "socket.create_connection"),
     *("subprocess.run", "subprocess.check_", "subprocess.call", "os.system", "posix.system", "smtplib.", "ftplib."),

@@ -15,8 +15,7 @@ from penstock.pyflink.java.collections import JavaMap
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_LISTS = {"pipeline.jars", "pipeline.classpaths"}
-"""What PyFlink writes as the text of a Python list."""
+_LISTS = {"pipeline.jars", "pipeline.classpaths"}  # what PyFlink writes as the text of a Python list
 
 
 class HasSettings(Protocol):

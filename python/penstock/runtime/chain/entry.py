@@ -27,8 +27,7 @@ from penstock.runtime.chain.outputs import Collector
 from penstock.runtime.exchange.gate import Channel
 from penstock.runtime.usercode.interpreter import next_stride
 
-Times = Iterator["int | None"] | None
-"""The timestamps of some records; None when no record has one."""
+Times = Iterator["int | None"] | None  # the timestamps of some records; None when no record has one
 Put = Callable[[list[Any], Times, "list[Any] | None"], None]
 
 

@@ -24,10 +24,8 @@ from typing import Any, NamedTuple, Protocol
 from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance, LatencyMarker
 from penstock.runtime.exchange.writer import Fail, Writer
 
-Collector = Callable[[Any, "int | None"], None]
-"""Takes a record and its timestamp."""
-Feed = Callable[[list[Any], "int | None"], None]
-"""Takes records that have one timestamp."""
+Collector = Callable[[Any, "int | None"], None]  # takes a record and its timestamp
+Feed = Callable[[list[Any], "int | None"], None]  # takes records that have one timestamp
 Copy = Callable[[Any], Any]
 
 

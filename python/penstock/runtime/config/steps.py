@@ -51,8 +51,7 @@ class Assignment:
     will. Nothing else counts then."""
 
 
-ONLY_STEP = Assignment(0, only=True)
-"""What a task does of a bounded job that keeps nothing: all of it."""
+ONLY_STEP = Assignment(0, only=True)  # what a task does of a bounded job that keeps nothing: all of it
 
 
 @dataclass(frozen=True)

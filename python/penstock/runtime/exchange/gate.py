@@ -29,22 +29,18 @@ DRIVER = -1
 REPORT, PRINT, COLLECT, SPOKEN = -1, -2, -3, -4
 TABLE = -16
 
-ENDED = b""
-"""The data of the row that says, in a job that runs in steps, that its channel has ended."""
+ENDED = b""  # the data of the row that says, in a job that runs in steps, that its channel has ended
 
-ROUND_BITS = 40
-"""Sequence numbers below a round."""
+ROUND_BITS = 40  # sequence numbers below a round
 _NUMBER = (1 << ROUND_BITS) - 1
-_ORDER = attrgetter("sequence", "edge", "sender")
-"""Senders take turns."""
+_ORDER = attrgetter("sequence", "edge", "sender")  # senders take turns
 
 
 class ExchangeError(PenstockError):
     """Rows of the exchange were lost, repeated or swapped: a defect, never the program's fault."""
 
 
-Channel = tuple[int, int]
-"""An edge and the subtask that sends over it."""
+Channel = tuple[int, int]  # an edge and the subtask that sends over it
 
 
 class Arrival(NamedTuple):

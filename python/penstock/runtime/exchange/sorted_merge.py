@@ -28,8 +28,7 @@ from penstock.runtime.exchange.gate import Channel, ExchangeError
 from penstock.runtime.exchange.sorted_rows import NO_TIME, Position, clamped, position, unpack
 
 SlotsOf = Callable[[list[Any]], list[Any]]
-Origin = tuple[int, int, int]
-"""(edge, sender, number) of a row."""
+Origin = tuple[int, int, int]  # (edge, sender, number) of a row
 
 
 class Run(NamedTuple):
@@ -90,8 +89,7 @@ class _Part:
         return Run(self.origin[0], self.values[start:end], None if times is None else times[start:end], False)
 
 
-Place = tuple[int, Origin]
-"""Where a record stands among those of its key: (timestamp, origin)."""
+Place = tuple[int, Origin]  # where a record stands among those of its key: (timestamp, origin)
 
 _DEFECT = "Rows were lost, repeated or swapped between two stages: a defect of Penstock or Spark. Please report it."
 

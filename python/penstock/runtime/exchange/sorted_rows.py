@@ -21,16 +21,13 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.keys.key_types import KeyHash
 
-SORTED = 1 << 62
-"""Sequence numbers of sorted rows are this and the rank of their first key, those of others less."""
-NO_TIME = MIN_WATERMARK - 1
-"""Stands for no timestamp among timestamps."""
+SORTED = 1 << 62  # sequence numbers of sorted rows are this and the rank of their first key, those of others less
+NO_TIME = MIN_WATERMARK - 1  # stands for no timestamp among timestamps
 
 _RANK_BITS = 0xFFFFFFFF
 _HEADER = struct.Struct(">QIIQ")
 _START = _HEADER.size
-_NUMBERS = 3
-"""Kind of the only signal in a row: ranks, counts, and timestamps."""
+_NUMBERS = 3  # kind of the only signal in a row: ranks, counts, and timestamps
 
 Position = tuple[int, int, int, int, int]
 """(rank, timestamp, edge, sender, number): where records stand among all of their receiver."""

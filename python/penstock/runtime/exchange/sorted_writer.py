@@ -25,16 +25,11 @@ from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 
-GATHERED_BYTES = 64 << 20
-"""What a writer gathers, by an estimate of what its records take in memory."""
-_RECORD = 100
-"""Estimated bytes of a record without its texts."""
-_KEY = 200
-"""Estimated bytes of a key's place in the gathering."""
-_SMALL = 16
-"""Estimated bytes of a record in a row without its texts."""
-_LOOK = 32
-"""Records between two looks at how large they are, while they are small."""
+GATHERED_BYTES = 64 << 20  # what a writer gathers, by an estimate of what its records take in memory
+_RECORD = 100  # estimated bytes of a record without its texts
+_KEY = 200  # estimated bytes of a key's place in the gathering
+_SMALL = 16  # estimated bytes of a record in a row without its texts
+_LOOK = 32  # records between two looks at how large they are, while they are small
 _TEXTS = frozenset({str})
 
 Group = list[Any]

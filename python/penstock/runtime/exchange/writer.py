@@ -32,15 +32,12 @@ from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 Fail = Callable[[BaseException], BaseException]
 Write = Callable[[Any, "int | None"], None]
 
-MAX_SIGNALS = 4_000
-"""Watermarks per buffer."""
+MAX_SIGNALS = 4_000  # watermarks per buffer
 UNSENT_BYTES = 64 << 20
 """Memory of the records that wait in the buffers of all channels of a writer: what a channel may hold is its share. So
 buffers do not depend on which channels are full, and with 65 channels or more they are smaller."""
-_RECORD = 64
-"""Bytes of a record in memory besides its texts."""
-_SIGNAL = 80
-"""Bytes of a watermark in memory."""
+_RECORD = 64  # bytes of a record in memory besides its texts
+_SIGNAL = 80  # bytes of a watermark in memory
 
 
 class Sender(NamedTuple):

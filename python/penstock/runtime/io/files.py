@@ -14,8 +14,7 @@ from typing import IO
 from penstock.errors import FileFormatError
 
 BLOCK_BYTES = 1 << 20
-END_OF_FILE = 1 << 62
-"""Behind the end of every file."""
+END_OF_FILE = 1 << 62  # behind the end of every file
 
 
 def cuts_at_bytes(charset: str) -> bool:

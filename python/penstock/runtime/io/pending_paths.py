@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from penstock.runtime.config.tasks import JobConfig
 
-ATTEMPT = r"[0-9a-f]{32}-\d+-[0-9a-f]{32}"
-"""What :func:`attempt_file` calls a file, as a pattern."""
+ATTEMPT = r"[0-9a-f]{32}-\d+-[0-9a-f]{32}"  # what :func:`attempt_file` calls a file, as a pattern
 
 _NAME = re.compile(r"\.(?:(.+)\.)?(?:steps-([0-9a-f]{32})|pending)-([0-9a-f]{32})", re.DOTALL)
 

@@ -50,8 +50,7 @@ from penstock.runtime.state.tracked_tables import TrackedTable
 from penstock.runtime.usercode.functions import bind, lifecycle
 
 _MISSING = object()
-STATE = "_op_state"
-"""Flink's name of this operator's only state."""
+STATE = "_op_state"  # flink's name of this operator's only state
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +75,8 @@ def key_of(operator: StreamOperator) -> KeyPartition:
     return operator.keyed
 
 
-_FEW = 8
-"""Values that are reduced one by one."""
-_TOGETHER = 512
-"""Results that are emitted together."""
+_FEW = 8  # values that are reduced one by one
+_TOGETHER = 512  # results that are emitted together
 
 
 class BatchReduce(LiveOperator):

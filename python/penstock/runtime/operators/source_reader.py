@@ -20,8 +20,7 @@ from penstock.runtime.usercode.interpreter import next_stride
 from penstock.runtime.usercode.turns import Turns
 
 Backlog = Callable[[], bool]
-OWN = "records"
-"""The one split of a source without splits, in each subtask; its position is a count."""
+OWN = "records"  # the one split of a source without splits, in each subtask; its position is a count
 
 
 class Emitting(Protocol):

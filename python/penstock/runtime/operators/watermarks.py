@@ -25,8 +25,7 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.usercode.failure import failure_of
 from penstock.runtime.usercode.functions import bind
 
-PERIOD = 20_000
-"""Records between two questions to a periodic generator: about what a subtask of Flink reads in 200 ms."""
+PERIOD = 20_000  # records between two questions to a periodic generator: about what a subtask of Flink reads in 200 ms
 
 _ASSIGNER = "timestamp assigner of the watermark strategy"
 _GENERATOR = "watermark generator of the strategy"

@@ -15,11 +15,9 @@ from penstock.runtime.usercode.failure import state_error
 from penstock.runtime.windows.evictors import Evictor, EvictorContext, KeepingEvictor, TimestampedValue
 from penstock.runtime.windows.functions import Accumulation, WindowFunction
 
-STATE = "window-contents"
-"""Flink's name of the state that holds what is in the windows."""
+STATE = "window-contents"  # flink's name of the state that holds what is in the windows
 
-See = Callable[[list[Any]], None]
-"""Takes what the window's function is to see."""
+See = Callable[[list[Any]], None]  # takes what the window's function is to see
 
 _MISSING = object()
 

@@ -24,8 +24,7 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.operators.reduce import BatchReduce
 from penstock.runtime.task.task import Task
 
-_FEW = 8
-"""Records that go into the chain without a look in between at what comes out."""
+_FEW = 8  # records that go into the chain without a look in between at what comes out
 _TEXTS = frozenset({str})
 
 

@@ -14,10 +14,8 @@ from contextlib import contextmanager, redirect_stdout
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Rows, Store
 
-_ROWS = 32
-"""Rows that may wait while a source function or a buffer of input runs on."""
-_BYTES = 4 << 20
-"""Bytes of them."""
+_ROWS = 32  # rows that may wait while a source function or a buffer of input runs on
+_BYTES = 4 << 20  # bytes of them
 _LOG = logging.getLogger("penstock")
 
 

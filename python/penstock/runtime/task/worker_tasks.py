@@ -11,11 +11,9 @@ from collections.abc import Callable
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.task.task import Task
 
-MEMORY = 1 << 30
-"""Bytes of state that a process keeps, about."""
+MEMORY = 1 << 30  # bytes of state that a process keeps, about
 
-Name = tuple[str, int, int]
-"""A checkpoint directory, a vertex, a subtask."""
+Name = tuple[str, int, int]  # a checkpoint directory, a vertex, a subtask
 
 
 class LivingTasks:

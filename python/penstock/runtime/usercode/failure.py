@@ -22,8 +22,7 @@ _HELPERS = {
 }
 """What an operator asks besides its function, by the name of its base class."""
 _MAX_FRAMES = 20
-_MAX_TEXT = 20_000
-"""Characters of an exception's text that are shown; it may contain a whole record."""
+_MAX_TEXT = 20_000  # characters of an exception's text that are shown; it may contain a whole record
 
 
 class FunctionFailure(Exception):

@@ -14,18 +14,15 @@ from typing import TypeVar
 
 from penstock.runtime.usercode.turns import Turns
 
-STRIDE = 512
-"""Records between two looks at the rows that wait, while few do."""
+STRIDE = 512  # records between two looks at the rows that wait, while few do
 
 T = TypeVar("T")
 
-_PROCESS = threading.Lock()
-"""Held while what all threads share is changed: jobs may run in several threads."""
+_PROCESS = threading.Lock()  # held while what all threads share is changed: jobs may run in several threads
 _GC_THRESHOLD = 50_000
 _FRAMES_PER_OPERATOR = 7
 _STACK_PER_OPERATOR = 8 << 10
-_SHALLOW = 200
-"""Chains up to this length fit the default limit beside what user functions need."""
+_SHALLOW = 200  # chains up to this length fit the default limit beside what user functions need
 
 
 def next_stride(stride: int, backlog: bool) -> int:

@@ -46,8 +46,7 @@ class Place(DistributedCache):
 
 
 _places: dict[str, Place] = {}
-_last: list[Place] = []
-"""The one that was used last in this process."""
+_last: list[Place] = []  # the one that was used last in this process
 
 
 def place_of(name: str | None) -> Place:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-START = threading.Lock()
-"""Held while the stack size of new threads is another one: all threads of the process share it."""
+START = threading.Lock()  # held while the stack size of new threads is another one: all threads of the process share it
 
 
 class SourceCancelled(BaseException):

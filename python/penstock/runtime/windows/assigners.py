@@ -36,8 +36,7 @@ from penstock.runtime.windows.triggers import (
     Trigger,
 )
 
-Assign = Callable[[Any, "int | None"], Collection[Any]]
-"""The windows of (element, timestamp)."""
+Assign = Callable[[Any, "int | None"], Collection[Any]]  # the windows of (element, timestamp)
 
 T = TypeVar("T", contravariant=True)
 W = TypeVar("W", covariant=True)

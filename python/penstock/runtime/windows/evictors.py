@@ -48,8 +48,7 @@ class EvictorContext:
 
 class Evictor(Generic[T]):
     """Base of the evictors. One of a program's own overrides ``evict_before`` or ``evict_after``, and takes elements
-    out of the list that it is given: ``del elements[0]``, ``elements[:] = …``. They are then gone from the window.
-    """
+    out of the list that it is given: ``del elements[0]``, ``elements[:] = …``. They are then gone from the window."""
 
     EvictorContext = EvictorContext
 

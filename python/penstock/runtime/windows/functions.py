@@ -14,8 +14,7 @@ from typing import Any
 
 from penstock.runtime.usercode.functions import bind, lifecycle
 
-Apply = Callable[[Any, Any, list[Any], Any], Any]
-"""(key, window, elements, context) → an iterable of records, or None."""
+Apply = Callable[[Any, Any, list[Any], Any], Any]  # (key, window, elements, context) → an iterable of records, or None
 
 
 class WindowFunction:

@@ -18,8 +18,7 @@ from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.windows.assigners import MergingTimeWindows, WindowAssigner
 from penstock.runtime.windows.time_window import MergeCallback, TimeWindow
 
-STATE = "merging-window-set"
-"""Flink's name of the state that holds the map."""
+STATE = "merging-window-set"  # flink's name of the state that holds the map
 
 _MASK64 = (1 << 64) - 1
 
