@@ -161,7 +161,7 @@ def test_there_is_one_assigner_of_files(folder):
         (lambda: text_files(" "), InvalidProgramError, "blank"),
         (lambda: text_files("/x").set_file_enumerator(True), InvalidProgramError, "set_file_enumerator.*True"),
         (lambda: text_files("/x").set_split_assigner(None), UnsupportedError, "dealt out by size"),
-        (lambda: text_files("/x").monitor_continuously(Duration.of_millis(0)), InvalidProgramError, "above 0"),
+        (lambda: text_files("/x").monitor_continuously(Duration.of_millis(0)), InvalidProgramError, "Give 1 or more"),
         (lambda: StreamFormat.text_line_format("UTF-9"), InvalidProgramError, "text_line_format.*'UTF-9'"),
         (lambda: NumberSequenceSource(2, 1), InvalidProgramError, "the start lies behind the end"),
         (lambda: NumberSequenceSource("1", 2), InvalidProgramError, "NumberSequenceSource.*start"),

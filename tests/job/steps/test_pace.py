@@ -99,7 +99,7 @@ def test_only_a_program_that_adds_files_and_says_no_interval_gets_one(tmp_path, 
             env.enable_checkpointing(given)
         stream = env.from_collection(["a"], Types.STRING())
         sink(stream)
-        return paced(deploy(env._pipeline("pace", True)[0])).checkpoint_interval
+        return paced(deploy(env.to_pipeline("pace"))).checkpoint_interval
 
     row_sink = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder()).build()
     assert interval(lambda stream: stream.sink_to(row_sink)) == (given or 10_000)

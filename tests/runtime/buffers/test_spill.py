@@ -135,7 +135,7 @@ def test_the_driver_reads_its_rows_one_by_one(files):
 
 def test_a_step_whose_reports_are_wrong_leaves_no_file_open(files, monkeypatch):
     monkeypatch.setattr(steps.LocalSteps.__init__, "__defaults__", (1000,))
-    monkeypatch.setattr(StepLoop, "_check", lambda self, reports, assignments: 1 // 0)
+    monkeypatch.setattr(StepLoop, "_note", lambda self, reports: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         run(program())
     assert files

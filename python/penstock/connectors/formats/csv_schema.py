@@ -260,7 +260,9 @@ class CsvSchemaBuilder:
         """Let a column, counted from 0, have no separator of its own."""
         columns = list(self._schema.columns)
         if not 0 <= checks.integer(index, "remove_array_element_separator", "index") < len(columns):
-            checks.illegal_argument(f"remove_array_element_separator({index}): give a number below {len(columns)}.")
+            checks.illegal_argument(
+                f"remove_array_element_separator({index}): there are {len(columns)} columns. Give a number from 0."
+            )
         columns[index] = replace(columns[index], separator="")
         return self._with(columns=tuple(columns))
 
