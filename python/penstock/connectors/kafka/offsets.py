@@ -25,9 +25,7 @@ class KafkaTopicPartition:
         """Raises InvalidProgramError if the topic is not a text, or the partition not a number from 0 on."""
         checks.name(self.topic, "KafkaTopicPartition", "topic")
         if checks.integer(self.partition, "KafkaTopicPartition", "partition", bits=32) < 0:
-            checks.illegal_argument(
-                f"KafkaTopicPartition({self.topic!r}, {self.partition}): partitions count from 0. Give 0 or more."
-            )
+            checks.illegal_argument(f"KafkaTopicPartition({self.topic!r}, {self.partition}): Give a number from 0.")
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
@@ -107,7 +105,7 @@ class KafkaOffsetsInitializer:
     def timestamp(timestamp: int) -> KafkaOffsetsInitializer:
         """The first record with that timestamp in milliseconds or a later one, or behind the last."""
         if checks.integer(timestamp, "timestamp", "timestamp in milliseconds") < 0:
-            checks.illegal_argument(f"timestamp({timestamp}): Give milliseconds since 1970, 0 or more.")
+            checks.illegal_argument(f"timestamp({timestamp}): Give milliseconds since 1970, at least 0.")
         return KafkaOffsetsInitializer("timestamp", timestamp, reset=KafkaOffsetResetStrategy.LATEST)
 
     @staticmethod
