@@ -7,14 +7,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
-from penstock._native import (
-    ExecutionGraph,
-    JobGraph,
-    JobVertex,
-    StreamGraph,
-    StreamNode,
-    default_max_parallelism,
-)
+from penstock._native import ExecutionGraph, JobGraph, JobVertex, StreamGraph, StreamNode, default_max_parallelism
 from penstock.analysis.facts import facts_of
 from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel, Site, VertexModel
 from penstock.analysis.program import Program

@@ -190,12 +190,7 @@ def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | 
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     for ahead in (True, False):
         run = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                f"from {__name__} import tell_uids; tell_uids()",
-                json.dumps([ahead, *program]),
-            ],
+            [sys.executable, "-c", f"from {__name__} import tell_uids; tell_uids()", json.dumps([ahead, *program])],
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdin=subprocess.DEVNULL,
             capture_output=True,

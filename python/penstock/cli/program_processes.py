@@ -76,9 +76,6 @@ def _document(printed: Printed) -> dict[str, Any] | None:
         return None
 
 
-# --- command lines for the program of the command that runs ----------------------------------------------------------
-
-
 def same_program(name: str, *options: str) -> str:
     """A command line for the program of the command that runs, as advice that can be copied: the command ``name`` with
     these options, and with what was given to this one, as far as the other command takes it."""

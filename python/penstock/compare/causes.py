@@ -81,8 +81,6 @@ class _Search:
             or Cause(UNKNOWN, new.name, "all that the ID is made of is the same", site=new.site)
         )
 
-    # --- inputs -------------------------------------------------------------------------------------------------------
-
     def _inputs(self, before: int, node: int) -> Cause | None:
         """The inputs have changed."""
         was = [self.old.model.by_node[each] for each in self.old.inputs(before)]
@@ -114,8 +112,6 @@ class _Search:
             if cause is not None:
                 found[node] = cause
         return found
-
-    # --- chained outputs ----------------------------------------------------------------------------------------------
 
     def _outputs(self, before: int, node: int) -> Cause | None:
         """The number of chained outputs has changed."""
@@ -172,8 +168,6 @@ class _Search:
             return "parallelism", f"{sizes} (rule parallelism)"
         why = broken.reason.rstrip(".")
         return broken.rule, f"{why} (rule {broken.rule})" if why else f"rule {broken.rule}"
-
-    # --- what comes before --------------------------------------------------------------------------------------------
 
     def _earlier(self, node: int) -> Cause | None:
         """More or fewer IDs are made before: the first difference behind the last pair with the same number."""

@@ -230,8 +230,6 @@ class _Comparison:
             return states.ORPHANED
         return states.RESTORED if taking.taker == self.pairs.new_of.get(old.node) else states.TAKEN
 
-    # --- problems -----------------------------------------------------------------------------------------------------
-
     def problems(self, operators: Iterable[OperatorDiff]) -> Iterator[Problem]:
         """All problems of the new program."""
         if self.new.refused:

@@ -66,8 +66,6 @@ class _Matching:
         self._along_edges(self._type)
         return self._pairs
 
-    # --- what operators are known by ----------------------------------------------------------------------------------
-
     def _type(self, operator: OperatorModel) -> Hashable:
         return (operator.kind, operator.type) if self._typed else None
 
@@ -101,8 +99,6 @@ class _Matching:
             old = {node: number(_around(self._old, node, old)) for node in old}
             new = {node: number(_around(self._new, node, new)) for node in new}
         return old, new
-
-    # --- rounds -------------------------------------------------------------------------------------------------------
 
     def _free(self) -> tuple[list[OperatorModel], list[OperatorModel]]:
         old = [operator for operator in self._old.model.operators if operator.node not in self._pairs.new_of]

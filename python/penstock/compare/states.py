@@ -35,10 +35,7 @@ TIMERS, BROADCAST = "timers", "broadcast"
 _OF_OPERATORS = (reduce.STATE, interval_join.LEFT, interval_join.RIGHT)
 """States that operators keep themselves, of kinds that functions have too; older lock files lack their form."""
 _LISTS = (POSITIONS.kind, "union list")
-_KINDS = {
-    **{kind: (form, roles) for form, (kind, roles) in KINDS.items()},
-    BROADCAST: ("MapState", ("key", "value")),
-}
+_KINDS = {**{kind: (form, roles) for form, (kind, roles) in KINDS.items()}, BROADCAST: ("MapState", ("key", "value"))}
 """The names of functions' states in state files, and the roles of their types, by kind."""
 
 

@@ -11,14 +11,7 @@ from penstock.common.typeinfo import TypeInformation, Types
 from penstock.runtime.io.file_format import FileInputFormat, InputFormat
 from penstock.runtime.io.splits import Source
 
-__all__ = [
-    "FileInputFormat",
-    "FileProcessingMode",
-    "InputFormat",
-    "OutputFormat",
-    "Source",
-    "TextInputFormat",
-]
+__all__ = ["FileInputFormat", "FileProcessingMode", "InputFormat", "OutputFormat", "Source", "TextInputFormat"]
 
 T = TypeVar("T", covariant=True)
 T_contra = TypeVar("T_contra", contravariant=True)

@@ -98,12 +98,7 @@ class Deployment:
 
 
 def deploy(
-    pipeline: Pipeline,
-    job_id: str | None = None,
-    *,
-    loops: bool = False,
-    times: int = 0,
-    resumed: bool = False,
+    pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False, times: int = 0, resumed: bool = False
 ) -> Deployment:
     """The task descriptors of a program. ``loops``: the executor's tasks live on from step to step."""
     steps = runs_in_steps(pipeline, loops=loops)

@@ -92,10 +92,7 @@ class JobRun:
         return self.deployment.planned()
 
     def go(
-        self,
-        steps: Callable[[], StepLoop],
-        equip: Callable[[], None] = lambda: None,
-        offer: Callable[[], int] = cores,
+        self, steps: Callable[[], StepLoop], equip: Callable[[], None] = lambda: None, offer: Callable[[], int] = cores
     ) -> JobExecutionResult:
         with watched(self.progress, self._settings):
             equip()

@@ -96,8 +96,6 @@ class Subject:
     pipeline: Pipeline
     known: Known = field(default_factory=Known)
 
-    # --- the graph ----------------------------------------------------------------------------------------------------
-
     @cached_property
     def nodes(self) -> Mapping[int, StreamNode]:
         """The operators by id, in order of addition."""
@@ -139,8 +137,6 @@ class Subject:
             chain = chain_of[node] = chain_of.get(upstream.get(node, node), [])
             chain.append(node)
         return [chain for node, chain in chain_of.items() if chain[0] == node]
-
-    # --- operators ----------------------------------------------------------------------------------------------------
 
     def operator(self, node: int) -> Any:
         """The runtime operator of a node; None for those without, as of iterations."""
@@ -195,8 +191,6 @@ class Subject:
         """The max parallelism of an operator: its own, or the one that follows from its parallelism."""
         return node.max_parallelism if node.max_parallelism > 0 else default_max_parallelism(node.parallelism)
 
-    # --- time ---------------------------------------------------------------------------------------------------------
-
     @cached_property
     def resumable(self) -> bool:
         """Whether the program may be started again from its state: it never ends, takes checkpoints, begins from a
@@ -222,8 +216,6 @@ class Subject:
     def lacking_input(self, node: int) -> Lack:
         """The parts of event time that records lack on any input of a node."""
         return reduce(Lack.__or__, (self.lacking[edge.source] for edge in self.inputs[node]), Lack.NOTHING)
-
-    # --- functions ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def inspector(self) -> Inspector:

@@ -74,12 +74,7 @@ class LocalSteps:
             del self._tasks[place]
 
     def _deliver(
-        self,
-        rows: Iterable[Row],
-        level: int,
-        inboxes: list[defaultdict[int, Rows]],
-        for_driver: Rows,
-        watch: Stopwatch,
+        self, rows: Iterable[Row], level: int, inboxes: list[defaultdict[int, Rows]], for_driver: Rows, watch: Stopwatch
     ) -> None:
         """Rows for later levels wait there; what goes back waits for the next step."""
         for row in rows:

@@ -170,8 +170,6 @@ class TestHarness(Generic[OUT]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._context.vertex.task_name(self._context.subtask)}, {self._phase}>"
 
-    # --- its life ----------------------------------------------------------------------------------------------------
-
     def restore(self: Self, *snapshots: OperatorSnapshot) -> Self:
         """Begin with the state of snapshots, before the operator opens: the key groups of this subtask, and its part of
         operator state. Give the snapshots of all subtasks, in order, however many there were then.
@@ -226,8 +224,6 @@ class TestHarness(Generic[OUT]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- what goes in ------------------------------------------------------------------------------------------------
-
     def set_processing_time(self, time_ms: int) -> None:
         """Move the clock forward to a time in milliseconds, and fire the timers that are due, the earliest first."""
         self._ready("set_processing_time()")
@@ -259,8 +255,6 @@ class TestHarness(Generic[OUT]):
         with self._users_own_errors():
             self._takers[number][1](timestamp)
 
-    # --- what comes out ----------------------------------------------------------------------------------------------
-
     def get_output(self) -> list[StreamRecord[OUT] | Watermark]:
         """Records of the main output, and watermarks, in the order in which they came, since :meth:`clear_output`."""
         return list(self._output.elements)
@@ -287,8 +281,6 @@ class TestHarness(Generic[OUT]):
         """Forget what has come out so far, side outputs too."""
         self._output.elements.clear()
         self._output.sides.clear()
-
-    # --- what it remembers -------------------------------------------------------------------------------------------
 
     def snapshot(self) -> OperatorSnapshot:
         """All state of the subtask, timers too, but not of an operator that waits for asynchronous calls. O(state)."""
@@ -331,8 +323,6 @@ class TestHarness(Generic[OUT]):
     def get_late_records_dropped(self) -> int:
         """How many records a window operator has dropped because they came too late."""
         return self._live.late_dropped
-
-    # --- checks ------------------------------------------------------------------------------------------------------
 
     def _ready(self, call: str) -> None:
         if self._phase == _NEW:

@@ -70,8 +70,6 @@ def embedded(data: Any) -> str:
     return text.translate(_ESCAPED).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-# --- tables by column -------------------------------------------------------------------------------------------------
-
 _FEW = 4  # with at least so many rows per distinct value, values are written once
 
 

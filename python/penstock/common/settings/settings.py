@@ -95,7 +95,6 @@ class Settings:
     """The parsed settings of a program: made and changed by the environment, carried to the tasks by the plan."""
 
     # fmt: off
-    # --- the executor ---
     executor: str | None = line(
         "penstock.executor", Choice.of("spark", "local"), None, "executor",
         "What runs the program. Unset: the environment variable `PENSTOCK_EXECUTOR`, or else Spark.",
@@ -167,7 +166,6 @@ class Settings:
         "penstock.files.shared-folders", Texts(), (), "executor", "Local folders that are the same on all hosts.",
     )
 
-    # --- the plan ---
     flink: Literal["1.11", "2.3"] = line(
         "penstock.flink", Choice.of("1.11", "2.3"), "1.11", "plan", "The Flink version to plan as."
     )
@@ -209,7 +207,6 @@ class Settings:
         "The time that `time_window` and interval joins use (Flink 1.11).",
     )
 
-    # --- the runtime ---
     runtime_mode: RuntimeExecutionMode = line(  # noqa: RUF009 - it is a field
         "execution.runtime-mode", _MODES, RuntimeExecutionMode.STREAMING, "runtime",
         "STREAMING emits every update, BATCH the result at the end of each key; AUTOMATIC is BATCH if every source has "
@@ -278,7 +275,6 @@ class Settings:
     types_check: bool = line("penstock.types.check", Flag(), False, "runtime",
         "Whether the types of records are checked when they leave a task, are printed or collected: 90 ns for a pair.")
 
-    # --- programs that run in steps ---
     checkpoint_directory: str | None = line(
         "execution.checkpointing.dir", Text(), None, "steps",
         "The job's checkpoint directory, a path or a URL. A program that runs in steps keeps its state there and "
@@ -330,7 +326,6 @@ class Settings:
         "start and when the number of cores changes.",
     )
 
-    # --- programs written for PyFlink ---
     pyflink: bool = line(
         "penstock.pyflink", Flag(), False, "plan",
         "Whether the program has PyFlink's ways where PyFlink differs from Flink; a program that imports pyflink has "

@@ -37,7 +37,6 @@ class ArrowRules:
 
 UTC, LOCAL, SPARK = ArrowRules(), ArrowRules(utc=False), ArrowRules(spark=True)
 
-# --- types ------------------------------------------------------------------------------------------------------------
 
 _TYPES: dict[type[ct.DataType], pa.DataType] = {
     ct.NullType: pa.null(),
@@ -84,8 +83,6 @@ def arrow_schema(row_type: ct.RowType, rules: ArrowRules = UTC) -> pa.Schema:
     """The Arrow schema of rows."""
     return pa.schema([_field(field.name, field.data_type, rules) for field in row_type])
 
-
-# --- reading ----------------------------------------------------------------------------------------------------------
 
 Inward = tuple[pa.DataType, "Convert | None"]
 """The Arrow type that a column is cast to, and the conversion of its values; None if they are used as they are."""
@@ -277,9 +274,6 @@ def _culprit(column: pa.Array, reading: Inward) -> str:
             except REFUSALS:
                 return f"the value {column[row]}"
     return "a value"
-
-
-# --- writing ----------------------------------------------------------------------------------------------------------
 
 
 def column_of(

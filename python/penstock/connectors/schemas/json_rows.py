@@ -151,9 +151,6 @@ def _converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Conve
     return [convert(part, path, *options) for part, path in zip(type_info.field_types, paths, strict=True)]
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
 _EXACT = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
 
@@ -279,8 +276,6 @@ def _decimal(node: Any) -> Decimal:
     return Decimal(node) if type(node) is int else _read_text(java_texts.decimal, node)
 
 
-# --- writing ----------------------------------------------------------------------------------------------------------
-
 _ESCAPED = re.compile('["\\\\\x00-\x1f\U00010000-\U0010ffff\ud800-\udfff]')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
@@ -336,8 +331,6 @@ def _moment(value: datetime) -> str:
     return f'"{value.date().isoformat()}T{value:%H:%M:%S}{fraction}Z"'
 
 
-# --- both -------------------------------------------------------------------------------------------------------------
-
 _text = of_type(str, what="text")(_quoted)
 _BASIC: dict[BasicType, tuple[Convert, Convert]] = {
     **{kind: (partial(_read_text, read), WRITERS[kind]) for kind, read in READERS.items()},
@@ -357,10 +350,7 @@ _BASIC: dict[BasicType, tuple[Convert, Convert]] = {
     BasicType.BIG_DEC: (_decimal, WRITERS[BasicType.BIG_DEC]),
 }
 _SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
-    SqlTimeType.DATE: (
-        java_texts.iso_date,
-        of_type(date, what="date")(lambda value: f'"{value.isoformat()[:10]}"'),
-    ),
+    SqlTimeType.DATE: (java_texts.iso_date, of_type(date, what="date")(lambda value: f'"{value.isoformat()[:10]}"')),
     SqlTimeType.TIME: (java_texts.utc_time, of_type(time, what="time")(lambda value: f'"{value:%H:%M:%S}Z"')),
     SqlTimeType.TIMESTAMP: (java_texts.utc_moment, of_type(datetime, what="datetime")(_moment)),
 }

@@ -116,8 +116,6 @@ class CheckpointConfig:
             checks.illegal_argument(f"{call}({value}): the {what} is at least {least}. Give such a number.")
         return self._keep(hint, value)
 
-    # --- settings that enter the plan ---------------------------------------------------------------------------------
-
     def is_checkpointing_enabled(self) -> bool:
         """Whether checkpoints are enabled in the plan."""
         return self._program.settings.checkpoint_interval is not None
@@ -141,8 +139,6 @@ class CheckpointConfig:
     def get_checkpointing_mode(self) -> CheckpointingMode:
         """The checkpointing mode."""
         return self._program.get_checkpointing_mode()
-
-    # --- settings that are only kept ----------------------------------------------------------------------------------
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
         """Set how many milliseconds a checkpoint may take, at least 10."""

@@ -93,8 +93,6 @@ class Program:
             settings["force_checkpointing"] = self._force_checkpointing
         return settings
 
-    # --- settings -----------------------------------------------------------------------------------------------------
-
     def _set(self, **values: Any) -> Self:
         self.settings = replace(self.settings, **values)
         return self
@@ -220,8 +218,6 @@ class Program:
         checks.instance(execution_mode, "set_runtime_mode", RuntimeExecutionMode, hint)
         return self._set(runtime_mode=execution_mode)
 
-    # --- configurations, and objects that stand for parts of them -----------------------------------------------------
-
     def configure(self, configuration: Configuration) -> None:
         """Change settings of Flink, of Spark (``spark.*``) and of Penstock; those not in the configuration stay as they
         are. A warning names those without effect. Existing operators keep their parallelism.
@@ -265,8 +261,6 @@ class Program:
         checks.instance(slot_sharing_group, "register_slot_sharing_group", SlotSharingGroup, hint)
         self.slot_sharing_groups[slot_sharing_group.name] = slot_sharing_group
         return self
-
-    # --- checkpoints and state ----------------------------------------------------------------------------------------
 
     def get_checkpoint_config(self) -> CheckpointConfig:
         """The settings of checkpoints in one object. Interval and mode enter the plan; the others are only kept."""
@@ -326,8 +320,6 @@ class Program:
     def get_default_savepoint_directory(self) -> str | None:
         """The value of :meth:`set_default_savepoint_directory`; None at first."""
         return self.settings.savepoints
-
-    # --- files for the tasks ------------------------------------------------------------------------------------------
 
     def add_python_file(self, file_path: str) -> None:
         """Let user functions import from a module (``.py``), a package, a folder with modules, or a zip, on whatever

@@ -98,8 +98,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
         """The stream itself: PyFlink's programs wrap it again."""
         return self
 
-    # --- what it is -------------------------------------------------------------------------------------------------
-
     def get_name(self) -> str:
         """Name of the operator this stream comes from."""
         return self.transformation.name
@@ -138,8 +136,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
         if not hint and hasattr(WindowedStream, name):
             hint = f"Windows have it. Call window(assigner) or window_all(assigner) before {name}()."
         return missing_methods.missing(cls, name, advice, hint=hint, like=keyed_methods)
-
-    # --- operators --------------------------------------------------------------------------------------------------
 
     def _transform(
         self,
@@ -214,8 +210,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
         output_type = keys.projected_type(self.transformation.output_type, field_indexes)
         return self._transform("Projection", StreamMap(keys.Projection(field_indexes), output_type), output_type)
 
-    # --- several streams --------------------------------------------------------------------------------------------
-
     def union(self, *streams: DataStream[U]) -> DataStream[T | U]:
         """This stream and others of the same declared type as one. The same stream twice gives its records twice."""
         mine = self.transformation.output_type
@@ -230,8 +224,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
                 )
         inputs = [self.transformation, *(other.transformation for other in streams)]
         return DataStream(self._program, UnionTransformation(self._program.next_id(), inputs))
-
-    # --- partitioners -----------------------------------------------------------------------------------------------
 
     @overload
     def key_by(
@@ -320,8 +312,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
         selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
         return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector, called("partition_custom")))
 
-    # --- other kinds of streams -------------------------------------------------------------------------------------
-
     @overload
     def connect(self, ds: DataStream[B]) -> ConnectedStreams[T, B]: ...
 
@@ -393,8 +383,6 @@ class DataStream(missing_methods.Advised, Generic[T]):
         checks.stream(other, method, DataStream)
         checks.same_environment(self, other, method)
         return JoinedStreams(self, other, method)
-
-    # --- sinks ------------------------------------------------------------------------------------------------------
 
     def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink[T]:
         transformation = self._transformed(name, sink, parallelism)

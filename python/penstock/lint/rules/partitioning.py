@@ -97,9 +97,6 @@ def _records(subject: Subject) -> dict[int, float]:
     return known
 
 
-# --- keys -------------------------------------------------------------------------------------------------------------
-
-
 class _Key(NamedTuple):
     """A ``key_by``."""
 
@@ -360,9 +357,6 @@ def undeclared_type_in_exchange(subject: Subject) -> Iterator[Found]:
             "pickled. Give output_type=….",
             node,
         )
-
-
-# --- tasks and slots --------------------------------------------------------------------------------------------------
 
 
 @rule("PS310", program)

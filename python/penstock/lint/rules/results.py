@@ -203,9 +203,6 @@ def _squeezed(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-# --- shapes -----------------------------------------------------------------------------------------------------------
-
-
 def _records(source: Source) -> list[ast.expr]:
     """The records that a method yields or returns, as far as each is an expression of its own."""
     if source.is_generator:

@@ -253,10 +253,7 @@ _UNDECLARED: dict[type, tuple[Hash, Canonical]] = {  # bool and datetime before 
     int: (_undeclared_int, same),
     float: (hash_double, lambda value: (float, double_bits(value))),
     tuple: (_tuple, lambda value: tuple(map(canonical_undeclared, value))),
-    list: (
-        lambda value: fold(1, map(hash_undeclared, value)),
-        lambda value: (list, *map(canonical_undeclared, value)),
-    ),
+    list: (lambda value: fold(1, map(hash_undeclared, value)), lambda value: (list, *map(canonical_undeclared, value))),
     Row: (_row, lambda value: (Row, value.get_row_kind().value, *map(canonical_undeclared, value))),
     Decimal: (hash_big_decimal, lambda value: (Decimal, *unscaled_value(value))),
     bytes: (hash_bytes, bytes),

@@ -227,10 +227,7 @@ _KEY_LINES = (
     "else:",
     " {r} = {enter}({r})",
 )
-_LINES = (
-    "{o} = {get}({r}, {missing})",
-    "{o} = {table}[{r}] = {v} if {o} is {missing} else {reduce}({o}, {v})",
-)
+_LINES = ("{o} = {get}({r}, {missing})", "{o} = {table}[{r}] = {v} if {o} is {missing} else {reduce}({o}, {v})")
 """After those, what ``_GroupedReduce.input`` does, as statements."""
 
 

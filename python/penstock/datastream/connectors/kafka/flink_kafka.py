@@ -37,10 +37,7 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
     """Base of FlinkKafkaConsumer."""
 
     def __init__(
-        self,
-        topics: str | list[str],
-        deserialization_schema: DeserializationSchema[Any],
-        properties: Mapping[str, str],
+        self, topics: str | list[str], deserialization_schema: DeserializationSchema[Any], properties: Mapping[str, str]
     ) -> None:
         names = topics if isinstance(topics, list) else [topics]
         if not names:
