@@ -1,9 +1,7 @@
-"""Why an operator has its ID: the ingredients of the ID, and the edits of the program that would move it.
-
-Source of the semantics: ``StreamGraphHasherV2`` (Flink 1.11 and 2.3 alike). An ID is the murmur3_128 of the uid; one
-without is a hash of its place in the order in which IDs are made, once more for each chained output, and of the IDs of
-its inputs, in order.
-"""
+"""Why an operator has its ID: the ingredients of the ID, and the edits of the program that would move it. Source of the
+semantics: ``StreamGraphHasherV2`` (Flink 1.11 and 2.3 alike). An ID is the murmur3_128 of the uid; one without is a
+hash of its place in the order in which IDs are made, once more for each chained output, and of the IDs of its inputs,
+in order."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """What functions are given beside their records: where they run, their state, time and timers. The runtime implements
-these interfaces; users meet them under PyFlink's names, such as ``KeyedProcessFunction.Context``.
-
-Source of the names: ``pyflink.datastream.functions``, ``pyflink.datastream.timerservice``. Times are milliseconds.
-"""
+these interfaces; users meet them under PyFlink's names, such as ``KeyedProcessFunction.Context``. Source of the names:
+``pyflink.datastream.functions``, ``pyflink.datastream.timerservice``. Times are milliseconds."""
 
 from __future__ import annotations
 

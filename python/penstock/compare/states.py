@@ -1,11 +1,8 @@
 """The fate of state: which operator of the new program takes it, and whether it can read it.
 
 State is stored under the generated operator ID. A new operator takes the state under its uid hash, or else under its
-own ID; neither Flink nor Spark checks that it is the operator that wrote it, but we do.
-
-Source of the semantics: ``StateAssignmentOperation`` (Flink 2.3), :mod:`penstock.job.restore`. Cost: O(operators +
-states).
-"""
+own ID; neither Flink nor Spark checks that it is the operator that wrote it, but we do. Source of the semantics:
+``StateAssignmentOperation`` (Flink 2.3), :mod:`penstock.job.restore`. Cost: O(operators + states)."""
 
 from __future__ import annotations
 

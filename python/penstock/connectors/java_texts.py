@@ -1,9 +1,7 @@
-"""Values as Java reads them from texts, and writes them: the table by type that CSV and JSON share.
-
-Sources of the semantics: ``Integer.parseInt``, ``Double.parseDouble``, ``new BigDecimal``, ``Date.valueOf``,
-``Time.valueOf``, ``Timestamp.valueOf``, and the ISO formats of ``java.time``. Fractions of a second beyond the
-microsecond, which Python does not have, are cut off.
-"""
+"""Values as Java reads them from texts, and writes them: the table by type that CSV and JSON share. Sources of the
+semantics: ``Integer.parseInt``, ``Double.parseDouble``, ``new BigDecimal``, ``Date.valueOf``, ``Time.valueOf``,
+``Timestamp.valueOf``, and the ISO formats of ``java.time``. Fractions of a second beyond the microsecond, which Python
+does not have, are cut off."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Lines from a socket, for demonstrations. The driver reads the socket, and the lines travel in the splits.
 
-Lines in the driver's memory are lost with it; a step that fails is repeated with the same lines.
-
-Source of the semantics: ``SocketTextStreamFunction`` (Flink 1.11).
-"""
+Lines in the driver's memory are lost with it; a step that fails is repeated with the same lines. Source of the
+semantics: ``SocketTextStreamFunction`` (Flink 1.11)."""
 
 from __future__ import annotations
 

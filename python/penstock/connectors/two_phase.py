@@ -1,11 +1,8 @@
 """Sinks of the user's own that prepare in tasks and commit when a step counts: what of them a task runs.
 
 What a task has prepared travels in its report; what is large waits in a file of the checkpoint directory. Who commits
-is the driver (:mod:`penstock.job.steps.outputs`).
-
-Source of the semantics: ``TwoPhaseCommitSinkFunction`` (Flink 1.20), and Sink V2's ``CommittingSinkWriter``, which
-hands over a committable at a checkpoint as here.
-"""
+is the driver (:mod:`penstock.job.steps.outputs`). Source of the semantics: ``TwoPhaseCommitSinkFunction`` (Flink 1.20),
+and Sink V2's ``CommittingSinkWriter``, which hands over a committable at a checkpoint as here."""
 
 from __future__ import annotations
 

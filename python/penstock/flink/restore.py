@@ -1,9 +1,7 @@
-"""Predicts a restore: refused with which message, or which max parallelism each vertex gets.
-
-Source of the semantics: ``Checkpoints.loadAndValidateCheckpoint``, ``VertexFinishedStateChecker`` and
-``StateAssignmentOperation`` (Flink 1.11 and 2.3), in this order. Linear in operators and key groups. What only a
-running task decides is predicted as far as the metadata tells; types of states are not compared.
-"""
+"""Predicts a restore: refused with which message, or which max parallelism each vertex gets. Source of the semantics:
+``Checkpoints.loadAndValidateCheckpoint``, ``VertexFinishedStateChecker`` and ``StateAssignmentOperation`` (Flink 1.11
+and 2.3), in this order. Linear in operators and key groups. What only a running task decides is predicted as far as the
+metadata tells; types of states are not compared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The parts of event time that records lack on their way: timestamps, or watermarks.
-
-Source of the semantics: docs/time.md. Unknown sources lack nothing.
-"""
+"""The parts of event time that records lack on their way: timestamps, or watermarks. Source of the semantics:
+docs/time.md. Unknown sources lack nothing."""
 
 from __future__ import annotations
 

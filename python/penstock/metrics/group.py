@@ -1,8 +1,6 @@
-"""Metrics of a user function, and the groups that name them.
-
-Source of the names: ``pyflink.metrics``. All groups of an operator in a subtask share one :class:`Metrics`; a metric's
-identifier is its group's names and its own, joined by dots. Asking for a metric again gives the same one.
-"""
+"""Metrics of a user function, and the groups that name them. Source of the names: ``pyflink.metrics``. All groups of an
+operator in a subtask share one :class:`Metrics`; a metric's identifier is its group's names and its own, joined by
+dots. Asking for a metric again gives the same one."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 
 Each is read by a streaming query, whose ``foreachBatch`` gives the micro-batch to the loop of steps, and waits. A step
 reads what has been handed over beside the job's other sources; when the step counts, the queries continue, and the next
-manifest has their offsets. A query's checkpoint is a temporary folder, laid out from the manifest at each start.
-
-Source of the semantics: ``OffsetSeqLog``, ``CommitLog``, ``CompactibleFileStreamLog`` (Spark 4.3).
-"""
+manifest has their offsets. A query's checkpoint is a temporary folder, laid out from the manifest at each start. Source
+of the semantics: ``OffsetSeqLog``, ``CommitLog``, ``CompactibleFileStreamLog`` (Spark 4.3)."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any
 
@@ -45,15 +46,18 @@ def options_now() -> Mapping[str, Mapping[str, Any]]:
     return _OPTIONS.last if _OPTIONS.own is None else _OPTIONS.own
 
 
-@contextlib.contextmanager
-def configured(options: Mapping[str, Mapping[str, Any]]) -> Iterator[None]:
-    """:func:`configure` within its block."""
-    before = _OPTIONS.own, _Options.last
-    configure(options)
-    try:
-        yield
-    finally:
-        _OPTIONS.own, _Options.last = before
+@dataclass
+class configured:
+    """A context manager: :func:`configure` within its block."""
+
+    options: Mapping[str, Mapping[str, Any]]
+
+    def __enter__(self) -> None:
+        self._before = _OPTIONS.own, _Options.last
+        configure(self.options)
+
+    def __exit__(self, *_: object) -> None:
+        _OPTIONS.own, _Options.last = self._before
 
 
 def storage_of(path: str) -> Storage:

@@ -1,8 +1,6 @@
-"""Harnesses by number of inputs; all else is in :class:`~penstock.testing.harness.TestHarness`.
-
-Sources of the names: Flink's ``OneInputStreamOperatorTestHarness``, ``TwoInputStreamOperatorTestHarness``,
-``BroadcastOperatorTestHarness``, and their keyed forms, for programs with ``key_by``.
-"""
+"""Harnesses by number of inputs; all else is in :class:`~penstock.testing.harness.TestHarness`. Sources of the names:
+Flink's ``OneInputStreamOperatorTestHarness``, ``TwoInputStreamOperatorTestHarness``, ``BroadcastOperatorTestHarness``,
+and their keyed forms, for programs with ``key_by``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """StateTtlConfig: how long the values of a state live, by the clock, since they were last written or, if so configured,
 read. *Value* means what has a time of its own: a value, a reduction or an aggregation as a whole, each element of a
-list, each entry of a map.
-
-Source of the names: ``pyflink.datastream.state``; of the semantics: ``StateTtlConfig`` (Flink 1.11).
-"""
+list, each entry of a map. Source of the names: ``pyflink.datastream.state``; of the semantics: ``StateTtlConfig``
+(Flink 1.11)."""
 
 from __future__ import annotations
 

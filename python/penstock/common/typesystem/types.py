@@ -1,7 +1,5 @@
-"""Types of single values, collections and records, and the base of all types.
-
-Source of the names: ``pyflink.common.typeinfo``; of ``java_name``: ``toString`` of Flink's ``TypeInformation`` classes.
-"""
+"""Types of single values, collections and records, and the base of all types. Source of the names:
+``pyflink.common.typeinfo``; of ``java_name``: ``toString`` of Flink's ``TypeInformation`` classes."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

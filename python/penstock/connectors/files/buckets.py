@@ -1,7 +1,5 @@
-"""Bucket assigners: the folder, below the base of a file sink, for each record.
-
-Source of the semantics: ``BucketAssigner``, ``BasePathBucketAssigner``, ``DateTimeBucketAssigner`` (Flink 1.20).
-"""
+"""Bucket assigners: the folder, below the base of a file sink, for each record. Source of the semantics:
+``BucketAssigner``, ``BasePathBucketAssigner``, ``DateTimeBucketAssigner`` (Flink 1.20)."""
 
 from __future__ import annotations
 

@@ -3,10 +3,8 @@
 Each subtask buffers the data of a part and appends it to the part's file now and then. So a sink can have any number of
 buckets with only one file open. Records of bulk formats are gathered per bucket; all writers flush when together they
 buffer many bytes, or all buckets many records. So memory is bounded for any number of buckets, except for what a format
-must keep until the file ends.
-
-Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``BulkPartWriter``, ``DefaultRollingPolicy`` (Flink 1.20).
-"""
+must keep until the file ends. Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``BulkPartWriter``,
+``DefaultRollingPolicy`` (Flink 1.20)."""
 
 from __future__ import annotations
 

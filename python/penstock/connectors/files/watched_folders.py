@@ -2,14 +2,10 @@
 two operators of ``read_text_file``, ``read_file`` and ``create_input``.
 
 Splits are named ``path:place/version``: the place of the piece in the file, and what distinguishes this version of the
-file from later ones. A split is never read again once it has been finished, so only the ids of finished splits are
-state; everything else here is a cache of the driver.
-
-A partly read file must keep its length until it has been read to its end. The driver checks when a job starts; a task
-checks when it has finished a split (:func:`check_length`).
-
-Source of the semantics: ``ContinuousFileSplitEnumerator`` (Flink 1.20), ``ContinuousFileMonitoringFunction`` (1.11).
-"""
+file from later ones. A finished split is never read again, so only the ids of finished splits are state. A partly read
+file must keep its length until it has been read to its end: the driver checks when a job starts, a task when it has
+finished a split (:func:`check_length`). Source of the semantics: ``ContinuousFileSplitEnumerator`` (Flink 1.20),
+``ContinuousFileMonitoringFunction`` (1.11)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Avro files, with PyFlink's names (``pyflink.datastream.formats.avro``). A piece of a file is the blocks whose marker
 before them begins in it; some blocks at a time are in memory. The library fastavro is needed: ``pip install
-'penstock[avro]'``.
-
-Sources of the semantics: ``AvroInputFormat``, ``AvroWriters`` (Flink 1.20); the container files of Avro 1.11.
-"""
+'penstock[avro]'``. Sources of the semantics: ``AvroInputFormat``, ``AvroWriters`` (Flink 1.20); the container files of
+Avro 1.11."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """CSV files, with PyFlink's names (``pyflink.datastream.formats.csv``). A file is read whole, by one subtask: line ends
-may stand in quotes, so it cannot be cut.
-
-Sources of the semantics: ``CsvReaderFormat``, ``CsvBulkWriters`` (PyFlink 2.3).
-"""
+may stand in quotes, so it cannot be cut. Sources of the semantics: ``CsvReaderFormat``, ``CsvBulkWriters`` (PyFlink
+2.3)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """ORC files, with PyFlink's names (``pyflink.datastream.formats.orc``). They are written only: PyFlink reads none.
-
-Source of the semantics: ``OrcBulkWriterFactory``, ``RowDataVectorizer`` (Flink 1.20).
-"""
+Source of the semantics: ``OrcBulkWriterFactory``, ``RowDataVectorizer`` (Flink 1.20)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Writes records by SQL statements: in batches while the task runs, or, exactly once, in one transaction per step.
 
 Databases are reached through Python's drivers (DB-API 2.0). URLs are JDBC's: ``jdbc:sqlite:/data/orders.db``,
-``jdbc:postgresql://host:5432/orders``.
-
-Source of the semantics: ``JdbcOutputFormat``, ``JdbcExecutionOptions`` (Flink's JDBC connector 3.2).
-"""
+``jdbc:postgresql://host:5432/orders``. Source of the semantics: ``JdbcOutputFormat``, ``JdbcExecutionOptions`` (Flink's
+JDBC connector 3.2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Asks a Kafka cluster for topics and offsets, on the driver.
-
-Source of the semantics: ``KafkaSourceEnumerator`` (Flink's Kafka connector 3.3).
-"""
+"""Asks a Kafka cluster for topics and offsets, on the driver. Source of the semantics: ``KafkaSourceEnumerator``
+(Flink's Kafka connector 3.3)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""How records of a Kafka topic become records of a stream.
-
-Source of the semantics: ``KafkaRecordDeserializationSchema`` (Flink's Kafka connector 3.3).
-"""
+"""How records of a Kafka topic become records of a stream. Source of the semantics:
+``KafkaRecordDeserializationSchema`` (Flink's Kafka connector 3.3)."""
 
 from __future__ import annotations
 

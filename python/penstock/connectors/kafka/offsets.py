@@ -1,7 +1,5 @@
-"""What a Kafka source reads, and where reading begins and ends: plain data.
-
-Source of names and semantics: ``OffsetsInitializer``, ``SpecifiedOffsetsInitializer``, ``TimestampOffsetsInitializer``
-(Flink's Kafka connector 3.3).
+"""What a Kafka source reads, and where reading begins and ends: plain data. Source of names and semantics:
+``OffsetsInitializer``, ``SpecifiedOffsetsInitializer``, ``TimestampOffsetsInitializer`` (Flink's Kafka connector 3.3).
 """
 
 from __future__ import annotations

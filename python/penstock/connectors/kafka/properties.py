@@ -1,8 +1,5 @@
-"""Translates properties of Kafka's Java clients into settings of librdkafka.
-
-Source of names: Kafka 4.0's configuration, librdkafka's CONFIGURATION.md, ``KafkaSourceOptions`` (Flink's Kafka
-connector 3.3).
-"""
+"""Translates properties of Kafka's Java clients into settings of librdkafka. Source of names: Kafka 4.0's
+configuration, librdkafka's CONFIGURATION.md, ``KafkaSourceOptions`` (Flink's Kafka connector 3.3)."""
 
 from __future__ import annotations
 

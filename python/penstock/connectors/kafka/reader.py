@@ -2,10 +2,8 @@
 
 A split has the offset of its first record and the one after its last. Offsets have gaps at transaction markers, aborted
 transactions and in compacted topics, so they cannot be counted. Reading stops at a record behind the end of the split,
-or when the broker reports the end of the partition.
-
-Source of the semantics: ``KafkaSourceEnumerator``, ``KafkaPartitionSplitReader`` (Flink's Kafka connector 3.3).
-"""
+or when the broker reports the end of the partition. Source of the semantics: ``KafkaSourceEnumerator``,
+``KafkaPartitionSplitReader`` (Flink's Kafka connector 3.3)."""
 
 from __future__ import annotations
 

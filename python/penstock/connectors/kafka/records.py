@@ -1,10 +1,8 @@
 """Kafka records: how they are made of those of a stream, wait in files, and are produced.
 
 Tasks write the files, and the driver sends them once the job has succeeded or a manifest names them. A file is a
-sequence of blocks, each with a header and some records. A reader can start at any block.
-
-Source of the semantics: ``KafkaRecordSerializationSchemaBuilder``, ``FlinkFixedPartitioner`` (Kafka connector 3.3).
-"""
+sequence of blocks, each with a header and some records. A reader can start at any block. Source of the semantics:
+``KafkaRecordSerializationSchemaBuilder``, ``FlinkFixedPartitioner`` (Kafka connector 3.3)."""
 
 from __future__ import annotations
 

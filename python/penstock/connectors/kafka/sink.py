@@ -1,7 +1,5 @@
-"""Writes to Kafka: at once, or through files that are sent when the job or step has succeeded.
-
-Sources of the semantics: ``KafkaWriter``, ``ExactlyOnceKafkaWriter`` (Flink's Kafka connector 3.3).
-"""
+"""Writes to Kafka: at once, or through files that are sent when the job or step has succeeded. Sources of the
+semantics: ``KafkaWriter``, ``ExactlyOnceKafkaWriter`` (Flink's Kafka connector 3.3)."""
 
 from __future__ import annotations
 

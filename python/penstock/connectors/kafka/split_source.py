@@ -1,16 +1,12 @@
 """Unbounded topics: before each step the driver determines the partitions and their current ends.
 
-The starting offset of a partition is fixed when the partition is discovered, and is final with the first manifest.
-Partitions that exist when the job starts begin where the program says, later ones with their first record. Partitions
-are discovered at an interval, and ends are requested before each step, by a consumer without assigned partitions.
+The starting offset of a partition is fixed when it is discovered, and is final with the first manifest. Partitions that
+exist when the job starts begin where the program says, later ones with their first record.
 
 A position is behind the end of its partition if the topic was deleted and created again, and before the first record if
-records were removed, by retention say, before they were read. Records are lost in both cases, so it is an error unless
-the program states a reset strategy with its starting offsets; Flink applies it stated or not. Kafka's client checks
-offsets only when it fetches, and would wait at a position behind the end until the topic has grown past it.
-
-Source of the semantics: ``KafkaSourceEnumerator`` (Flink's Kafka connector 3.3).
-"""
+records were removed before they were read. Records are lost in both cases, so it is an error unless the program states
+a reset strategy; Flink applies it stated or not. Kafka's client checks offsets only when it fetches. Source of the
+semantics: ``KafkaSourceEnumerator`` (Flink's Kafka connector 3.3)."""
 
 from __future__ import annotations
 

@@ -1,22 +1,19 @@
-"""Sends records that wait in files, in transactions. Each transaction has a *marker*, so that every record is sent
-exactly once, whichever process dies and when.
+"""Sends records that wait in files, in transactions with a *marker*, so that every record is sent exactly once,
+whichever process dies and when.
 
 The marker is the committed offset of a consumer group that belongs to this job only. It counts the bytes of the job's
-files that have been sent, over all checkpoints. It is part of the transaction of the records, so both are visible or
+files that have been sent, over all checkpoints, and is part of the transaction of the records, so both are visible or
 neither. A sender first takes over the transactional id, which aborts the transaction of another sender and fences it
 off. Only then it reads the marker, and resumes behind it. So in whatever order two drivers act, no byte is sent twice
-or out of order, even if one was paused and wakes up: the fenced sender fails, and a new one sees how far the other
-came.
+or out of order, even if one was paused and wakes up.
 
 A driver that was paused must not stop its successor. So a sender checks that it still owns the checkpoint directory
-each time before it takes over the transactional id. If it is paused between the two, it fences off its successor when
-it wakes up. It checks again afterwards, and then ends before it begins a transaction; the successor, which owns the
-directory, takes the id back and resumes behind the marker. A lost checkpoint directory stays lost, so each predecessor
-can do this once at most. A driver that is fenced off more often shares its prefix with another program, and fails.
+before it takes over the transactional id, and again afterwards: if it lost it in between, it ends before it begins a
+transaction, and its successor takes the id back. Each predecessor can do this once at most. A driver that is fenced off
+more often shares its prefix with another program, and fails.
 
-A transaction is committed when half its timeout has passed. Readers with ``isolation.level=read_committed`` see its
-records at once. Cost: linear in the bytes; memory for the queue of Kafka's client.
-"""
+A transaction is committed when half its timeout has passed. Cost: linear in the bytes; memory for the queue of Kafka's
+client."""
 
 from __future__ import annotations
 

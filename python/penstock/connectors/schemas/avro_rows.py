@@ -1,10 +1,7 @@
 """The schemas for rows in Avro, with PyFlink's names (``pyflink.datastream.formats.avro``), by fastavro, which is
-loaded when a schema is made: ``pip install 'penstock[avro]'``.
-
-Sources of the semantics: Flink 2.3 ``AvroSchemaConverter``, ``AvroRowDeserializationSchema``,
-``AvroRowSerializationSchema``. Records are rows, arrays object arrays, a union with null is its other type; of logical
-types dates, times, timestamps and decimals are known.
-"""
+loaded when a schema is made: ``pip install 'penstock[avro]'``. Sources of the semantics: Flink 2.3
+``AvroSchemaConverter``, ``AvroRowDeserializationSchema``, ``AvroRowSerializationSchema``. Records are rows, arrays
+object arrays, a union with null is its other type; of logical types dates, times, timestamps and decimals are known."""
 
 from __future__ import annotations
 

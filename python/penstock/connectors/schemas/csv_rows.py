@@ -1,8 +1,6 @@
 """The schemas for rows in CSV, with PyFlink's names and builders (``pyflink.datastream.formats.csv``): of scalars, and
-of arrays and rows of scalars; nothing is nested deeper.
-
-Sources of the semantics: Flink 2.3 ``CsvRowDeserializationSchema`` and ``CsvRowSerializationSchema``.
-"""
+of arrays and rows of scalars; nothing is nested deeper. Sources of the semantics: Flink 2.3
+``CsvRowDeserializationSchema`` and ``CsvRowSerializationSchema``."""
 
 from __future__ import annotations
 

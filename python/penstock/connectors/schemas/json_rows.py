@@ -1,9 +1,7 @@
-"""The schemas for rows in JSON, with PyFlink's names and builders (``pyflink.datastream.formats.json``).
-
-Sources of the semantics: Flink 2.3 ``JsonRowDeserializationSchema``, ``JsonRowSerializationSchema``, and Jackson, which
-parses and writes for them: names in the order of the type, no space, doubles as ``Double.toString`` writes them,
-characters beyond U+FFFF as two escapes.
-"""
+"""The schemas for rows in JSON, with PyFlink's names and builders (``pyflink.datastream.formats.json``). Sources of the
+semantics: Flink 2.3 ``JsonRowDeserializationSchema``, ``JsonRowSerializationSchema``, and Jackson, which parses and
+writes for them: names in the order of the type, no space, doubles as ``Double.toString`` writes them, characters beyond
+U+FFFF as two escapes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Types of Spark's columns as types of columns here, and back. Spark's types are in the form of their ``jsonValue()``:
-plain data, which travels and can be read without pyspark.
-
-Source of the names: ``pyspark.sql.types``, ``StructType.json``.
-"""
+plain data, which travels and can be read without pyspark. Source of the names: ``pyspark.sql.types``,
+``StructType.json``."""
 
 from __future__ import annotations
 

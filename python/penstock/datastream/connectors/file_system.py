@@ -1,8 +1,6 @@
-"""File sources and sinks (PyFlink: ``pyflink.datastream.connectors.file_system``).
-
-Source of names and defaults: Flink 1.20 ``FileSource``, ``FileSink``. :mod:`penstock.connectors.files` writes files,
-``penstock.job.commit`` makes them visible.
-"""
+"""File sources and sinks (PyFlink: ``pyflink.datastream.connectors.file_system``). Source of names and defaults: Flink
+1.20 ``FileSource``, ``FileSink``. :mod:`penstock.connectors.files` writes files, ``penstock.job.commit`` makes them
+visible."""
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

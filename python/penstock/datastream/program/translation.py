@@ -1,7 +1,5 @@
-"""Translates a program into the planner's StreamGraph, and chooses its runtime mode.
-
-Source of the semantics: ``StreamGraphGenerator`` (Flink 1.11; 1.20 for the mode).
-"""
+"""Translates a program into the planner's StreamGraph, and chooses its runtime mode. Source of the semantics:
+``StreamGraphGenerator`` (Flink 1.11; 1.20 for the mode)."""
 
 from __future__ import annotations
 

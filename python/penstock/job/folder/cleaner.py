@@ -1,15 +1,13 @@
-"""The removal of what no checkpoint needs that is kept: manifests and state files.
+"""The removal of manifests and state files that no kept checkpoint needs.
 
-**What is garbage.** Right behind a checkpoint, and behind a failure, there is no file that may still be committed:
-whatever a task writes or has written for a step that is over or was given up, no manifest will name it. So a file that
-a listing shows *before the next step*, and no kept checkpoint names, is garbage for good, even if a late task writes to
-it once more. That holds for the owner of the folder only, as its successor has steps of its own: so after the listing,
-and before anything is removed, the driver looks whether it is still the owner. A successor that comes later writes
-files that were not in the listing, and resumes from what this driver keeps.
+**What is garbage.** Right behind a checkpoint, and behind a failure, no file may still be committed. So a file that a
+listing shows *before the next step*, and no kept checkpoint names, is garbage for good, even if a late task writes to
+it once more. That holds for the owner of the folder only: so after the listing, and before anything is removed, the
+driver looks whether it is still the owner. A successor that comes later writes files that were not in the listing, and
+resumes from what this driver keeps.
 
-**Costs.** The files of a checkpoint that falls out are known, and are removed without a listing. What steps leave that
-have failed is found by a listing, one in :data:`SWEEP` steps, and after each failure.
-"""
+**Costs.** The files of a checkpoint that falls out are removed without a listing. What failed steps leave is found by a
+listing, one in :data:`SWEEP` steps, and after each failure."""
 
 from __future__ import annotations
 

@@ -1,16 +1,14 @@
 """The one driver that writes to a checkpoint directory, as far as safety goes: manifests in the order of their
 versions.
 
-**Why a driver that was replaced cannot commit.** Versions follow each other, and a manifest is created once. A driver
-that takes a folder over first takes an epoch, then *seals* it: it writes the newest state once more, as the next
-version. Its predecessor, whenever it wakes up, has that checkpoint to commit next, and finds it taken. It may be so
-late that the cleaner has removed the seal; so after each commit a driver looks whether its epoch is still the highest,
-and only then believes it. What such a late one has created is older than the newest checkpoint, and in no manifest's
-list of those that are retained: it counts for nobody, and goes with the next clean-up.
+**Why a driver that was replaced cannot commit.** A manifest is created once. A driver that takes a folder over first
+takes an epoch, then *seals* it: it writes the newest state once more, as the next version. Its predecessor has that
+checkpoint to commit next, and finds it taken. It may be so late that the cleaner has removed the seal; so after each
+commit a driver looks whether its epoch is still the highest. What such a late one has created is older than the newest
+checkpoint, and in no manifest's list of those that are retained: it goes with the next clean-up.
 
 **If it is not known whether a manifest was written** (a store did not answer), the checkpoint is settled before
-anything else happens: it is sealed, or found to be there.
-"""
+anything else happens: it is sealed, or found to be there."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""A program at the parallelism that is offered, where it does not say itself how many subtasks an operator has.
-
-Source of the semantics: Flink's reactive mode (``AdaptiveScheduler``), which never exceeds the max parallelism. What a
-program says of a single operator, Flink ignores; here it stands, and the program is planned again.
-"""
+"""A program at the parallelism that is offered, where it does not say itself how many subtasks an operator has. Source
+of the semantics: Flink's reactive mode (``AdaptiveScheduler``), which never exceeds the max parallelism. What a program
+says of a single operator, Flink ignores; here it stands, and the program is planned again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""What is refused, before anything runs, where a job continues with a changed program.
-
-Source of the semantics: ``Checkpoints.loadAndValidateCheckpoint``, ``StateAssignmentOperation`` (Flink 1.11 and 2.3).
-"""
+"""What is refused, before anything runs, where a job continues with a changed program. Source of the semantics:
+``Checkpoints.loadAndValidateCheckpoint``, ``StateAssignmentOperation`` (Flink 1.11 and 2.3)."""
 
 from __future__ import annotations
 

@@ -1,18 +1,16 @@
 """The fused form of a chain: its operators as generated functions, one call per stretch of records.
 
 In the list form (:mod:`.outputs`) a record costs three Python calls per operator besides the user's own. Here the
-operators of a chain are written out, one behind the other, as the statements of one loop, which is compiled. Everything
-that can be observed is as in the list form: each record goes all the way down before the next one, functions are called
-in the same order with the same objects or copies, counts are equal, and what a function raises is put down to its
-operator, by the line of the generated text where it came from.
+operators are written out as the statements of one loop, which is compiled. What can be observed is as in the list form:
+each record goes all the way down before the next one, functions are called in the same order with the same objects or
+copies, and what a function raises is put down to its operator, by the line of the generated text.
 
 Where records leave the chain they are gathered in a list, if nothing can change them any more, and handed over
 together; after an exception too, so that of two errors the one of the earlier record counts.
 
 A generated function holds up to 64 operators and 12 loops inside each other (Python allows 20); longer chains are
-several functions that call each other. An operator without a :class:`~.operator.Fragment` is called. Cost: O(operators)
-of text, compiled once per shape; no recursion.
-"""
+several functions. An operator without a :class:`~.operator.Fragment` is called. Cost: O(operators) of text, compiled
+once per shape; no recursion."""
 
 from __future__ import annotations
 

@@ -2,10 +2,8 @@
 
 Built from the tail to the head, so that every operator finds its outputs ready. *Open* goes depth first along the
 outputs in edge order, each operator after everything below it; *end of input* and *close* go in exactly the reverse of
-that order, so what an operator emits there still reaches the operators below it.
-
-Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost: O(operators + edges); no recursion.
-"""
+that order, so what an operator emits there still reaches the operators below it. Source of the semantics:
+``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost: O(operators + edges); no recursion."""
 
 from __future__ import annotations
 

@@ -1,19 +1,14 @@
 """Outputs: where the records, watermarks and latency markers of an operator go.
 
-The *list form* of a chain is made of these objects, as Flink's is: an operator emits to its :class:`CountingOutput`;
-behind it, for each edge in order, is a :class:`ChainingOutput` to the next operator of the chain (or its copying form)
-or a :class:`RecordWriterOutput` at the chain's border, with a :class:`BroadcastingOutputCollector` in front where there
-are several. The *fused form* (:mod:`.fusion`) replaces how records travel; watermarks and markers always go through the
-objects.
+In the *list form* of a chain an operator emits to its :class:`CountingOutput`. Behind it, for each edge in order, is a
+:class:`ChainingOutput` to the next operator (or its copying form) or a :class:`RecordWriterOutput` at the chain's
+border, with a :class:`BroadcastingOutputCollector` in front where there are several. The *fused form* (:mod:`.fusion`)
+replaces how records travel; watermarks and markers always go through the objects.
 
-Copies: with the setting ``pipeline.object-reuse`` nothing is copied. Otherwise a chained operator is given the object
-itself where nobody else can hold it, as in PyFlink, and a copy where another reader of the same output, or the state of
-the operator that emits it, would see it change. So chained and unchained programs agree. Flink copies at every step of
-a chain: there, a function that changes an object *after* emitting it does not show that to whoever kept the object
-further down.
-
-Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterOutput`` (Flink 1.11).
-"""
+Copies: with ``pipeline.object-reuse`` nothing is copied. Otherwise a chained operator gets the object itself where
+nobody else can hold it, as in PyFlink, and a copy where another reader of the same output, or the state of the operator
+that emits it, would see it change. So chained and unchained programs agree. Flink copies at every step of a chain.
+Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterOutput`` (Flink 1.11)."""
 
 from __future__ import annotations
 

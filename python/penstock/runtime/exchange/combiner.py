@@ -1,13 +1,9 @@
 """Combining before the exchange: one record of a key instead of many, where only the last result of a key counts.
 
-That is so in BATCH mode, and only for reductions whose result is the same to the bit in whatever groups their records
-are reduced: ``sum`` of whole numbers, and ``min``, ``max``, ``min_by``, ``max_by`` of values whose equals cannot be
-told apart, by the declared type of the records and by a look at each value. Not floats, whose sums depend on the order
-(and whose NaN is neither less nor greater); not a program's own function, which may be anything.
-
-A combined record has the position in time of the record whose other fields it has. So the winner among equals, and the
-first record of a key, are those that they would be without combining.
-"""
+That is so in BATCH mode, for reductions whose result is the same to the bit in whatever groups their records are
+reduced: ``sum`` of whole numbers, and ``min``, ``max``, ``min_by``, ``max_by`` of values whose equals cannot be told
+apart, by the declared type and by a look at each value. Not floats, nor a program's own function. A combined record has
+the position in time of the record whose other fields it has, so ties are decided as without combining."""
 
 from __future__ import annotations
 

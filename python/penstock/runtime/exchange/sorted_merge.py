@@ -1,16 +1,12 @@
 """KeyMerge: sorted rows of many senders become the records of one key after the other.
 
-A row's records are in order, and so are the rows by their first record (:mod:`.sorted_rows`). The rows that have begun
-and not ended are *open* at the same time: about one for each gathering of each sender, as each gathering covers all
-keys. When the next row comes, all keys before its first one are complete, and leave: as a block, sorted by rank. A key
-that fills rows of its own makes a *stream* of them: they are merged by time as they come, so it passes without ever
-being in memory as a whole, where its rows follow each other in time.
+A row's records are in order, and so are the rows by their first record (:mod:`.sorted_rows`). Rows that have begun and
+not ended are *open*: about one for each gathering of each sender. When the next row comes, all keys before its first
+one are complete, and leave as a block, sorted by rank. A key that fills rows of its own makes a *stream* of them: they
+are merged by time as they come, so it is never in memory as a whole where its rows follow each other in time.
 
 Keys of equal rank come among each other. The first one passes, the records of the others are put aside until it has
-ended; such keys are few, as ranks have 32 bits, but they are in memory.
-
-Cost: O(log) of the open rows per key and row, and bisection where the records of a key interleave in time.
-"""
+ended; such keys are few, as ranks have 32 bits. Cost: O(log) of the open rows per key and row."""
 
 from __future__ import annotations
 

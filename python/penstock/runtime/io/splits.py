@@ -1,17 +1,11 @@
 """Sources that say on the driver what there is to read, in *splits*, and read each split wherever it is sent.
 
-A split is a range of positions: from ``start`` to ``end``. What is read carries the position after it, from which
-another reader could go on. A bounded job reads one range for each split, to its end.
-
-An unbounded source is read in *steps*. Before each it is asked on the driver what there is now, and each split is read
-from where the step before has left it: to its end, or until enough records have been read. Positions are compared by
-``==``, and kept between the steps and after the job's end: they are plain data, numbers, texts, lists, dicts or None,
-or can at least be pickled.
-
-Source of the semantics: ``Source``, ``SplitEnumerator`` and ``SourceReader`` (Flink 1.12 and later). There a reader
-asks for its next split when it has read one; here splits are dealt out before, by weight, so that a retried task reads
-the same.
-"""
+A split is a range of positions. What is read carries the position after it, from which another reader could go on. A
+bounded job reads each split to its end. An unbounded source is read in *steps*: before each it is asked on the driver
+what there is, and each split is read from where the step before has left it. Positions are compared by ``==`` and kept:
+plain data, numbers, texts, lists, dicts or None, or what can be pickled. Source of the semantics: ``Source``,
+``SplitEnumerator`` and ``SourceReader`` (Flink 1.12 and later). There a reader asks for its next split when it has read
+one; here splits are dealt out before, by weight, so that a retried task reads the same."""
 
 from __future__ import annotations
 

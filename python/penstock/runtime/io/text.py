@@ -2,10 +2,8 @@
 
 A record of a declared type has Java's text form; a record of an undeclared type is Python's ``str``. Rows differ
 between the two writers, as in PyFlink: ``print`` shows ``+I[a,None]`` (Python texts, no space), a text file ``+I[a,
-null]``. Arrays have no stable text in Java (``[I@6d06d69c``); here they look like lists.
-
-Sources of the semantics: ``toString`` of the Java classes; PyFlink's print sink. O(length) once per record.
-"""
+null]``. Arrays have no stable text in Java (``[I@6d06d69c``); here they look like lists. Sources of the semantics:
+``toString`` of the Java classes; PyFlink's print sink. O(length) once per record."""
 
 from __future__ import annotations
 

@@ -1,15 +1,12 @@
 """AsyncWait: slow calls, many at a time, on an event loop of the task.
 
 *Ordered*: results leave in the order of the input, watermarks included. *Unordered*: they leave as they come, but never
-pass a watermark. When ``capacity`` calls and watermarks are held, which is until they have left, the operator waits for
-one to leave; at the end of the input for all of them.
+pass a watermark. When ``capacity`` calls and watermarks are held, the operator waits for one to leave; at the end of
+the input for all of them.
 
-A call whose results or exception a retry strategy does not take is made again after a wait; the timeout is that of all
-its attempts. At the end of the input every call has its retries; Flink makes one more attempt at once, so that results
-would depend on the clock.
-
-Sources of the semantics: ``AsyncWaitOperator`` (Flink 1.11; 2.3 for retries), whose numRecordsOut stays 0.
-"""
+The timeout is that of a call with all its retries. At the end of the input every call has its retries; Flink makes one
+more attempt at once, so that results would depend on the clock. Sources of the semantics: ``AsyncWaitOperator`` (Flink
+1.11; 2.3 for retries), whose numRecordsOut stays 0."""
 
 from __future__ import annotations
 

@@ -1,30 +1,18 @@
 """GroupedReduce: a running reduction per key (``reduce``, ``sum``, ``min``, ``max``, ``min_by``, ``max_by``).
 
 Source of the semantics: ``StreamGroupedReduce`` (Flink 1.11): the first record of a key is emitted as it is, every
-later one as the reduction so far, each with its own record's timestamp. ``BatchGroupedReduceOperator`` (Flink 1.20) for
-BATCH mode: the reduction of all records of a key, emitted once, when the key has ended, with the largest timestamp
-there is.
+later one as the reduction so far, with its own timestamp. ``BatchGroupedReduceOperator`` (Flink 1.20) for BATCH mode:
+the reduction of all records of a key, when the key has ended, with the largest timestamp there is.
 
-Reducing has eight forms, with equal results. The first that fits runs:
+Reducing has eight forms with equal results. The first that fits runs:
 
-=========  ==============================  =============================================================================
-mode       form                            when
-=========  ==============================  =============================================================================
-STREAMING  ``KeyedFold.add_columns``       at the head of a fused chain, with native functions, if the reducer does a
-                                           ``field_fold`` at an index and keys are their own canonical forms
-                                           (``_GroupedReduce.batch``): a buffer of columns, a text as key, an integer.
-                                           Not with state beyond memory: its tables are no dicts
-           ``KeyedFold.add``               the same for other records; of these, keys and values that the fold does not
-                                           hold go through the table and ``reduce``
-           ``_LINES``                      in a fused chain: any reducer, any key
-           ``_GroupedReduce.input``        in a listed chain
-BATCH,     ``NativeSums.add``              where the receiver lets records be combined (``combinable``): with native
-sender                                     functions, plain tuples without timestamps, a ``field_fold`` of integers
-           ``combiner``                    the same for other records, before they are sent
-BATCH,     ``SumAggregator.fold``          sums of more than eight records of a key (``BatchReduce.take``)
-receiver   ``functools.reduce``            any reducer
-=========  ==============================  =============================================================================
-"""
+- STREAMING: ``KeyedFold.add_columns`` at the head of a fused chain, for a buffer of columns, a text as key and an
+  integer (``_GroupedReduce.batch``), and not with state beyond memory, whose tables are no dicts; ``KeyedFold.add`` for
+  other records; ``_LINES`` in a fused chain for any reducer and key; ``_GroupedReduce.input`` in a listed chain.
+- BATCH, at the sender, where records may be combined (``combinable``): ``NativeSums.add`` for plain tuples without
+  timestamps and sums of integers; ``combiner`` for others.
+- BATCH, at the receiver: ``SumAggregator.fold`` for sums of more than eight records of a key (``BatchReduce.take``);
+  ``functools.reduce`` for any reducer."""
 
 from __future__ import annotations
 

@@ -5,10 +5,8 @@ says that the input has ended; the operator's own never go back. In BATCH mode t
 
 A *periodic* generator is asked after every PERIOD records and after the last one. Flink asks by the clock, every 200 ms
 unless told otherwise, so that which records are late depends on the machine; here it does not. With an interval of 0
-both ask after the last record only.
-
-Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11, and 1.20 for BATCH).
-"""
+both ask after the last record only. Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11, and 1.20
+for BATCH)."""
 
 from __future__ import annotations
 

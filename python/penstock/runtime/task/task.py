@@ -1,13 +1,10 @@
 """One subtask of a vertex: in each step it takes rows, works them off, saves the changed state and reports.
 
 Input is collected (:meth:`Task.receive`), then processed (:meth:`Task.finish`); where a single channel leads to the
-task, rows are processed as they come. The last row is the report, the *commit row*, which flows to the driver: what
-counts is exactly the attempt whose output was consumed.
-
-After a step the task waits for the next one, if its process keeps it, or hands its state to another object
-(:class:`Held`). Otherwise another object continues from the report, in any process. Kept state may be some steps old:
-the logs that it missed are replayed. It is valid as long as the file that it was built from is in the subtask's chain.
-"""
+task, rows are processed as they come. The last row is the report, the *commit row*: what counts is exactly the attempt
+whose output was consumed. After a step the task waits for the next one, if its process keeps it, or hands its state to
+another object (:class:`Held`). Kept state may be some steps old: the logs that it missed are replayed. It is valid as
+long as the file that it was built from is in the subtask's chain."""
 
 from __future__ import annotations
 

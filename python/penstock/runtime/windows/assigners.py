@@ -1,14 +1,12 @@
 """Assigners: what they are, what they are given, and those of Flink. They say which windows an element belongs to.
 
 Each is plain frozen data under PyFlink's name: it names itself in a plan, travels with the program, and makes in each
-subtask the function that assigns. Sizes are given as Time, Duration or milliseconds, and kept in milliseconds.
-
-Sources of names, refusals and semantics: ``TumblingEventTimeWindows``, ``SlidingEventTimeWindows``,
+subtask the function that assigns. Sizes are given as Time, Duration or milliseconds, and kept in milliseconds. Sources
+of names, refusals and semantics: ``TumblingEventTimeWindows``, ``SlidingEventTimeWindows``,
 ``EventTimeSessionWindows``, their siblings by the clock, and ``GlobalWindows`` (Flink 1.11), but for window starts
 below the offset: see :meth:`TimeWindow.get_window_start_with_offset`. For windows by number of elements
 ``CountTumblingWindowAssigner`` and ``CountSlidingWindowAssigner`` of PyFlink 2.3, whose trigger is the plain
-CountTrigger, so that the elements of full windows stay for ever.
-"""
+CountTrigger, so that the elements of full windows stay for ever."""
 
 from __future__ import annotations
 

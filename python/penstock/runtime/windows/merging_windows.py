@@ -3,10 +3,8 @@
 Per key there is a map from each live window to its *state window*, under which the contents are kept: that of the first
 of the windows that have become one. Which one is first, and in what order the others' elements come after its own, is
 the iteration order of a Java HashSet. Where Flink loses data, this does not: a new window that equals a live one adds
-to it, also after a merge (Flink maps it to itself and so forgets what was under the first state window).
-
-Source of the semantics: ``MergingWindowSet``, ``TimeWindow.mergeWindows`` (Flink 1.11). Cost: O(live windows of the
-key) per element.
+to it, also after a merge (Flink maps it to itself and so forgets what was under the first state window). Source of the
+semantics: ``MergingWindowSet``, ``TimeWindow.mergeWindows`` (Flink 1.11). Cost: O(live windows of the key) per element.
 """
 
 from __future__ import annotations
