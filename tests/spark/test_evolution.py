@@ -123,7 +123,7 @@ def test_a_class_that_no_function_names_is_told_of(tmp_path):
     nameless = text.replace("state.update(Basket(number))", "raise ValueError")
     done = start(tmp_path, nameless, 2, "spark")
     assert done.returncode != 0
-    assert "on Spark, which none of its functions names" in done.stderr
+    assert "on Spark, which no function names" in done.stderr
     assert "name it in the function that has the state" in done.stderr
     done = start(tmp_path, nameless, 2)
     assert done.stdout.strip() == "[('a', ('Basket(things=1)', True)), ('b', ('Basket(things=2)', True))]", done.stderr
