@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ENDLESS = """
 from penstock.common import WatermarkStrategy
 from penstock.datastream.connectors import DataGeneratorSource

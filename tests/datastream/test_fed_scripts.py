@@ -18,6 +18,8 @@ from tests.datastream.run_exactly_once import once
 from tests.datastream.test_run_scripts import records
 from tests.effort import one_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = 2
 ONE_OF = one_of(test=4, quick=30)

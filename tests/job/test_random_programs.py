@@ -7,6 +7,8 @@ import pytest
 from penstock.local import LocalExecutor
 from tests.generator.bounded import plain_program
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", range(60))
 def test_results_are_those_of_plain_python(seed):

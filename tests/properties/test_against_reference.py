@@ -16,6 +16,8 @@ from tests.properties.odd_values import odd_spec
 from tests.reference import plan
 from tests.shapes import SHAPES, Shape
 
+pytestmark = pytest.mark.slow
+
 
 def compare(spec: Spec) -> tuple[int, bool]:
     """Plan with both, as each Flink; fail with the differences and the SPEC.

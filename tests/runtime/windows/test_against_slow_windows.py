@@ -21,6 +21,8 @@ from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, Fol
 from tests.runtime.operators.operators_alone import Alone
 from tests.runtime.windows.test_windows import KEY
 
+pytestmark = pytest.mark.slow
+
 ELEMENT = st.tuples(st.sampled_from("aab"), st.integers(0, 25), st.integers(0, 9))
 EVENTS = st.lists(
     st.one_of(
