@@ -43,5 +43,16 @@ def test_what_the_architecture_says_where_to_look_for_is_there() -> None:
         assert re.search(rf"\b(?:def|fn) {name}\b", file.read_text()), f"{path} has no {name}"
 
 
+def test_the_modules_that_the_architecture_names_are_there() -> None:
+    root = PICTURE.parents[1] / "python" / "penstock"
+    rooms = "|".join(sorted(path.name for path in root.iterdir() if path.is_dir()))
+    names = re.findall(rf"`((?:{rooms})\.[a-z_.]+)`", (PICTURE.parent / "architecture.md").read_text())
+    assert len(names) > 12
+    places = {name: root.joinpath(*name.split(".")) for name in names}
+    assert [
+        name for name, place in places.items() if not place.is_dir() and not place.with_suffix(".py").exists()
+    ] == []
+
+
 def test_what_follows_from_others_is_left_out() -> None:
     assert reduced({("a", "b"), ("b", "c"), ("a", "c"), ("a", "d")}) == {("a", "b"), ("b", "c"), ("a", "d")}

@@ -13,7 +13,7 @@ from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import Placed, opened, state_files
 from penstock.job.savepoint.format import StoredSavepoint, damaged
-from penstock.runtime.checkpoint.operator_state import NOTHING, put_file, write_file
+from penstock.runtime.checkpoint.state_chain import NOTHING, put_file, write_file
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.pyflink_keys import InRow

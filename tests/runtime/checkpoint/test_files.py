@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import StateError
 from penstock.runtime.buffers.codec import decode_value
-from penstock.runtime.checkpoint.operator_state import load, save
+from penstock.runtime.checkpoint.state_chain import load, save
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.state.files import AboutOperator, StateReader

@@ -10,8 +10,8 @@ from penstock.common import Types
 from penstock.datastream import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import StateError
 from penstock.runtime.buffers.codec import dumps
-from penstock.runtime.checkpoint import operator_state as chain_module
-from penstock.runtime.checkpoint.operator_state import load, repair, save
+from penstock.runtime.checkpoint import state_chain as chain_module
+from penstock.runtime.checkpoint.state_chain import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState

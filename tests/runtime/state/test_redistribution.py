@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Types
 from penstock.common.java.java_hash import hash_string
-from penstock.runtime.checkpoint.operator_state import load, save
+from penstock.runtime.checkpoint.state_chain import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import SNAPSHOT, AboutOperator, Header, StateReader, pack
 from penstock.runtime.state.keyed import KeyedState

@@ -4,8 +4,8 @@
 For each window of an element: add it, ask the trigger, fire, purge, register the cleanup. On a timer: ask the trigger,
 fire, purge, then, at the cleanup time, forget contents, trigger state and, by the function's ``clear``, the function's
 state. Firing an empty window calls nothing. Results carry the window's last timestamp. An element is *late* when each
-of its windows is over (the watermark has reached its last timestamp plus the lateness) and its own time is; it goes to
-the side output for late data, or is counted and dropped.
+of its windows is over (the watermark has reached its last timestamp plus the lateness), and so is the element's own
+time; it goes to the side output for late data, or is counted and dropped.
 """
 
 from __future__ import annotations

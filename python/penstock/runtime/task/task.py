@@ -24,7 +24,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.checkpoint.operator_state import load, repair, save
+from penstock.runtime.checkpoint.state_chain import load, repair, save
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.exchange.gate import DRIVER, ENDED, REPORT, SPOKEN, Arrival, Channel, InputGate

@@ -116,7 +116,7 @@ impl OperatorIds {
     }
 
     /// Whether a generated ID equals an earlier one. A uid is compared with the IDs before it, a generated ID with none:
-    /// a uid of the right four bytes can be met by a later position.
+    /// the hash of a later position can equal that of a uid of the right four bytes.
     pub fn taken_twice(&self) -> bool {
         self.taken_twice
     }
@@ -213,7 +213,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The position in the traversal, once per chained output more, folded with the IDs of all inputs.
+    /// The ID of an operator without a uid: the hash of its position in the traversal, repeated once more for each chained
+    /// output, folded with the IDs of all inputs.
     fn derive(&self, node: NodeIndex) -> OperatorId {
         let chained = self.graph.out_edges(node).iter().filter(|&&edge| self.verdicts.chained(edge)).count();
         let mut hash = murmur3_128_of_repeated(self.hashed, 1 + chained);

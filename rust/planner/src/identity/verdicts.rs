@@ -11,7 +11,8 @@ use crate::dense::{EdgeIndex, Index, NodeIndex, all};
 use crate::stream_graph::{ChainingStrategy, Partitioner, ShuffleMode, StreamGraph};
 use crate::work::cancel::checkpoint_at;
 
-/// What the chaining rules say about an edge. The rules are listed in the order in which they are tried.
+/// What the chaining rules say about an edge, the same in Flink 1.11 and 2.3. The rules are listed in Flink's order; the
+/// one about yielding operators is applied last, by [`separate_yielding_from_sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Verdict {
