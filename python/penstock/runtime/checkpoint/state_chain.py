@@ -1,6 +1,6 @@
 """Saves and restores the state of an operator's subtask as a chain of state files: a snapshot, and logs after it. A
-step writes a log of its changes, or a snapshot when the logs have become as long as the last snapshot. A log may replace
-earlier logs; then it has the current values of all that they mention."""
+step writes a log of its changes, or a snapshot when the logs have become as long as the last snapshot. A log may
+replace earlier logs; then it has the current values of all that they mention."""
 
 from __future__ import annotations
 
