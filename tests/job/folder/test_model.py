@@ -58,13 +58,13 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cleans_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cleaner does not look whether another driver has come."""
-    monkeypatch.setattr(Cleaner, "find", without(Writer, "check", Cleaner.find))
+    monkeypatch.setattr(Cleaner, "_garbage", without(Writer, "check", Cleaner._garbage))
 
 
 def cleans_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """State files go before the manifests that name them."""
-    find: Any = Cleaner.find
-    monkeypatch.setattr(Cleaner, "find", lambda self, **how: find(self, **how)[::-1])
+    garbage: Any = Cleaner._garbage
+    monkeypatch.setattr(Cleaner, "_garbage", lambda self: garbage(self)[::-1])
 
 
 def seals_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def test_one_is_asked_for_begun_from_and_rescaled(
         self.seconds = 0.1
 
     monkeypatch.setattr(Requests, "__init__", often)
-    monkeypatch.setattr(commands, "_pause", lambda files: 0.1)
+    monkeypatch.setattr(commands, "is_local", lambda place: True)  # it looks as often as it does there
     sums(env := environment(job), numbers).add_sink(lambda value: None)
     client = env.execute_async("sums")
     when(lambda: version(client) >= 1)

@@ -42,6 +42,12 @@ class Cleaner:
 
     def clean(self) -> int:
         """Remove unneeded files, right behind a checkpoint or a failure. Returns how many. It can be repeated."""
+        garbage = self._garbage()
+        for path in garbage:
+            self._files.storage.delete([path])
+        return len(garbage)
+
+    def _garbage(self) -> list[str]:
         self._writer.settled()
         sweeps = self._calls % SWEEP == 0
         if sweeps:
@@ -52,10 +58,7 @@ class Cleaner:
             garbage += self._swept(kept)
             self._writer.check()  # after the listing: see above
         self._calls += 1
-        garbage = list(dict.fromkeys(garbage))
-        for path in garbage:
-            self._files.storage.delete([path])
-        return len(garbage)
+        return list(dict.fromkeys(garbage))
 
     def _kept(self) -> frozenset[str] | None:
         """The names of state files that are needed; None if that cannot be told."""

@@ -139,8 +139,8 @@ class TimerQueue:
     def fill(self, timers: Iterable[Timer]) -> None:
         self._heap[1:] = timers
         self._known = {}
-        for index, timer in enumerate(self):
-            timer.index = index + 1
+        for index, timer in enumerate(self._heap[1:], 1):
+            timer.index = index
             self._known[timer.time, timer.slot, timer.namespace] = timer
 
 
