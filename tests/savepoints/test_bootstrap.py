@@ -249,3 +249,16 @@ def test_impossible_sizes(sizes: tuple[int, int]) -> None:
         SavepointWriter().with_keyed_state(
             "many", [], "id", Types.STRING(), {}, parallelism=sizes[0], max_parallelism=sizes[1]
         )
+
+
+def test_a_state_of_an_operator_that_was_just_added_can_be_dropped(tmp_path: Path) -> None:
+    number, text = ValueStateDescriptor("number", Types.LONG()), ValueStateDescriptor("text", Types.STRING())
+    rows = [{"key": "a", "number": 1, "text": "x"}]
+    writer = SavepointWriter().with_keyed_state("new", rows, "key", Types.STRING(), {number: "number", text: "text"})
+    new = writer.drop("new", "text").write(tmp_path / "new")
+    [operator] = new.operators()
+    assert [state.name for state in operator.states] == ["number"]
+    assert new.read("new", "number").to_list() == [{"key": "a", "value": 1}]
+    again = SavepointWriter().with_keyed_state("new", rows, "key", Types.STRING(), {number: "number"})
+    with pytest.raises(SavepointError, match="missing"):
+        again.drop("new", "missing").write(tmp_path / "refused")
