@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.common import Types
-from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
+from penstock.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import SavepointError
 from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import read_savepoint
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.spark
 SCHEMA = "id string, last bigint, all array<bigint>, by map<string,bigint>, person struct<name:string,age:bigint>"
 ROWS = [(f"k{n % 50}", n, [n, n + 1], {"odd" if n % 2 else "even": n}, (f"p{n}", n)) for n in range(400)]
 COLUMNS: dict[Any, Any] = {LAST: "last", ALL: "all", BY: "by", PEOPLE: "person", SUM: "last", FRESH: "last"}
+SEEN = ListStateDescriptor("seen", Types.LONG())
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
 NAMES = ("last", "all", "by", "person", "sum")
 
@@ -42,10 +43,13 @@ def test_executors_make_what_one_process_makes(spark: Any, tmp_path: Path) -> No
     rows = [row.asDict(recursive=True) for row in frame.collect()]
     here = SavepointWriter().with_keyed_state("many", rows, "id", Types.STRING(), COLUMNS).write(tmp_path / "here")
     writer = SavepointWriter().with_keyed_state("many", frame, "id", Types.STRING(), COLUMNS, parallelism=3)
+    writer = writer.with_list_state("many", SEEN, range(10))
     there = writer.with_broadcast_state("many", RULES, {"limit": 5}).write(tmp_path / "there")
     assert verify(read_savepoint(there.place)).problems == ()
     assert contents(there) == contents(here)
     assert there.read("many", "rules").rows == [("limit", 5)]
+    dealt = [0] * 3 + [1] * 3 + [2] * 4
+    assert sorted(there.read("many", "seen").rows) == [(subtask, n) for n, subtask in enumerate(dealt)]
     [operator] = there.operators()
     assert (operator.parallelism, operator.files) == (3, 3)
 
