@@ -246,8 +246,9 @@ def test_a_broker_that_is_restarted_while_the_job_runs(broker, tmp_path, monkeyp
 
     def outage(kill: bool) -> None:
         broker.cluster.stop(kill)
-        starting.append(threading.Thread(target=broker.cluster.start))
-        starting[-1].start()
+        thread = threading.Thread(target=broker.cluster.start)
+        thread.start()
+        starting.append(thread)  # started, as whoever finds it here joins it
 
     watch_sending(lambda name: [step(name) for step in moments], monkeypatch.setattr)
     values: list[str] = []
