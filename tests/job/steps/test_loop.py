@@ -127,6 +127,7 @@ def failing_again_and_again(env, times, every=True):
         def map(self, value):
             self.left -= 1
             if self.left == 0 and self.fails:
+                time.sleep(0.02 * every)  # longer than the interval: the next step is a checkpoint
                 raise ValueError("here")
             return value
 
