@@ -1,7 +1,5 @@
-"""All that Penstock takes from inside pyspark and Spark: what they do not promise to keep, checked against 4.3.0.
-
-Each says what happens where a version does not have it. Nothing here imports pyspark before it is called.
-"""
+"""The parts of pyspark and Spark that Penstock uses and that they do not promise to keep. Each says what happens where
+a version does not have it. Nothing here imports pyspark before it is called."""
 
 from __future__ import annotations
 
@@ -40,8 +38,8 @@ _PANDAS = threading.Lock()
 
 @contextlib.contextmanager
 def without_pandas() -> Iterator[None]:
-    """Within the block plans are built without the check for pandas, which ``mapInArrow`` shares with functions that
-    need pandas. Where a version has the check elsewhere, it runs, and says what to install."""
+    """Within the block plans are built without ``mapInArrow``'s check for pandas. Where a version has it elsewhere, it
+    runs, and says what to install. Checked against 4.3.0."""
     from pyspark.sql.pandas import functions
 
     with _PANDAS:
@@ -57,8 +55,8 @@ def without_pandas() -> Iterator[None]:
 
 
 def import_quietly(*modules: str) -> None:
-    """Import modules of pyspark without their warning that pandas is too new: who asks for pandas is told then. A
-    module that cannot be imported is left out: who needs it says why."""
+    """Import modules of pyspark without their warning that pandas is too new. A module that cannot be imported is left
+    out: who needs it says why. Checked against 4.3.0."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         for module in modules:
@@ -67,12 +65,12 @@ def import_quietly(*modules: str) -> None:
 
 
 def rebound(frame: Any, session: Any) -> Any:
-    """A DataFrame of Spark Connect, which is a plan without results, in a clone of its session."""
+    """A DataFrame of Spark Connect, a plan without results, in a clone of its session. Checked against 4.3.0."""
     return type(frame)(frame._plan, session)
 
 
 def empty_frame(session: Any, schema: Any) -> Any:
-    """A DataFrame without rows. The public ``createDataFrame`` would also make the session the active one."""
+    """A DataFrame without rows. ``createDataFrame`` would also make the session active. Checked against 4.3.0."""
     from pyspark.sql import DataFrame
 
     classic = session._jsparkSession
@@ -82,28 +80,29 @@ def empty_frame(session: Any, schema: Any) -> Any:
 
 
 def scans_files(frame: Any) -> bool:
-    """Whether a DataFrame is made of several files of one folder or list and of nothing else: only then Spark can say
-    from which one a row is. The public ``inputFiles`` makes a call per path, and nothing public shows a join."""
+    """Whether a DataFrame is only made of several files of one folder or list, so that Spark can say from which one a
+    row is. The public ``inputFiles`` makes a call per path, and nothing public shows a join. Checked against 4.3.0."""
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves().size()
     return leaves == 1 and len(frame._jdf.inputFiles()) > 1
 
 
 def runs_here() -> bool:
     """Whether a Spark, or what is left of a stopped one, is in this process: the public ``getActiveSession`` knows one
-    thread only, and ``getOrCreate`` would start one."""
+    thread only, and ``getOrCreate`` would start one. Checked against 4.3.0."""
     from pyspark import SparkContext
 
     return SparkContext._active_spark_context is not None
 
 
 def submitted() -> bool:
-    """Whether spark-submit has started this program: the JVM runs, and has the master and all settings."""
+    """Whether spark-submit has started this program: the JVM runs, and has the master and all settings.
+    Checked against 4.3.0."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def limit_results(session: Any, share: int) -> None:
-    """Let a job send a fraction of the memory that the driver's JVM may have, unless a limit is set, also by settings
-    files of Spark: the public settings are a copy, and ``spark.conf`` mixes in defaults."""
+    """Let a job send a fraction of the memory of the driver's JVM, unless a limit is set, also by Spark's settings
+    files: the public settings are a copy, and ``spark.conf`` mixes in defaults. Checked against 4.3.0."""
     conf = session.sparkContext._jsc.sc().conf()
     if not conf.contains("spark.driver.maxResultSize"):
         memory = session._jvm.java.lang.Runtime.getRuntime().maxMemory()
@@ -111,29 +110,31 @@ def limit_results(session: Any, share: int) -> None:
 
 
 def one_machine(master: str) -> bool:
-    """Whether a master runs its tasks beside the driver; ``local-cluster[2,1,1024]`` is not documented."""
+    """Whether a master runs its tasks beside the driver; ``local-cluster[2,1,1024]`` is not documented.
+    Checked against 4.3.0."""
     return master.partition("[")[0] in ("local", "local-cluster")
 
 
 def executor_hosts(session: Any) -> frozenset[str]:
-    """The hosts of Spark's executors and driver, which PySpark's status tracker does not say."""
+    """The hosts of Spark's executors and driver, which PySpark's status tracker does not say. Checked against 4.3.0."""
     tracker = session.sparkContext._jsc.sc().statusTracker()
     return frozenset(info.host() for info in tracker.getExecutorInfos())
 
 
 def jobs_of(context: Any, tag: str) -> list[int]:
-    """The jobs of Spark with a tag, which PySpark's status tracker does not know."""
+    """The jobs of Spark with a tag, which PySpark's status tracker does not know. Checked against 4.3.0."""
     return list(context._jsc.sc().statusTracker().getJobIdsForTag(tag))
 
 
 def stages_of(context: Any, job: int) -> list[int]:
-    """The stages of a job in the order in which they run, skipped ones too."""
+    """The stages of a job in the order in which they run, skipped ones too. Checked against 4.3.0."""
     ids = context._jsc.sc().statusStore().job(job).stageIds()
     return sorted(ids.apply(index) for index in range(ids.size()))
 
 
 def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
-    """The status of a stage, how often it was tried before, and its tasks as Spark's REST interface gives them."""
+    """The status of a stage, how often it was tried before, and its tasks as Spark's REST interface gives them.
+    Checked against 4.3.0."""
     store = context._jsc.sc().statusStore()
     last = store.lastStageAttempt(stage)
     status, tries = last.status().toString(), last.attemptId()
@@ -144,7 +145,8 @@ def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
 
 
 def ran_again(context: Any, tag: str) -> bool:
-    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost."""
+    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost.
+    Checked against 4.3.0."""
     tracker = context._jsc.sc().statusTracker()
     stages = (stage for job in tracker.getJobIdsForTag(tag) for stage in tracker.getJobInfo(job).get().stageIds())
     infos = map(tracker.getStageInfo, stages)
@@ -152,15 +154,16 @@ def ran_again(context: Any, tag: str) -> bool:
 
 
 def release(session: Any) -> None:
-    """End a session of Spark Connect that is not the user's, with all that was sent to it. The public ``stop`` would
-    also end a server that this process started. Where a version has it elsewhere, the server ends idle sessions."""
+    """End a session of Spark Connect that is not the user's. The public ``stop`` would also end a server that this
+    process started. Where a version has it elsewhere, the server ends idle sessions. Checked against 4.3.0."""
     with contextlib.suppress(Exception):
         session.client.release_session()
         session.client.close()
 
 
 def end_jvm(seconds: float) -> None:
-    """End the JVM of this process, which outlives Spark, by ending its standard input, and wait."""
+    """End the JVM of this process, which outlives Spark, by ending its standard input, and wait.
+    Checked against 4.3.0."""
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway
@@ -170,7 +173,7 @@ def end_jvm(seconds: float) -> None:
 
 
 def fork_workers() -> None:
-    """What Spark's own daemon does, in this process: fork workers until Spark is gone."""
+    """What Spark's own daemon does, in this process: fork workers until Spark is gone. Checked against 4.3.0."""
     from pyspark.daemon import manager
 
     manager()
@@ -190,12 +193,12 @@ has forked, dies before they know each other, and where there is no such Python 
 
 
 def lost_tasks(text: str) -> bool:
-    """Whether a job of Spark has failed by what was lost, and not by what its tasks did."""
+    """Whether a job of Spark has failed by what was lost, and not by what its tasks did. Checked against 4.3.0."""
     return any(sign in text for sign in (*_LOST, _NO_WORKER))
 
 
 def lost(text: str) -> str:
-    """A line for such a failure, without Java's stack, which the cause of the error has."""
+    """A line for such a failure, without Java's stack, which the cause of the error has. Checked against 4.3.0."""
     lines = (line.strip() for line in text.splitlines())
     line = next((line for line in lines if any(sign in line for sign in _LOST)), "")
     where = min((at for at in map(line.find, _LOST) if at >= 0), default=0)
