@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import Any
 
 import pytest
@@ -163,6 +164,10 @@ def deleted(broker: Topics, topic: str) -> None:
 
     admin = AdminClient({"bootstrap.servers": broker.servers})
     admin.delete_topics([topic])[topic].result(30)
+    until = time.monotonic() + 30
+    while topic in admin.list_topics(timeout=30).topics:  # the broker answers before it has forgotten the topic
+        assert time.monotonic() < until, f"{topic} is still listed"
+        time.sleep(0.05)
 
 
 @pytest.mark.spark
