@@ -25,6 +25,7 @@ SOUGHT = {
     "container": {"deploy/"},
     "exactly once": {"exactly-once/"},
     "late": {"time/"},
+    "attempt number from 0": {"reference/errors/"},  # a comment behind a field
 }
 """Words, and the pages that have to be found by them."""
 
