@@ -185,6 +185,6 @@ def _refuse_steps(pipeline: Pipeline) -> None:
         )
     if pipeline.settings.restart.restarts:
         raise UnsupportedError(
-            "A restart strategy has no effect on a DataFrame: whoever computes it runs it. Leave "
+            "A restart strategy has no effect on a DataFrame: it runs whenever it is computed. Leave "
             "set_restart_strategy(), or the setting restart-strategy, out of a program that is to become one."
         )

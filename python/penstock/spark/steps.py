@@ -126,7 +126,7 @@ class SparkSteps:
         spark = context_of(session)
         if spark is None:
             raise UnsupportedError(
-                "The program runs in steps, and over Spark Connect nothing tells a task which step it is in. Run it "
+                "The program runs in steps, and over Spark Connect a task cannot know which step it is in. Run it "
                 "in a session of its own, by a master, or on the local executor."
             )
         self._spark, self._session, self._deployment = spark, session, deployment
