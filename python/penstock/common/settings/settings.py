@@ -337,22 +337,30 @@ class Settings:
     given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
-    def of(cls, given: Mapping[str, str], imposed: Mapping[str, str] = MappingProxyType({})) -> Settings:
-        """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept."""
-        settings = cls().updated(given).updated(imposed, imposed=True)
+    def of(
+        cls,
+        given: Mapping[str, str],
+        imposed: Mapping[str, str] = MappingProxyType({}),
+        values: Mapping[str, Any] | None = None,
+    ) -> Settings:
+        """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept.
+        ``values``: what :func:`parsed` has made of what is given, if it has been parsed."""
+        settings = cls().updated(given, values).updated(imposed, imposed=True)
         if settings.pyflink and "parallelism.default" not in settings.given:
             return replace(settings, parallelism=1 if settings.batch else cores())
         return settings
 
-    def updated(self, given: Mapping[str, str], imposed: bool = False) -> Settings:
+    def updated(
+        self, given: Mapping[str, str], values: Mapping[str, Any] | None = None, imposed: bool = False
+    ) -> Settings:
         """These settings with others over them; see :meth:`of`."""
-        parsed = {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
-        pyflink = next((value for key, value in parsed.items() if _BY_KEY[key].key == PYFLINK), self.pyflink)
+        values = parsed(given) if values is None else values
+        pyflink = next((value for key, value in values.items() if _BY_KEY[key].key == PYFLINK), self.pyflink)
         if pyflink and not imposed:
-            parsed = {key: value for key, value in parsed.items() if key not in SHARED_BY_JOBS}
-        values: dict[str, tuple[str, Any]] = {}
-        for key, value in parsed.items():
-            first, other = values.setdefault(_ATTRIBUTES[_BY_KEY[key].key], (key, value))
+            values = {key: value for key, value in values.items() if key not in SHARED_BY_JOBS}
+        attributes: dict[str, tuple[str, Any]] = {}
+        for key, value in values.items():
+            first, other = attributes.setdefault(_ATTRIBUTES[_BY_KEY[key].key], (key, value))
             if other != value:
                 raise ConfigurationError(
                     f"{first} and {key} are two names of one setting, and the configuration gives them different "
@@ -360,7 +368,7 @@ class Settings:
                 )
         replaced = {name for key in given for name in names_of(key)}
         kept = {key: text for key, text in self.given.items() if key not in replaced}
-        return replace(self, **{name: value for name, (_, value) in values.items()}, given={**kept, **given})
+        return replace(self, **{name: value for name, (_, value) in attributes.items()}, given={**kept, **given})
 
     @property
     def batch(self) -> bool:
@@ -460,6 +468,11 @@ def find(key: str) -> Setting | None:
         near = _near(key.removeprefix(OURS), ours, f" Did you mean {OURS}{{}}?", cutoff=0.5)
         raise ConfigurationError(f"There is no setting {key}.{near} docs/settings.md lists them all.")
     return setting
+
+
+def parsed(given: Mapping[str, str]) -> dict[str, Any]:
+    """The values of texts by key, of those keys that are settings here; ConfigurationError for a text that is none."""
+    return {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
 
 
 def names_of(key: str) -> tuple[str, ...]:

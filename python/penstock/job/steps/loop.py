@@ -337,7 +337,7 @@ class StepLoop:
         for source in self._sources:
             source.stepped()
         self._version = Version(self._deployment, manifest)
-        self._progress.step(summary_of(watch, manifest, reports, durable=durable))
+        self._progress.step(summary_of(watch, manifest, reports, self._sources, durable=durable))
 
     def _go_round(self, alone: bool) -> None:
         """A step begins; refuse one too many in which there is nothing but what is led back."""
