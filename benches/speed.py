@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from programs import FIRST, FIVE, MAPS, RUNNING, START, WARM, WORDS
 from results import Figures, Key, Results, Run, ratio
@@ -144,18 +144,6 @@ def megabytes(size: int | None) -> str:
     return f"{size / 2**20:.0f} MiB" if size else ""
 
 
-def with_start(results: Results) -> Table:
-    """The same with the start of a process in it: what somebody pays who runs one job and goes home."""
-    head = ("word count by", "start and first 200 words", "of it CPU", "words per CPU-s with the start")
-    lines = []
-    for shape, peer in word_counters(results):
-        row, start = newest(results, WORDS, shape, peer), newest(results, START, shape, peer)
-        if start.get("median"):
-            whole = row["size"] / (row["median"] + start["median"])
-            lines.append((peer, time(start["wall_median"]), f"{start['median']:.3g} s", count(whole)))
-    return head, lines
-
-
 def chains(results: Results) -> Table:
     """Five maps and a filter."""
     head = ("5 maps and a filter", "numbers", "ns per number, CPU", "of it JVM", "wall", "records")
@@ -186,47 +174,8 @@ def chaining_saves(results: Results) -> float | None:
     return (unchained - chained) / 7 * 1e9
 
 
-def outputs(results: Results) -> Table:
-    """Nanoseconds per record of every kind of output, in both forms."""
-    return matrix(results, "outputs", "output, ns per record", FORMS)
-
-
-def selectors(results: Results) -> Table:
-    """Nanoseconds per record of every channel selector."""
-    return matrix(results, "selectors", "channel selector, ns per record", WAYS)
-
-
-def codecs(results: Results) -> Table:
-    """Nanoseconds and bytes per record of every codec."""
-    head = ("2,000 records of", *(f"{peer}: {what}" for peer in CODECS for what in ("write", "read", "bytes")))
-    shapes = list(dict.fromkeys(key[1] for key in results.rows if key[0] == "encode"))
-    lines = []
-    for shape in shapes:
-        cells = [cell for peer in CODECS for cell in codec_cells(results, shape, peer)]
-        lines.append((shape, *cells))
-    return head, lines
-
-
-def codec_cells(results: Results, shape: str, peer: str) -> tuple[str, str, str]:
-    there, back = (newest(results, phase, shape, peer) for phase in ("encode", "decode"))
-    if not there or not back:
-        return "", "", ""
-    size = f"{there['bytes'] / there['size']:.1f}"
-    return nanoseconds(there["median"], there["size"]), nanoseconds(back["median"], back["size"]), size
-
-
-def matrix(results: Results, phase: str, title: str, peers: Iterable[str]) -> Table:
-    """Shapes down, peers across."""
-    shapes = list(dict.fromkeys(key[1] for key in results.rows if key[0] == phase))
-    lines = []
-    for shape in shapes:
-        found = [newest(results, phase, shape, peer) for peer in peers]
-        lines.append((shape, *(nanoseconds(row.get("median"), row.get("size", 1)) for row in found)))
-    return (title, *peers), lines
-
-
-def nanoseconds(seconds: float | None, records: int) -> str:
-    return "" if seconds is None else f"{seconds / records * 1e9:,.0f}"
+def nanoseconds(seconds: float, records: int) -> str:
+    return f"{seconds / records * 1e9:,.0f}"
 
 
 def starts(results: Results) -> Table:
@@ -247,7 +196,7 @@ def start_line(results: Results, peer: str) -> tuple[str, ...]:
 
 def runs(results: Results) -> str:
     """Of which run each step's figures on this page are."""
-    steps = ("word_count", "engines", "chain", "runtime", "start")
+    steps = ("word_count", "engines", "chain", "start")
     found: dict[str, list[str]] = {}
     for step in steps:
         run = results.shown.get(peers(step))
@@ -258,12 +207,8 @@ def runs(results: Results) -> str:
 
 TABLES: Mapping[str, Callable[[Results], Table | str]] = {
     "word_count": word_count,
-    "with_start": with_start,
     "chains": chains,
     "chaining_buys": chaining_buys,
-    "outputs": outputs,
-    "selectors": selectors,
-    "codecs": codecs,
     "starts": starts,
     "runs": runs,
 }
