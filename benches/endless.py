@@ -170,16 +170,6 @@ def line(shape: str, peer: str, row: Found) -> tuple[str, ...]:
     )
 
 
-def steps(results: Results) -> Table:
-    """Times of single steps."""
-    head = ("a step, wall", "keys or records", "median")
-    lines = []
-    for (phase, shape, size, peer), row in sorted(results.rows.items()):
-        if phase in (TRIGGER, STEP, RESUMED) and row.get("median"):
-            lines.append((f"{phase}, {shape}: {peer}", f"{size:,}", time(row["median"])))
-    return head, lines
-
-
 def run_of(results: Results) -> str:
     """Of which run these tables are."""
     run = results.shown.get(("unbounded",))
@@ -188,7 +178,6 @@ def run_of(results: Results) -> str:
 
 TABLES: Mapping[str, Callable[[Results], Table | str]] = {
     "unbounded": unbounded,
-    "unbounded_steps": steps,
     "unbounded_run": run_of,
 }
 """By the name that docs/performance.md calls them."""

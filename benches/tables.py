@@ -83,13 +83,14 @@ def loop(seconds: Iterable[float]) -> str:
 
 
 def planners(found: Results) -> speed.Table:
-    """The main phases: Penstock beside both Flinks."""
+    """The main phases: Penstock beside both Flinks, where they were measured."""
     head = ("step", "operators", *PLANNERS[:-1])
     rows = []
     for phase, shape in SUMMARY:
         for size in SIZES:
-            cells = [cell(found, phase, shape, size, peer) for peer in PLANNERS[:-1]]
-            rows.append((f"{phase}, {shape.replace('_', ' ')}", f"{size:,}", *cells))
+            ours, *flinks = (cell(found, phase, shape, size, peer) for peer in PLANNERS[:-1])
+            if any(flinks):
+                rows.append((f"{phase}, {shape.replace('_', ' ')}", f"{size:,}", ours, *flinks))
     return head, rows
 
 
