@@ -145,8 +145,7 @@ def written(results: Results) -> Row:
 
 def unbounded(results: Results) -> Table:
     """A line per program and peer, the quickest first."""
-    head = ("program, by", "records of a round", "records per CPU-s", "CPU-s", "of it JVM", "wall")
-    head += ("largest worker", "results")
+    head = ("program, by", "records of a round", "records per CPU-s", "wall", "largest worker", "results")
     return head, [line(shape, peer, row) for shape in (SUMS, KAFKA, TIMERS) for peer, row in quickest(results, shape)]
 
 
@@ -162,8 +161,6 @@ def line(shape: str, peer: str, row: Found) -> tuple[str, ...]:
         f"{shape}: {peer}",
         f"{row['size']:,}",
         count(rate(row)),
-        f"{row['median']:.3g}",
-        f"{row['jvm_seconds']:.3g}",
         time(row["wall_median"]),
         megabytes(row.get("worker_bytes")),
         same_records(row),

@@ -108,8 +108,7 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 def word_count(results: Results) -> Table:
     """Word count: a line per peer."""
-    head = ("word count by", "words", "words per CPU-s", "CPU-s", "of it JVM", "wall", "largest worker")
-    head += ("shuffle per word", "records")
+    head = ("word count by", "words", "words per CPU-s", "wall", "largest worker", "records")
     return head, [words_line(results, shape, peer) for shape, peer in word_counters(results)]
 
 
@@ -122,16 +121,12 @@ def word_counters(results: Results) -> list[tuple[str, str]]:
 
 def words_line(results: Results, shape: str, peer: str) -> tuple[str, ...]:
     row = newest(results, WORDS, shape, peer)
-    per_word = row.get("shuffle_bytes", 0) / row["size"]
     return (
         peer if shape == RUNNING else f"{peer} (final counts only)",
         f"{row['size']:,}",
         count(rate(row)),
-        f"{row['median']:.3g}",
-        f"{row['jvm_seconds']:.3g}",
         time(row["wall_median"]),
         megabytes(row.get("worker_bytes")),
-        f"{per_word:.1f} B" if per_word else "",
         same_records(row),
     )
 
