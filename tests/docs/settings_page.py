@@ -37,11 +37,11 @@ def retired() -> str:
 
 
 def _table(settings: Iterator[Setting]) -> Iterator[str]:
-    yield "| Key | Value | Default | Effect |\n| --- | --- | --- | --- |\n"
+    yield "| Key | Value (default) | Effect |\n| --- | --- | --- |\n"
     for setting in settings:
-        default = "" if setting.default in (None, (), {}) else f"`{setting.kind.text(setting.default)}`"
+        default = "" if setting.default in (None, (), {}) else f" (`{setting.kind.text(setting.default)}`)"
         key = " or ".join(f"`{key}`" for key in (setting.key, *setting.others))
-        yield f"| {key} | {_values(setting.kind)} | {default} | {setting.doc} |\n"
+        yield f"| {key} | {_values(setting.kind)}{default} | {setting.doc} |\n"
 
 
 def _values(kind: Kind) -> str:
