@@ -27,6 +27,7 @@ REPORT = "benches/report"
 REPOSITORY = "https://github.com/penstock/penstock"
 
 MOVED = {
+    "figures": "performance/#targets",
     "bootstrap": "savepoints/#bootstrap-state-from-a-table",
     "state-evolution": "restoring/#when-types-change",
     "upgrading": "never-lose-state/#upgrade-a-program-and-go-back",
