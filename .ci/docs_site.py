@@ -29,6 +29,9 @@ REPOSITORY = "https://github.com/penstock/penstock"
 MOVED = {
     "figures": "performance/#targets",
     "bootstrap": "savepoints/#bootstrap-state-from-a-table",
+    "exactly-once": "streaming/#exactly-once",
+    "flink-savepoints": "savepoints/#savepoints-of-apache-flink",
+    "state-files": "savepoints/#what-is-in-the-folder",
     "state-evolution": "restoring/#when-types-change",
     "upgrading": "never-lose-state/#upgrade-a-program-and-go-back",
     "what-survives": "restoring/#what-survives-what",
