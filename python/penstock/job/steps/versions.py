@@ -250,17 +250,22 @@ def summary_of(
     durable: bool,
 ) -> StepSummary:
     """What there is to tell of a step that is over."""
-    states: dict[tuple[str, int], StateSize] = {}
-    for report in reports:
-        for operator_id, chain in report.chains.items():
-            size = StateSize(report.keys.get(operator_id, 0), sum(file.bytes for file in chain))
-            states[operator_id, report.task.subtask] = size
-    busy = {(report.task.vertex, report.task.subtask): report.millis for report in reports}
-    tasks = [report.task for report in reports]
-    progress_of = ((plan.operator.operator_id, plan.progress()) for plan in plans)
-    sources = {operator_id: progress for operator_id, progress in progress_of if progress is not None}
-    summary = watch.summary(manifest.version, tasks, busy=busy, states=states, sources=sources)
-    return replace(summary, durable=durable)
+    places = [(report.task.vertex, report.task.subtask) for report in reports]
+    progress = ((plan.operator.operator_id, plan.progress()) for plan in plans)
+    return replace(
+        watch.summary(manifest.version),
+        durable=durable,
+        busy={place: report.millis for place, report in zip(places, reports, strict=True)},
+        counters={place: report.task.counters for place, report in zip(places, reports, strict=True)},
+        states={
+            (operator_id, report.task.subtask): StateSize(
+                report.keys.get(operator_id, 0), sum(file.bytes for file in chain)
+            )
+            for report in reports
+            for operator_id, chain in report.chains.items()
+        },
+        sources={operator_id: found for operator_id, found in progress if found is not None},
+    )
 
 
 def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
