@@ -372,7 +372,6 @@ class Settings:
 
     @property
     def batch(self) -> bool:
-        """Whether the program runs in BATCH mode."""
         return self.runtime_mode.batch
 
     @property
@@ -382,7 +381,6 @@ class Settings:
 
     @property
     def restart(self) -> RestartStrategyConfiguration:
-        """The restart strategy."""
         if self.restart_strategy == "fixed-delay":
             return FixedDelayRestart(self.restart_attempts, self.restart_delay)
         if self.restart_strategy == "failure-rate":
@@ -390,7 +388,6 @@ class Settings:
         return NoRestart()
 
     def restarting(self, strategy: RestartStrategyConfiguration) -> Settings:
-        """These settings with another restart strategy."""
         if isinstance(strategy, FixedDelayRestart):
             attempts, delay = strategy.attempts, strategy.delay_ms
             return replace(self, restart_strategy="fixed-delay", restart_attempts=attempts, restart_delay=delay)

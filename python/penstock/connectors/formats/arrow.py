@@ -283,7 +283,6 @@ class BatchReader:
 
 
 def _culprit(column: pa.Array, reading: Inward) -> str:
-    """The first value that cannot be read, for a message."""
     for row in range(len(column)):
         try:
             column_values(column.slice(row, 1), reading)

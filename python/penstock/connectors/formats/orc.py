@@ -30,7 +30,6 @@ class OrcWriter(TableWriter):
         self.writer = orc.ORCWriter(pa.PythonFile(out, "w"), **arguments)
 
     def write(self, table: Any) -> None:
-        """Hand rows to Arrow's writer, which forms the stripes."""
         self.writer.write(table)
 
 

@@ -137,7 +137,6 @@ class _Reader:
 
 
 def _middle(group: Any) -> int:
-    """Where the middle of a row group lies in its file."""
     column = group.column(0)
     start = column.data_page_offset
     if column.has_dictionary_page and column.dictionary_page_offset is not None:

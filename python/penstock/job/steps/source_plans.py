@@ -53,7 +53,6 @@ class SourcePlan:
         return self.vertex.operators[0]
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """What each subtask reads next."""
         raise NotImplementedError
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:

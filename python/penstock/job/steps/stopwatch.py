@@ -80,6 +80,5 @@ class Stopwatch:
             self._progress.execution(*self._place, 0, "FINISHED")
 
     def summary(self, version: int) -> StepSummary:
-        """The step, which ends now."""
         ended = self._began + time.perf_counter() - self._started
         return StepSummary(version, self._began, ended, self._parts, self._busy)

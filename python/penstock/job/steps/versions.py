@@ -102,7 +102,6 @@ class Version:
         return [place for place in self._tasks if place not in self.finished]
 
     def totals(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
-        """What all subtasks have measured since the job began."""
         result: dict[Place, tuple[SubtaskMetrics, ...]] = {}
         for vertex in self._deployment.vertices:
             none = tuple(
@@ -269,7 +268,6 @@ def summary_of(
 
 
 def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
-    """What the next step needs of a task, and the rows for it."""
     if report is None:
         return TaskState(b"", finished=True)
     return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
