@@ -467,9 +467,9 @@ def find(key: str) -> Setting | None:
     return setting
 
 
-def parsed(given: Mapping[str, str]) -> dict[str, Any]:
-    """The values of texts by key, of those keys that are settings here; ConfigurationError for a text that is none."""
-    return {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
+def parsed(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of texts by key, of those keys that are settings here; ConfigurationError for an invalid text."""
+    return {key: setting.parse(key, text) for key, text in texts.items() if (setting := find(key)) is not None}
 
 
 def names_of(key: str) -> tuple[str, ...]:

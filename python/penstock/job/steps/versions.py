@@ -263,7 +263,7 @@ def summary_of(
             for report in reports
             for operator_id, chain in report.chains.items()
         },
-        sources={operator_id: found for operator_id, found in progress if found is not None},
+        sources={operator_id: left for operator_id, left in progress if left is not None},
     )
 
 
