@@ -365,7 +365,6 @@ class Settings:
 
     @property
     def batch(self) -> bool:
-        """Whether the program runs in BATCH mode."""
         return self.runtime_mode.batch
 
     @property
@@ -375,7 +374,6 @@ class Settings:
 
     @property
     def restart(self) -> RestartStrategyConfiguration:
-        """The restart strategy."""
         if self.restart_strategy == "fixed-delay":
             return FixedDelayRestart(self.restart_attempts, self.restart_delay)
         if self.restart_strategy == "failure-rate":
@@ -383,7 +381,6 @@ class Settings:
         return NoRestart()
 
     def restarting(self, strategy: RestartStrategyConfiguration) -> Settings:
-        """These settings with another restart strategy."""
         if isinstance(strategy, FixedDelayRestart):
             attempts, delay = strategy.attempts, strategy.delay_ms
             return replace(self, restart_strategy="fixed-delay", restart_attempts=attempts, restart_delay=delay)
@@ -463,9 +460,9 @@ def find(key: str) -> Setting | None:
     return setting
 
 
-def parsed(given: Mapping[str, str]) -> dict[str, Any]:
-    """The values of texts by key, of those keys that are settings here; ConfigurationError for a text that is none."""
-    return {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
+def parsed(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of texts by key, of those keys that are settings here; ConfigurationError for an invalid text."""
+    return {key: setting.parse(key, text) for key, text in texts.items() if (setting := find(key)) is not None}
 
 
 def names_of(key: str) -> tuple[str, ...]:
