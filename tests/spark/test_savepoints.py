@@ -18,7 +18,7 @@ from penstock.spark.executor import SparkExecutor
 from tests.job.savepoint.golden import ALL, FIRST, program
 
 pytestmark = pytest.mark.spark
-SECONDS = 120
+SECONDS = 360
 
 
 def environment(folder: Path, executor: Any, **more: str) -> StreamExecutionEnvironment:
