@@ -42,10 +42,10 @@ SINKS = {
         "job/steps/test_outputs.py::test_each_step_becomes_visible_when_it_is_published",
         "job/steps/test_outputs.py::test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing",
     ],
-    "`write_as_text`, local or mounted folders": [
-        PROMISES,
-        OUTPUTS,
-        "job/steps/test_outputs.py::test_text_on_a_store_is_refused_with_what_to_do",
+    "`write_as_text`, local or mounted folders": [PROMISES, OUTPUTS],
+    "`write_as_text`, stores": [
+        "job/steps/test_outputs.py::test_text_on_a_store_gets_a_numbered_file_with_each_version",
+        "job/steps/test_outputs.py::test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing",
     ],
     "`KafkaSink`, `EXACTLY_ONCE`": [KAFKA],
     "`KafkaSink`, `AT_LEAST_ONCE`": ["kafka/test_at_least_once.py::test_a_step_counts_when_its_records_are_written"],
