@@ -283,7 +283,8 @@ class Settings:
     )
     savepoints: str | None = line(
         "state.savepoints.dir", Text(), None, "steps",
-        "Where savepoints go by default, a path or URL.", "execution.checkpointing.savepoint-dir",
+        "Where savepoints go by default, a path or URL. A bounded job without a checkpoint directory has savepoints "
+        "only if it is set, with the state of its end.", "execution.checkpointing.savepoint-dir",
     )
     savepoint_reference: bool = line(
         "penstock.savepoint.reference", Flag(), False, "steps",
