@@ -24,9 +24,9 @@ def free_ports(count: int) -> list[int]:
     """Ports of this machine that nobody listens at."""
     with contextlib.ExitStack() as closing:
         sockets = [closing.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        for bound in sockets:
+            bound.bind(("127.0.0.1", 0))
+        return [bound.getsockname()[1] for bound in sockets]
 
 
 def answers(process: subprocess.Popen[bytes], port: int, seconds: float) -> bool:
