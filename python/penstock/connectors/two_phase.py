@@ -2,7 +2,7 @@
 
 What a task has prepared travels in its report; what is large waits in a file of the checkpoint directory. Who commits
 is the driver (:mod:`penstock.job.steps.outputs`). Source of the semantics: ``TwoPhaseCommitSinkFunction`` (Flink 1.20),
-and Sink V2's ``CommittingSinkWriter``, which hands over a committable at a checkpoint as here."""
+and Sink V2's ``CommittingSinkWriter``, which returns a committable at a checkpoint as here."""
 
 from __future__ import annotations
 

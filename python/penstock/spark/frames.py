@@ -114,7 +114,7 @@ def spark_schema(table: Table) -> Any:
 
 def unpacking(table: Table, rows: Run | None = None) -> Run:
     """The function by which ``mapInArrow`` gives the Arrow batches of a table that rows of the exchange carry; Spark
-    shows its name. ``rows`` makes the batches of the exchange; None: they are what it is given."""
+    shows its name. ``rows`` makes the batches of the exchange; None: they are its input."""
     number, schema = TABLE - table.sink.number, table.sink.schema
     assert schema is not None, "the deployment knows it"
 

@@ -186,7 +186,7 @@ class SparkSteps:
                     storage_of(text).delete([text])
 
     def write_tables(self) -> None:
-        """There are none here."""
+        """There is none here."""
 
     def cancel(self) -> None:
         """Spark's own tasks are interrupted by their tag."""

@@ -1,7 +1,7 @@
 """A source alone, read step by step as an unbounded job reads it: by hand, or checked for all that a job needs.
 
 A job asks a source on the driver what is pending, cuts it, reads it in tasks on copies of the source, and may fail
-after any step and go on from what it had noted. What must hold is in :class:`~penstock.runtime.io.splits.Source`.
+after any step and resume from what it had noted. What must hold is in :class:`~penstock.runtime.io.splits.Source`.
 """
 
 from __future__ import annotations

@@ -395,14 +395,14 @@ class Settings:
                 restart_rate_delay=strategy.delay_ms,
             )
         if isinstance(strategy, FallbackRestart):
-            given = Settings.of(self.given)
-            return replace(self.restarting(given.restart), restart_strategy=given.restart_strategy)
+            configured = Settings.of(self.given)
+            return replace(self.restarting(configured.restart), restart_strategy=configured.restart_strategy)
         return replace(self, restart_strategy="none")
 
     def hint(self, hint: Setting) -> Any:
         """The configured value of an option of :mod:`penstock.common.settings.hints`, or its default."""
-        found = [(key, self.given[key]) for key in hint.keys if key in self.given]
-        return hint.parse(*found[-1]) if found else hint.default
+        texts = [(key, self.given[key]) for key in hint.keys if key in self.given]
+        return hint.parse(*texts[-1]) if texts else hint.default
 
     def given_text(self, key: str) -> str | None:
         """The text of the configuration for a setting, under any of its names; None if there is none."""
@@ -422,15 +422,15 @@ class Settings:
     @property
     def spark(self) -> dict[str, str]:
         """The settings for Spark, including jars and class paths."""
-        found = sparks(self.given)
+        texts = sparks(self.given)
         for key, separator, more in (
             ("spark.jars", ",", [jar for jar in self.jars if not is_flinks_jar(jar)]),
             ("spark.driver.extraClassPath", os.pathsep, class_paths(self.classpaths)),
             ("spark.executor.extraClassPath", os.pathsep, class_paths(self.classpaths)),
         ):
             if more:
-                found[key] = separator.join(dict.fromkeys([*filter(None, found.get(key, "").split(separator)), *more]))
-        return found
+                texts[key] = separator.join(dict.fromkeys([*filter(None, texts.get(key, "").split(separator)), *more]))
+        return texts
 
     def parameter(self, key: str, default: str) -> str:
         """A job parameter, or the text of a key of the configuration, or the default."""

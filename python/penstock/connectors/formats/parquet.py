@@ -1,5 +1,5 @@
 """Parquet files, with PyFlink's names (``pyflink.datastream.formats.parquet``). A file is read row group by row group,
-some rows of each at a time; a piece of a file is the row groups whose middle lies in it. Sources of the semantics:
+some rows of each at a time; a piece of a file is the row groups whose middle is in it. Sources of the semantics:
 ``ParquetColumnarRowInputFormat``, ``ParquetRowDataBuilder`` (Flink 1.20). Flink writes a timestamp as INT96, which is a
 moment; a local time becomes one in the time zone of the machine, or in UTC."""
 
@@ -136,7 +136,7 @@ class _Reader:
 
 
 def _middle(group: Any) -> int:
-    """Where the middle of a row group lies in its file."""
+    """The position of the middle of a row group in its file."""
     column = group.column(0)
     start = column.data_page_offset
     if column.has_dictionary_page and column.dictionary_page_offset is not None:
