@@ -98,5 +98,4 @@ def keep_prepared(context: OperatorContext, path: str, file: IO[bytes]) -> None:
 
 
 def _report(context: OperatorContext, data: bytes, *, kept: bool) -> None:
-    config = context.config
-    context.committables.append(Committable(config.operator_id, context.subtask, data, kept, context.version))
+    context.committables.append(Committable(context.config.operator_id, context.subtask, data, kept, context.version))

@@ -98,8 +98,7 @@ def _partitioned(frame: Any, session: Any, parallelism: int) -> tuple[Any, int]:
 
     frame = moved(frame, session)
     if is_connect(session):
-        number = F.pmod(F.spark_partition_id(), F.lit(parallelism))
-        return frame.repartitionById(parallelism, number), parallelism
+        return frame.repartitionById(parallelism, F.pmod(F.spark_partition_id(), F.lit(parallelism))), parallelism
     partitions = frame.rdd.getNumPartitions()
     return (frame, partitions) if partitions <= parallelism else (frame.coalesce(parallelism), parallelism)
 

@@ -195,8 +195,7 @@ def check_source(
     expected.run()
     for size in (*sizes, None):
         for restarts in (False, True):
-            actual = _in_steps(make, parallelism, grow, size, restarts)
-            _compare(expected.read, actual, expected.source, size, restarts)
+            _compare(expected.read, _in_steps(make, parallelism, grow, size, restarts), expected.source, size, restarts)
     _check_positions(make, parallelism, grow)
     return expected.read
 

@@ -174,8 +174,7 @@ class FileWriter(SinkWriter):
         self._packs = Packs(context)
         self._passed_on: dict[str, Bucket] = {}  # by path: buckets of the packs without a record in this step
         self._passes_on = False  # this step writes into a pack
-        steps = context.job.folder_id is not None
-        self._ages = steps and (sink.rollover is not None or sink.inactivity is not None)
+        self._ages = sink.rollover is not None or sink.inactivity is not None
         self._most = float("inf") if sink.part_size is None else sink.part_size
         self._bytes = self._saved = 0
 
@@ -510,7 +509,6 @@ class _BulkFileWriter(FileWriter):
     def _finish_all(self) -> None:
         self._hand_over_all()
         for bucket in self.all_buckets():
-            part = self._open_parts.pop(bucket.path)
-            self._written_by(bucket, part.writer.finish)
+            self._written_by(bucket, self._open_parts.pop(bucket.path).writer.finish)
         self._kept = 0
         super()._finish_all()

@@ -1,5 +1,5 @@
 """Writes keyed state as the sections of a state file: all of it, or what has changed. A section holds neighbouring key
-groups, at least one; ``docs/state-files.md`` describes their content."""
+groups, at least one, as a pickle of its namespaces, tables and timers."""
 
 from __future__ import annotations
 
