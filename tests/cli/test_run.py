@@ -160,7 +160,7 @@ env.execute()
 def test_settings_of_ours_and_of_flink_count_before_those_of_the_program(penstock, program):
     """Also for the executor, which gets the settings with the plan."""
     conf = ["penstock.files.shared-folders=/mnt/jobs", "parallelism.default=2", "pipeline.object-reuse=true"]
-    words = [word for each in conf for word in ("--conf", each)]
+    words = [word for setting in conf for word in ("--conf", setting)]
     result = penstock("run", "--local", "--progress", "none", *words, program(SETTINGS))
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[0] == "('/mnt/jobs',) 2 True"

@@ -146,9 +146,9 @@ def test_each_row_has_its_tests() -> None:
 
 @pytest.mark.parametrize("held", [SOURCES, SINKS, CALLS, TEXT], ids=["sources", "sinks", "calls", "text"])
 def test_the_tests_are_there(held: dict[str, list[str]]) -> None:
-    for each in {test for tests in held.values() for test in tests}:
-        path, _, name = each.partition("::")
-        assert name in functions(ROOT / "tests" / path), each
+    for test in {test for tests in held.values() for test in tests}:
+        path, _, name = test.partition("::")
+        assert name in functions(ROOT / "tests" / path), test
 
 
 def functions(path: Path) -> set[str]:

@@ -232,5 +232,5 @@ def test_the_sentences_are_there(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_the_tests_are_there(page: str) -> None:
     tests = {test for held in PAGES[page].values() for test in held}
-    there = {path: functions(ROOT / "tests" / path) for path in {each.partition("::")[0] for each in tests}}
-    assert sorted(each for each in tests if each.partition("::")[2] not in there[each.partition("::")[0]]) == []
+    there = {path: functions(ROOT / "tests" / path) for path in {test.partition("::")[0] for test in tests}}
+    assert sorted(test for test in tests if test.partition("::")[2] not in there[test.partition("::")[0]]) == []

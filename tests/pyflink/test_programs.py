@@ -38,7 +38,7 @@ def led_away() -> Generator[None, None, None]:
     try:
         yield
     finally:
-        sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, PyFlinkFinder)]
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, PyFlinkFinder)]
         for name in [name for name in sys.modules if name.partition(".")[0] == PYFLINK]:
             del sys.modules[name]
 

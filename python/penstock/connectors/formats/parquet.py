@@ -1,5 +1,5 @@
 """Parquet files, with PyFlink's names (``pyflink.datastream.formats.parquet``). A file is read row group by row group,
-some rows of each at a time; a piece of a file is the row groups whose middle lies in it. Sources of the semantics:
+some rows of each at a time; a piece of a file is the row groups whose middle is in it. Sources of the semantics:
 ``ParquetColumnarRowInputFormat``, ``ParquetRowDataBuilder`` (Flink 1.20). Flink writes a timestamp as INT96, which is a
 moment; a local time becomes one in the time zone of the machine, or in UTC."""
 

@@ -215,7 +215,7 @@ class SplitPlan(SourcePlan):
         return self._readable([split for split in begun if split.end is None or split.start != split.end])
 
     def _readable(self, splits: Sequence[Split]) -> Sequence[Split]:
-        """Without splits of which nothing could be read as long as they have the same end."""
+        """Without splits that gave nothing, as long as they have the same end."""
         if not self._stuck:
             return splits
         return [split for split in splits if split.end is None or self._stuck.get(split.id) != (split.start, split.end)]

@@ -148,7 +148,7 @@ class Version:
         return self._after(reports, back, self.number + 1, sources=states, **also)
 
     def between(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        """The version after a step that is no checkpoint: never written, of the same version as before."""
+        """The version after a step that is not a checkpoint: never written, of the same version as before."""
         return self._after(reports, back, self.number, sources=self.manifest.sources)
 
     def _after(self, reports: Sequence[StepReport], back: Sequence[Row], number: int, **also: Any) -> StepManifest:
