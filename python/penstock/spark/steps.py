@@ -79,8 +79,9 @@ class SparkOneStep:
 
         session, deployment = self._session, self._deployment
         with counting(session, self._seen) as counts:
-            self._frame = frame = lower(session, deployment, counts=counts, only=next(iter(assignments.values())))
-            if deployment.tables and not deployment.keeps:
+            only = next(iter(assignments.values()))
+            self._frame = frame = lower(session, deployment, counts=counts, only=only)
+            if deployment.tables and deployment.job.folder_id is None:
                 frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
                 self._kept.callback(frame.unpersist)
                 frame = frame.where(f"edge > {TABLE}")

@@ -128,17 +128,17 @@ class StepLoop:
             self._savepoints: Savepoints | NoSavepoints = NoSavepoints()
             if self._steps:  # signals are for a job that commits more than once
                 opened.enter_context(stopped_by_signal(self._control))
-            if self._deployment.keeps:
+            if self._steps or self._settings.checkpoint_directory is not None:
                 self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
-                self._savepoints = Savepoints(self._control, self._commits)
             else:
                 run = SingleRun(self._deployment, lambda: self._runner.write_tables())
                 self._commits = opened.enter_context(run)
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
             opened.callback(lambda: [source.close() for source in self._sources])
-            if isinstance(self._savepoints, Savepoints):
-                opened.enter_context(self._savepoints)
+            if self._commits.lease is not None:
+                savepoints = Savepoints(self._control, self._commits.lease, self._deployment)
+                self._savepoints = opened.enter_context(savepoints)
             self._begin()
             _tell(self._commits.notice)
             _tell(describe(self._version.before, self._deployment.vertices, self._version.matching))
