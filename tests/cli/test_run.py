@@ -43,7 +43,7 @@ def test_a_program_runs_on_the_given_master(penstock, program, capfd):
         "--conf",
         "spark.sql.shuffle.partitions=3",
     ]
-    run = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     assert sorted(run.stdout.splitlines()) == ["1", "2"]
     assert run.stderr.splitlines()[-1] == "local[1] 3"

@@ -90,7 +90,7 @@ def by_command(names: list[str], *options: str) -> None:
     """The command gives what Flink gave, whatever the subtask. A process can have one Spark: it has its own."""
     text = "".join(json.dumps(records()[name]["script"]) + "\n" for name in names)
     command = [sys.executable, "tests/datastream/run_scripts.py", *options]
-    run = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
+    run = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     for name, line in zip(names, run.stdout.splitlines(), strict=True):
         assert not list(differences(comparable(json.loads(line)), comparable(records()[name]["result"]))), name

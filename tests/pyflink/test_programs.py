@@ -54,7 +54,7 @@ def shown(program: Path, executor: executors.Executor) -> list[str]:
 def printed(program: Path, *options: str, command: str = "run") -> list[str]:
     """The lines that a program prints, run by the command line."""
     arguments = [sys.executable, "-m", "penstock.cli", command, "--pyflink", *options, str(program)]
-    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 

@@ -283,7 +283,8 @@ class Settings:
     )
     savepoints: str | None = line(
         "state.savepoints.dir", Text(), None, "steps",
-        "Where savepoints go by default, a path or URL.", "execution.checkpointing.savepoint-dir",
+        "Where savepoints go by default, a path or URL. A bounded job without a checkpoint directory has savepoints "
+        "only if it is set, with the state of its end.", "execution.checkpointing.savepoint-dir",
     )
     savepoint_reference: bool = line(
         "penstock.savepoint.reference", Flag(), False, "steps",
@@ -365,7 +366,6 @@ class Settings:
 
     @property
     def batch(self) -> bool:
-        """Whether the program runs in BATCH mode."""
         return self.runtime_mode.batch
 
     @property
@@ -375,7 +375,6 @@ class Settings:
 
     @property
     def restart(self) -> RestartStrategyConfiguration:
-        """The restart strategy."""
         if self.restart_strategy == "fixed-delay":
             return FixedDelayRestart(self.restart_attempts, self.restart_delay)
         if self.restart_strategy == "failure-rate":
@@ -383,7 +382,6 @@ class Settings:
         return NoRestart()
 
     def restarting(self, strategy: RestartStrategyConfiguration) -> Settings:
-        """These settings with another restart strategy."""
         if isinstance(strategy, FixedDelayRestart):
             attempts, delay = strategy.attempts, strategy.delay_ms
             return replace(self, restart_strategy="fixed-delay", restart_attempts=attempts, restart_delay=delay)

@@ -111,7 +111,6 @@ class PartFiles:
     durable = True
 
     def local(self, pending: str) -> str:
-        """The local file of a part."""
         return pending
 
     def finish(self, pending: str) -> None:

@@ -3,8 +3,9 @@
 A step: the sources say what there is to read; all tasks run over it, and report. If it is a checkpoint, the manifest of
 the next one is written, and what that names becomes visible. Whatever fails before the manifest is written has not
 happened: the job goes back to the checkpoint before, as often as :class:`.Restarts` says. Only what needs no commit,
-such as a printed line, leaves at the end of each step. A bounded job without a checkpoint directory is one step, or as
-many as its records go round: it commits once, and its tasks keep their state to themselves.
+such as a printed line, leaves at the end of each step. A bounded job without a checkpoint directory, or in BATCH mode,
+is one step, or as many as its records go round: it commits once, and its tasks keep their state to themselves, unless
+savepoints are to be taken of it.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ class StepLoop:
         for vertex in self._deployment.vertices:
             if vertex.inputs:
                 continue
-            if not self._steps:
+            if not self._steps or isinstance(self._commits, SingleRun):
                 yield whole_plan(vertex, functions[vertex.index])
                 continue
             known = manifest.sources.get(vertex.operators[0].operator_id)

@@ -53,7 +53,6 @@ class SourcePlan:
         return self.vertex.operators[0]
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """The next reading of each subtask."""
         raise NotImplementedError
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:
