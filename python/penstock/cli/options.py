@@ -22,7 +22,6 @@ program_path = click.Path(exists=True, dir_okay=False, readable=True)
 
 
 def _one(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """A job, not all of them."""
     if value == ALL:
         raise click.BadParameter(f"{context.info_name} looks at one job: give its name, or its number from 1.")
     return value

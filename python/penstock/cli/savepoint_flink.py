@@ -184,7 +184,6 @@ def drawn(content: Content) -> Iterator[RenderableType]:
 
 
 def _row(operator: OperatorContent) -> tuple[str, ...]:
-    """A line of the table of operators."""
     ended, parallelism = operator.ended, operator.parallelism
     subtasks = "ended" if ended == parallelism else f"{operator.subtasks}" if operator.subtasks else "no state"
     subtasks += f", {ended} ended" if 0 < ended < parallelism else ""

@@ -294,7 +294,6 @@ _TYPES = {
 
 
 def _type_hint(value: Any) -> str:
-    """The advice for something that is not a type."""
     name = getattr(value, "__name__", str(value))
     if name in _TYPES:
         return f"Write Types.{_TYPES[name]} for Python's {name}."

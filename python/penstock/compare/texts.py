@@ -135,7 +135,6 @@ def _of_operator(operator: OperatorDiff) -> Iterator[str]:
 
 
 def _todo(difference: Difference, problem: Problem) -> list[str]:
-    """The advice on a problem, if it needs any."""
     todo = advice(difference, problem)
     return [todo] if todo and problem.severity != ALLOWED else []
 

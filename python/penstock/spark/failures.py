@@ -194,7 +194,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _read(data: Any) -> Any:
-    """The value of what :func:`_plain` gives."""
     if not isinstance(data, dict):
         return data
     ((kind, value),) = data.items()

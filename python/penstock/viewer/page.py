@@ -122,7 +122,6 @@ def filled(**values: str) -> str:
 
 @cache
 def _template() -> str:
-    """The page as it was built, without data."""
     try:
         return (files("penstock.viewer") / ASSET).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -351,7 +351,6 @@ MAX_TUPLE_ARITY = 25  # Flink's largest tuple class is Tuple25
 
 
 def _types(name: str, field_types: Iterable[TypeInformation[object]]) -> tuple[TypeInformation[object], ...]:
-    """The types of fields, all checked."""
     if not isinstance(field_types, Iterable) or isinstance(field_types, str):
         raise TypeInfoError(f"{name} was given {shown(field_types)}. Give a list of types such as [Types.INT()].")
     types = tuple(field_types)

@@ -266,8 +266,7 @@ class CsvBulkWriters:
 
 
 def _checked(schema: Any, call: str) -> CsvSchema:
-    hint = "Give what CsvSchema.builder()…build() returns."
-    csv_schema: CsvSchema = checks.instance(schema, call, CsvSchema, hint)
+    csv_schema: CsvSchema = checks.instance(schema, call, CsvSchema, "Give what CsvSchema.builder()…build() returns.")
     if not csv_schema.columns:
         checks.illegal_argument(f"{call}() was given a schema without columns. Add them: add_string_column('name').")
     return csv_schema

@@ -124,7 +124,6 @@ def _descriptor(state: Known, old: StateInfo) -> StateDescriptor[Any]:
 
 
 def _of_left(left: Sequence[Known], asked: Holding) -> Iterator[Verdict]:
-    """The states that the program does not ask for."""
     windows = any(state.form.windows for state in asked.states)
     for state in left:
         name = state.form.name

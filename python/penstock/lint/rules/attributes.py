@@ -40,7 +40,6 @@ def _in_class(body: Body, name: str) -> Any:
 
 
 def _is_mutable(value: Any) -> bool:
-    """Whether a first value is a dict, list or set."""
     if isinstance(value, ast.AST):
         return is_container(value)
     return is_of(value, dict, list, set) or class_of(value).__name__ == "deque"

@@ -176,7 +176,6 @@ class SortedWriter(Writer):
         self._held.forget()
 
     def _send_single(self, values: dict[Any, Any]) -> None:
-        """Send one record per key, without timestamps."""
         most = self._room()
         for channel, ranks, slots in self._by_channel(values):
             for start, end in _cuts(ranks, most):
