@@ -43,7 +43,7 @@ def test_a_setting_is_parsed_once_when_it_is_set(env, monkeypatch) -> None:
     parsed: list[str] = []
     parse = Setting.parse
     monkeypatch.setattr(Setting, "parse", lambda setting, key, text: parsed.append(key) or parse(setting, key, text))
-    configuration = Configuration({"parallelism.default": 2, "x": "y"})
+    configuration = Configuration({"parallelism.default": 2, "spark.x": "y"})
     configuration.set_string("pipeline.name", "one").remove_config("pipeline.name")
     assert parsed == ["parallelism.default", "pipeline.name"]
     copy = Configuration(configuration)
