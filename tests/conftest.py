@@ -83,13 +83,17 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", SHORT_LIVED)
 
 
+# Spark compiles Java for each plan, a fifth of the time of a small job; the Sparks of processes of their own do so.
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+
 @pytest.fixture(scope="session")
 def spark() -> Any:
     """The one Spark of a process: made by Penstock itself, as a program without a session of its own gets one."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from penstock.spark.session import open_session
 
-    settings = {"spark.driver.extraJavaOptions": "-Xss4m", "spark.sql.shuffle.partitions": "7"}
+    settings = {"spark.driver.extraJavaOptions": "-Xss4m", "spark.sql.shuffle.partitions": "7", **INTERPRETED}
     return open_session("local[2,4]", settings)
 
 

@@ -78,7 +78,7 @@ def parent_of(pid: int) -> int:
 def dawdle(attempt: int, marker: str) -> None:
     """Take so long, once, that another attempt starts elsewhere."""
     if first(marker):
-        time.sleep(90)
+        time.sleep(900)
 
 
 def first(marker: str) -> bool:

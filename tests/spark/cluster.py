@@ -117,7 +117,7 @@ def speculated(folder: Path) -> str:
         executor = SparkExecutor(open_session(master, SETTINGS | BOTH | SPECULATION), progress=False)
         compare(executor, folder / "job", "map", dawdle)
     attempts = [report.task for report in executor.reports if report.attempt > 0]
-    return f"overtaken: {', '.join(attempts)}"
+    return f"overtaken: {', '.join(sorted(attempts, key=lambda task: 'map' not in task))}"  # others may be, too
 
 
 def compare(executor, folder, place, dies) -> None:
