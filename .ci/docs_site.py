@@ -24,10 +24,15 @@ REPORT = "benches/report"
 REPOSITORY = "https://github.com/penstock/penstock"
 
 MOVED = {
+    "async": "datastream/#asynchronous-calls",
     "bootstrap": "savepoints/#bootstrap-state-from-a-table",
     "state-evolution": "restoring/#when-types-change",
     "upgrading": "never-lose-state/#upgrade-a-program-and-go-back",
+    "serialization": "types/#bytes-and-records",
+    "storage": "files/#stores",
+    "streams": "datastream/#several-streams",
     "what-survives": "restoring/#what-survives-what",
+    "windows": "time/#windows",
 }
 """Pages that are gone, and where their content is now: their old addresses lead there."""
 
