@@ -1,4 +1,4 @@
-"""A program that has changed since Flink 2.3 took a savepoint of it: docs/flink-savepoints.md checks it."""
+"""A program that has changed since Flink 2.3 took a savepoint of it: docs/savepoints.md checks it."""
 
 from __future__ import annotations
 

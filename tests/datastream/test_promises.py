@@ -1,4 +1,4 @@
-"""What docs/exactly-once.md promises of each source and sink: programs that are killed on the way, and go on.
+"""What docs/streaming.md promises of each source and sink: programs that are killed on the way, and go on.
 
 A program numbers 0 to 39 in steps of some records. It is killed before a change of a file that it makes, at many of
 them, and run again to its end; then each number has reached the sink as often as the page says. What needs a broker or

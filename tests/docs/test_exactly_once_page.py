@@ -1,4 +1,5 @@
-"""Each row of the tables of docs/exactly-once.md, and each promise of its text, names the tests that hold it."""
+"""What docs/streaming.md says of sources and sinks: each row of its tables, and each promise, names the tests that hold
+it."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.docs.documents import ROOT
 
-PAGE = ROOT / "docs" / "exactly-once.md"
+PAGE = ROOT / "docs" / "streaming.md"
 PROMISES = "datastream/test_promises.py::test_a_sink_keeps_its_promise"
 OUTPUTS = "job/steps/test_outputs.py::test_a_driver_that_dies_anywhere_loses_and_repeats_nothing"
 TWO_PHASE = "job/steps/test_two_phase.py::test_a_driver_that_dies_anywhere_commits_each_version_once"
@@ -36,13 +37,13 @@ SOURCES = {
 }
 
 SINKS = {
-    "`FileSink`, `StreamingFileSink`, all formats; local or mounted folders, and stores": [
+    "`FileSink`, `StreamingFileSink`": [
         PROMISES,
         OUTPUTS,
         "job/steps/test_outputs.py::test_each_step_becomes_visible_when_it_is_published",
         "job/steps/test_outputs.py::test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing",
     ],
-    "`write_as_text`, local or mounted folders": [
+    "`write_as_text`": [
         PROMISES,
         OUTPUTS,
         "job/steps/test_outputs.py::test_text_on_a_store_is_refused_with_what_to_do",
@@ -102,7 +103,7 @@ TEXT = {
         "job/steps/test_outputs.py::test_what_a_step_that_does_not_count_has_written_goes",
         "job/folder/test_cleaner.py::test_the_remains_of_dead_drivers_go",
     ],
-    "A driver that was paused and wakes up": [
+    "a paused driver wakes up when another one has taken over | it commits nothing": [
         "job/steps/test_outputs.py::test_a_driver_that_wakes_up_behind_its_successor_changes_nothing",
         "chaos/test_drivers.py::test_a_driver_that_wakes_up_after_its_successor_has_started_commits_nothing",
     ],
@@ -132,17 +133,14 @@ TEXT = {
 """Sentences of the page."""
 
 
-def tables() -> list[list[str]]:
-    """The first cells of the rows of each table."""
-    found: list[list[str]] = []
-    for block in re.findall(r"(?:^\|.*\n)+", PAGE.read_text(), re.MULTILINE):
-        rows = block.splitlines()[2:]
-        found.append([row.split("|")[1].strip() for row in rows])
-    return found
+def table(heading: str) -> list[str]:
+    """The first cells of the rows of the table whose first column has this heading."""
+    (block,) = re.findall(rf"^\| {heading} \|.*\n(?:\|.*\n)+", PAGE.read_text(), re.MULTILINE)
+    return [row.split("|")[1].strip() for row in block.splitlines()[2:]]
 
 
 def test_each_row_has_its_tests() -> None:
-    assert tables() == [list(SOURCES), list(SINKS), list(CALLS)]
+    assert [table("Source"), table("Sink"), table("Method")] == [list(SOURCES), list(SINKS), list(CALLS)]
 
 
 @pytest.mark.parametrize("held", [SOURCES, SINKS, CALLS, TEXT], ids=["sources", "sinks", "calls", "text"])

@@ -39,8 +39,9 @@ STREAMING = {
     "None is taken if there was no step since the last one": [
         "job/steps/test_overdue.py::test_a_run_without_anything_to_do_makes_no_version"
     ],
-    "`stop()` commits the step that runs": [f"{LOOP}test_stopping_commits_the_step_and_ends"],
-    "`cancel()` discards them, and what was committed before stays": [
+    "commits the running step and ends": [f"{LOOP}test_stopping_commits_the_step_and_ends"],
+    "No window fires because of it": ["job/steps/test_ends.py::test_a_job_that_is_stopped_fires_no_window"],
+    "discards the steps since the last checkpoint; what was committed before stays": [
         f"{LOOP}test_cancelling_leaves_what_was_committed"
     ],
     "refused with the name, machine and process of the first": [
@@ -57,7 +58,7 @@ STREAMING = {
     "A program that has ended says so by ending at once": [
         f"{RESTARTS}test_a_job_that_has_ended_ends_again_with_what_is_new_behind_it"
     ],
-    "The step is run again, up to four times in a row; then the job fails": [
+    "the step is run again, up to four times in a row; then the job fails": [
         "job/steps/test_restarts.py::test_four_losses_in_a_row_are_made_good_and_the_fifth_ends_the_job",
         "spark/test_daemon.py::test_a_daemon_that_dies_while_it_starts_a_worker_costs_a_step",
     ],
@@ -65,8 +66,15 @@ STREAMING = {
         f"{LOOP}test_a_job_that_fails_again_and_again_in_one_place_stops_with_the_error",
         f"{LOOP}test_a_job_with_checkpoints_is_run_again_as_long_as_it_gets_on",
     ],
-    "Without them the job fails at once": [f"{LOOP}test_a_job_that_has_failed_goes_on_where_it_was"],
-    "When all sources end, those that are not due never fire": [
+    "without checkpoints enabled the job fails at once": [f"{LOOP}test_a_job_that_has_failed_goes_on_where_it_was"],
+    "the job ends with an error that names the file": [
+        "chaos/test_full_disk.py::test_the_error_names_it_and_the_next_run_goes_on",
+        "chaos/test_full_disk.py::test_a_restart_strategy_waits_until_there_is_room",
+    ],
+    "or, if there is nothing to do, within ten seconds": [
+        "job/steps/test_replaced.py::test_a_driver_that_is_idle_ends_when_another_one_has_its_folder"
+    ],
+    "When all sources end, timers by the clock that are not due never fire": [
         "job/steps/test_ends.py::test_timers_by_the_clock_that_are_not_due_never_fire_and_open_windows_do"
     ],
     "With checkpoints enabled the planner refuses iterations": [
@@ -78,7 +86,6 @@ STREAMING = {
 }
 
 OPERATIONS = {
-    "No window fires because of it": ["job/steps/test_ends.py::test_a_job_that_is_stopped_fires_no_window"],
     "`--progress plain` writes a line every ten seconds instead": [
         "cli/test_live.py::test_a_line_now_and_then_and_in_the_end"
     ],
@@ -95,16 +102,6 @@ OPERATIONS = {
         "job/steps/test_prometheus.py::test_jobs_of_one_process_share_a_port_and_a_range_gives_the_first_free_one"
     ],
     "every number is a gauge": ["job/steps/test_prometheus.py::test_all_that_is_known_has_a_name"],
-    "the fifth time in a row ends the job": [
-        "job/steps/test_restarts.py::test_four_losses_in_a_row_are_made_good_and_the_fifth_ends_the_job"
-    ],
-    "the job ends with an error that names the file": [
-        "chaos/test_full_disk.py::test_the_error_names_it_and_the_next_run_goes_on",
-        "chaos/test_full_disk.py::test_a_restart_strategy_waits_until_there_is_room",
-    ],
-    "or, if there is nothing to do, within ten seconds": [
-        "job/steps/test_replaced.py::test_a_driver_that_is_idle_ends_when_another_one_has_its_folder"
-    ],
 }
 
 DEPLOY = {

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.common.serialization import SimpleStringSchema
+from penstock.common.settings.settings import Settings
 from penstock.connectors.kafka import split_source
 from penstock.datastream.connectors import (
     FlinkKafkaConsumer,
@@ -18,8 +19,11 @@ from penstock.datastream.connectors import (
     KafkaTopicPartition,
 )
 from penstock.errors import ConfigurationError
+from penstock.job.steps.source_plans import SplitPlan
+from penstock.metrics import SourceProgress
+from tests.job.steps.test_reading import vertex
 from tests.kafka.loop import Loop
-from tests.kafka.topics import Topics
+from tests.kafka.topics import PATIENCE, Topics
 
 AT, RESET = KafkaOffsetsInitializer, KafkaOffsetResetStrategy
 UNSTATED = {"earliest": AT.earliest(), "latest": AT.latest(), "time": AT.timestamp(5), "none": AT.committed_offsets()}
@@ -155,7 +159,7 @@ def test_a_source_that_ends_ends_where_it_was_to(log) -> None:
 
 def endless(broker: Topics, topic: str, starting: Any = None):
     builder = KafkaSource.builder().set_bootstrap_servers(broker.servers).set_topics(topic)
-    builder.set_value_only_deserializer(SimpleStringSchema()).set_property("default.api.timeout.ms", "3000")
+    builder.set_value_only_deserializer(SimpleStringSchema()).set_property("default.api.timeout.ms", "60000")
     return builder.set_starting_offsets(starting or AT.earliest()).build()
 
 
@@ -163,9 +167,9 @@ def deleted(broker: Topics, topic: str) -> None:
     from confluent_kafka.admin import AdminClient
 
     admin = AdminClient({"bootstrap.servers": broker.servers})
-    admin.delete_topics([topic])[topic].result(30)
-    until = time.monotonic() + 30
-    while topic in admin.list_topics(timeout=30).topics:  # the broker answers before it has forgotten the topic
+    admin.delete_topics([topic])[topic].result(PATIENCE)
+    until = time.monotonic() + PATIENCE
+    while topic in admin.list_topics(timeout=PATIENCE).topics:  # the broker answers before it has forgotten the topic
         assert time.monotonic() < until, f"{topic} is still listed"
         time.sleep(0.05)
 
@@ -200,8 +204,32 @@ def test_records_that_retention_has_removed(broker) -> None:
     loop = Loop(endless(broker, topic))
     loop.step(2)
     admin, position = AdminClient({"bootstrap.servers": broker.servers}), TopicPartition(topic, 0, 6)
-    admin.delete_records([position])[position].result(30)
+    admin.delete_records([position])[position].result(PATIENCE)
     with pytest.raises(ConfigurationError, match=f"{topic}-0 was read up to the offset 2, and begins at 6 now"):
         Loop(endless(broker, topic), loop.positions).step()
     assert Loop(endless(broker, topic, AT.offsets({}, RESET.EARLIEST)), loop.positions).step() == list("6789")
     assert Loop(endless(broker, topic, AT.offsets({}, RESET.LATEST)), loop.positions).step() == []
+
+
+@pytest.mark.parametrize("stopping", [None, AT.offsets({KafkaTopicPartition("t", n): 100 for n in range(2)})])
+def test_what_a_step_leaves_of_the_partitions_is_pending(log, stopping) -> None:
+    made = source()
+    made.stopping_offsets = stopping
+    log.last = 50
+    plan = SplitPlan(vertex(1), {}, (), resumed(made, None), Settings())
+    read = {}
+    for pending, last in ((80, 50), (60, 50), (80, 70), (60, 70)):
+        log.last = last
+        (reading,) = plan.plan(20, None).readings
+        plan.read(0, {split.id: split.end for split in reading.splits}, [])
+        assert plan.progress() == SourceProgress(2, pending)
+        read |= {split.id: split_source.offset_of(split.end) for split in reading.splits}
+    assert read == {"t-0": 40, "t-1": 40}
+    again = SplitPlan(vertex(1), plan.positions, (), resumed(made, dict(plan._at())), Settings())
+    assert again.progress() == SourceProgress(2, 0)  # nobody has asked yet
+    again.plan(20, None)
+    assert again.progress() == SourceProgress(2, 60)
+    for _ in range(4):
+        (reading,) = again.plan(30, None).readings
+        again.read(0, {split.id: split.end for split in reading.splits}, [])
+    assert again.progress() == SourceProgress(2, 0)

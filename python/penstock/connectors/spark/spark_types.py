@@ -77,7 +77,7 @@ def shown(spark: SparkType) -> str:
     if name == "map":
         return f"map<{shown(spark['keyType'])},{shown(spark['valueType'])}>"
     if name == "struct":
-        fields = (f"{each['name']}:{shown(each['type'])}" for each in spark["fields"])
+        fields = (f"{part['name']}:{shown(part['type'])}" for part in spark["fields"])
         return f"struct<{','.join(fields)}>"
     return name
 
@@ -114,7 +114,7 @@ def data_type(
     elif name in _TYPES:
         return _TYPES[name]
     raise UnsupportedError(
-        f"The column {column!r} has Spark's type {shown(spark)}, which no type of records stands for. Convert it in "
+        f"The column {column!r} has Spark's type {shown(spark)}, which has no counterpart here. Convert it in "
         f"Spark, by df.withColumn({column.partition('.')[0].removesuffix('[]')!r}, ….cast('string')), or leave it out."
     )
 
@@ -183,8 +183,8 @@ def check_fields(fields: list[Mapping[str, Any]], declared: RowTypeInfo | TupleT
             f"{f'the column {column!r}' if column else 'a DataFrame'} of {len(fields)}: "
             f"{[field['name'] for field in fields]}. Declare one type for each, or select() the ones you want."
         )
-    for field, each in zip(fields, declared.field_types, strict=True):
-        check_declared(field["type"], each, f"{column}.{field['name']}" if column else field["name"])
+    for field, field_type in zip(fields, declared.field_types, strict=True):
+        check_declared(field["type"], field_type, f"{column}.{field['name']}" if column else field["name"])
 
 
 def schema_of(declared: TypeInformation[Any] | None) -> Mapping[str, Any] | None:

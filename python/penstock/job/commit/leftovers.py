@@ -1,4 +1,4 @@
-"""What a crash leaves of a job beside its outputs, and what becomes of it.
+"""The leftovers of a crashed job beside its outputs, and what becomes of them.
 
 A job that commits once is finished if it was committed, else removed: by the next job that writes to one of its
 targets, or by ``penstock clean``. Folders of a job with a checkpoint directory are its next run's business; ``penstock
@@ -34,7 +34,7 @@ NOBODY: Senders = MappingProxyType({})
 
 
 class Verdict(Enum):
-    """What becomes of a leftover."""
+    """The fate of a leftover."""
 
     PUBLISH = "publish"  # the job was committed: its outputs are published
     REMOVE = "remove"  # the job was not committed: it has not happened
@@ -70,8 +70,8 @@ def pending_at(path: str) -> Iterator[str]:
 
 
 def _of(target: str, folder: str | None) -> list[str]:
-    found = [] if folder is None else pending_in(folder)
-    return [path for path in found if (pending := pending_of(path)) is not None and pending.target == target]
+    paths = [] if folder is None else pending_in(folder)
+    return [path for path in paths if (pending := pending_of(path)) is not None and pending.target == target]
 
 
 def _folders(place: str) -> list[str]:
@@ -159,7 +159,7 @@ def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: 
             return leftover
         if marker is None:
             return _unmarked(folder, leftover, dry_run, dead)
-        targets = tuple(_pending(each).target for each in marker.folders)
+        targets = tuple(_pending(pending).target for pending in marker.folders)
         leftover = replace(leftover, folder=marker.folders[0], targets=targets)
         return _finish(folder, marker, leftover, dry_run, dead, senders)
     except FolderHeldError:
@@ -236,20 +236,20 @@ def _finish(folder: str, marker: Marker, leftover: Leftover, dry_run: bool, dead
     single = SingleCommit(marker.job_folder, marker.job)
     if read_marker(home) != marker or not single.exists():
         raise ConfigurationError(
-            f"{home!r}, which says whether the job was committed, is not there, or not as it was. Bring it back, or "
+            f"{home!r}, which says whether the job was committed, is missing or was changed. Restore it, or "
             f"remove {folder!r} by hand."
         )
     with single.taken_over(dead=dead) as manifest:
         _check(marker, () if manifest is None else manifest.outputs, senders)
         if not dry_run:
-            found, manifest = manifest, single.give_up()
+            before, manifest = manifest, single.give_up()
             if manifest is not None:
-                if found is None:  # a driver that was only slow has committed meanwhile
+                if before is None:  # a driver that was only slow has committed meanwhile
                     _check(marker, manifest.outputs, senders)
                 publish_files(manifest.outputs)
                 for target, outputs in _to_send(manifest.outputs).items():
                     send(senders[target], outputs, marker.job_id, 1, last=True)
-            if all(remove(each) for each in reversed(marker.folders)):
+            if all(remove(pending) for pending in reversed(marker.folders)):
                 single.remove()
     return leftover if manifest is None else replace(leftover, verdict=Verdict.PUBLISH)
 
@@ -261,7 +261,7 @@ def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> Non
         if not output.pending and output.sent:
             continue
         if pending is None or not _is_ours(output, pending, marker):
-            raise ConfigurationError(f"Its manifest publishes {output.target!r} from elsewhere, as no job does.")
+            raise ConfigurationError(f"Its manifest publishes {output.target!r} from elsewhere, which no job does.")
         base = pending.target if pending.inside else pending.target.rpartition("/")[0]
         if is_local(base) and not os.path.isdir(base):
             raise ConfigurationError(f"The folder of {output.target!r} is not there. Is a file system not mounted?")
@@ -273,7 +273,7 @@ def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> Non
     for folder in marker.folders:
         strange = stranger(folder)
         if strange is not None:
-            raise ConfigurationError(f"{strange!r} in {folder!r} is not known to be Penstock's; take it away.")
+            raise ConfigurationError(f"{strange!r} in {folder!r} was not written by Penstock; remove it.")
     for target in _to_send(outputs).keys() - senders.keys():
         raise ConfigurationError(
             f"Records wait in {target!r} to be sent, and only the program with that sink can send them. Run it again: "
@@ -298,5 +298,5 @@ def _is_ours(output: Output, pending: PendingFolder, marker: Marker) -> bool:
 
 def _to_send(outputs: tuple[Output, ...]) -> dict[str, list[Output]]:
     """The outputs that are still to be sent, with those that have been, by target."""
-    sent = by_target([output for output in outputs if output.sent and output.pending])
-    return {target: found for target, found in sent.items() if any(os.path.exists(each.pending) for each in found)}
+    sent = by_target([output for output in outputs if output.sent and output.pending]).items()
+    return {target: files for target, files in sent if any(os.path.exists(file.pending) for file in files)}

@@ -1,4 +1,4 @@
-"""What the sources of a program read in a step: asked on the driver, and said to each subtask.
+"""The plans of the sources of a program for a step, made on the driver for each subtask.
 
 Splits that are there all the time, as a topic's partitions are, are dealt out to the subtask with the fewest of them,
 others, as files, to one with nothing left. A source without splits has one in each subtask.
@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError, PenstockError
+from penstock.metrics.running import SourceProgress
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.io.sources import BatchSource
@@ -26,14 +27,14 @@ MOST_SPLITS = 64  # splits that a subtask is given for a step
 
 @dataclass(frozen=True)
 class Plan:
-    """What a source reads in a step."""
+    """The readings of a source in a step."""
 
     readings: tuple[Reading, ...]
     busy: bool  # whether there is anything to read
 
 
 class SourcePlan:
-    """What a source has read, and is to read. ``asked``: the parallelism it was first asked for splits with."""
+    """The progress of a source, and its next readings. ``asked``: the parallelism of its first splits."""
 
     def __init__(self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], asked: int = 0) -> None:
         self.vertex = vertex
@@ -52,7 +53,7 @@ class SourcePlan:
         return self.vertex.operators[0]
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """What each subtask reads next."""
+        """The next reading of each subtask."""
         raise NotImplementedError
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:
@@ -65,10 +66,14 @@ class SourcePlan:
         self.just_over += ended
 
     def stepped(self) -> None:
-        """What has been read is worked off, whether the step is a checkpoint or not."""
+        """The step has processed its readings, as a checkpoint or not."""
 
     def committed(self) -> None:
         self.just_over = []
+
+    def progress(self) -> SourceProgress | None:
+        """What is left of what there was when the last step was planned; None of a source without splits."""
+        return None
 
     def dry(self) -> bool:
         """Whether it has read what was there at first, and is asked no more though it continues."""
@@ -137,6 +142,7 @@ class SplitPlan(SourcePlan):
         self._cut: set[str] = set()  # splits that continue behind what the step reads of them
         self._asked(lambda: source.resume(self._at() if positions else None), "resume")
         self._given: dict[str, int] = {}  # splits that have been dealt out, and not begun
+        self._unread: dict[str, Split] = {}  # what has not been read of the splits that were there at the last question
         self._ends: dict[str, Any] = {}  # of the splits that have been dealt out last
         self._stuck: dict[str, tuple[Any, Any]] = {}  # splits of which nothing could be read: from where, up to where
 
@@ -147,6 +153,7 @@ class SplitPlan(SourcePlan):
         pending = self._pending()
         last = ended and self._asked(self.source.ended, "ended")
         own = self._dealt(pending)
+        self._unread = {split.id: split for split in pending}
         self._ends = {split.id: split.end for splits in own for split in splits}
         for split in pending:  # a source must not forget where they begin, though a step may not come to them
             if split.id not in self.positions and self.source.remembers(split):
@@ -197,22 +204,22 @@ class SplitPlan(SourcePlan):
         if not (self.source.bounded or self._once):
             return self._readable(self._asked(lambda: self.source.pending(parallelism, known, self.over), "pending"))
         if self._all is None and self.source.bounded:
-            found: list[Split] = self._asked(lambda: list(self.source.splits(parallelism)), "splits")
-            check_begun(self.source, found, known)
-            self._all = found
+            splits: list[Split] = self._asked(lambda: list(self.source.splits(parallelism)), "splits")
+            check_begun(self.source, splits, known)
+            self._all = splits
         elif self._all is None:
             self._all = self._asked(lambda: self.source.available(parallelism, known, self.over), "available")
         self._all = [split for split in self._all or () if split.id not in self.over]
         begun = [replace(split, start=known.get(split.id, split.start)) for split in self._all]
         if self.source.bounded:
             return begun
-        return self._readable([each for each in begun if each.end is None or each.start != each.end])
+        return self._readable([split for split in begun if split.end is None or split.start != split.end])
 
     def _readable(self, splits: Sequence[Split]) -> Sequence[Split]:
         """Without splits of which nothing could be read as long as they have the same end."""
         if not self._stuck:
             return splits
-        return [each for each in splits if each.end is None or self._stuck.get(each.id) != (each.start, each.end)]
+        return [split for split in splits if split.end is None or self._stuck.get(split.id) != (split.start, split.end)]
 
     def _dealt(self, pending: Sequence[Split]) -> list[list[Split]]:
         """The splits of each subtask: those that are its own, then others while it has none."""
@@ -226,7 +233,7 @@ class SplitPlan(SourcePlan):
                 own[whose].append(split)
         loads = self._loads(own)
         for split in rest:
-            subtask = min(range(len(own)), key=lambda each: (loads[each], each))
+            subtask = min(range(len(own)), key=lambda index: (loads[index], index))
             if not self.source.together and len(own[subtask]) >= MOST_SPLITS:
                 break
             loads[subtask] += 1 if self.source.together else max(split.weight, 1)
@@ -241,7 +248,7 @@ class SplitPlan(SourcePlan):
 
     def _loads(self, own: Sequence[Sequence[Split]]) -> list[int]:
         if not self.source.together:
-            return [sum(max(split.weight, 1) for split in each) for each in own]
+            return [sum(max(split.weight, 1) for split in splits) for splits in own]
         loads = [0] * len(own)
         for name in self.positions.keys() | self._given.keys():
             subtask = self._whose(name)
@@ -272,8 +279,15 @@ class SplitPlan(SourcePlan):
             if name in self.positions and self.positions[name][1] == position and name not in ended:
                 self._warn_of_stuck(name, position)
         super().read(subtask, positions, [name for name in ended if name not in self._cut])
-        for name in positions:
+        for name, position in positions.items():
             self._given.pop(name, None)
+            if name in self._unread:
+                self._unread[name] = replace(self._unread[name], start=position)
+
+    def progress(self) -> SourceProgress:
+        unread = {name: split for name, split in self._unread.items() if name not in self.over}
+        records = self._asked(lambda: self.source.records_in(unread.values()), "records_in")
+        return SourceProgress(len(self.positions.keys() | unread), records)
 
     def _warn_of_stuck(self, name: str, position: Any) -> None:
         end = self._ends.get(name)

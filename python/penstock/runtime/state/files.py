@@ -1,5 +1,5 @@
 """The format of state files: a preamble, a JSON header that is read without unpickling, and sections, all with
-checksums. ``docs/state-files.md`` describes every byte."""
+checksums. No file is changed later; the header names the file it follows, back to a snapshot."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a state file; ``follows`` names the previous file of the chain, ``offset`` the first section."""
+    """The header of a state file; ``follows`` names the previous file of the series, ``offset`` the first section."""
 
     kind: str
     about: AboutOperator

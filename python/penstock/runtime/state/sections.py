@@ -1,5 +1,5 @@
 """Writes keyed state as the sections of a state file: all of it, or what has changed. A section holds neighbouring key
-groups, at least one; ``docs/state-files.md`` describes their content."""
+groups, at least one, as a pickle of its namespaces, tables and timers."""
 
 from __future__ import annotations
 
@@ -143,8 +143,7 @@ def _disk_snapshot(keyed: KeyedState) -> Content:
     if part.last >= 0:
         sections.append(part.section(keyed.noted))
     infos = tuple(TimersInfo(True, count) for count in counts[:-1])
-    states = tuple(_info(keyed, name) for name in names)
-    return Content(_key_info(keyed), states, infos, tuple(sections), sum(counts))
+    return Content(_key_info(keyed), tuple(_info(keyed, name) for name in names), infos, tuple(sections), sum(counts))
 
 
 class _Part:

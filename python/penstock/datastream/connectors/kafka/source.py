@@ -83,6 +83,10 @@ class KafkaSource(Source[T]):
         """A number of offsets of a partition; some may have no record."""
         return split_source.limited(split, records)
 
+    def records_in(self, splits: Iterable[Split]) -> int:
+        """The number of their offsets; some may have no record."""
+        return sum(split_source.offset_of(split.end) - split_source.offset_of(split.start) for split in splits)
+
     def read(self, split: Split) -> Iterator[Records[T]]:
         stop = split_source.stop_of(split.end)
         if stop is None:
@@ -205,8 +209,7 @@ class KafkaSourceBuilder(builder_checks.ClientBuilder, Generic[T]):
 
     def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema[S]) -> KafkaSourceBuilder[S]:
         """Deserialize values only; keys and headers are dropped."""
-        schema = deserializer.value_schema(deserialization_schema, "set_value_only_deserializer")
-        self._deserializer = ValueOnly(schema)
+        self._deserializer = ValueOnly(deserializer.value_schema(deserialization_schema, "set_value_only_deserializer"))
         return cast("KafkaSourceBuilder[S]", self)
 
     def set_deserializer(self, record_deserializer: KafkaRecordDeserializationSchema[S]) -> KafkaSourceBuilder[S]:

@@ -1,6 +1,6 @@
 """Rows by number in a local SQLite file, which holds the tables and timers of state beyond memory. The file is unlinked
-as soon as it is open and never needed afterwards, so it has no journal and no sync. docs/state.md has the figures that
-made us choose SQLite: a read is O(log n), about 5 µs; writes are sorted and batched."""
+as soon as it is open and never needed afterwards, so it has no journal and no sync. SQLite needs no installation and
+keeps to a memory limit. A read is O(log n), about 5 µs; writes are sorted and batched."""
 
 from __future__ import annotations
 
