@@ -37,6 +37,14 @@ settings.register_profile("search", deadline=None, max_examples=2000, suppress_h
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "checks"))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m spark``, leave out files without such a test: each process of pytest takes ten seconds to load them."""
+    wanted = config.option.markexpr == "spark" and not any(".py" in argument for argument in config.args)
+    if not wanted or not collection_path.match("test_*.py") or collection_path.parent.name == "spark":
+        return None
+    return None if "mark.spark" in collection_path.read_text(encoding="utf-8") else True
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What needs an S3 service is slow: each process of pytest starts one."""

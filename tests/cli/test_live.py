@@ -85,12 +85,12 @@ def test_a_line_now_and_then_and_in_the_end(control, capsys) -> None:
 
 def on_a_terminal(path, tmp_path, *options: str) -> tuple[bytes, str]:
     """What a terminal is sent by the standard error of a run, and the standard output, which goes to a file."""
-    shown, told = pty.openpty()
+    shown, terminal = pty.openpty()
     command = [sys.executable, "-m", "penstock.cli", "run", *options, str(path)]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
     with open(tmp_path / "out", "w") as out:
-        run = subprocess.Popen(command, stdout=out, stderr=told, env=environment)
-    os.close(told)
+        run = subprocess.Popen(command, stdout=out, stderr=terminal, env=environment)
+    os.close(terminal)
     screen = b""
     while select.select([shown], [], [], SECONDS)[0]:
         try:

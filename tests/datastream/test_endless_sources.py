@@ -54,10 +54,10 @@ def some(make, count):
 
 
 def watched(folder, cut=False):
-    made = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
+    builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
     if cut:
-        made.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
-    return made.monitor_continuously(Duration.of_millis(1)).build()
+        builder.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
+    return builder.monitor_continuously(Duration.of_millis(1)).build()
 
 
 def added(folder, name, text):

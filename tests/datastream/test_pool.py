@@ -71,21 +71,21 @@ def test_results_come_in_the_order_of_the_scripts(run: Any) -> None:
 
 
 def test_scripts_that_hang_or_crash_have_a_line_and_the_others_theirs(run: Any) -> None:
-    found = run(["a", "crashes", "b", "hangs", "c", "d", "crashes", "e"])
-    assert words(found) == ["a", CRASHED, "b", HANGS, "c", "d", CRASHED, "e"]
+    results = run(["a", "crashes", "b", "hangs", "c", "d", "crashes", "e"])
+    assert words(results) == ["a", CRASHED, "b", HANGS, "c", "d", CRASHED, "e"]
 
 
 def test_killed_scripts_run_in_two_processes(run: Any) -> None:
     scripts = [*"abcdefghij", "short", *"klm"]
-    found = run(scripts, kill=1)
-    assert words(found) == scripts
-    lives = {result["word"]: len(set(result["pids"])) for result in found}
+    results = run(scripts, kill=1)
+    assert words(results) == scripts
+    lives = {result["word"]: len(set(result["pids"])) for result in results}
     assert lives == {word: 1 if word == "short" else 2 for word in scripts}
 
 
 def test_killed_scripts_go_on_beside_those_that_hang_or_crash(run: Any) -> None:
-    found = run(["a", "hangs", "b", "c", "crashes", "d", "e", "f"], kill=1)
-    assert words(found) == ["a", HANGS, "b", "c", CRASHED, "d", "e", "f"]
+    results = run(["a", "hangs", "b", "c", "crashes", "d", "e", "f"], kill=1)
+    assert words(results) == ["a", HANGS, "b", "c", CRASHED, "d", "e", "f"]
 
 
 def test_processes_die_of_several_scripts_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,14 +106,14 @@ def test_processes_die_of_several_scripts_at_a_time(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_line_that_is_no_script_has_a_line() -> None:
-    found = list(pool.results(["{", '"text"', "\n", "[]"], CHOSEN))
-    assert [list(result) for result in found] == [["defect"]] * 3
+    results = list(pool.results(["{", '"text"', "\n", "[]"], CHOSEN))
+    assert [list(result) for result in results] == [["defect"]] * 3
 
 
 def test_nothing_is_left(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+    folders: list[str] = []
     make = pool.feeding.make_folder
-    monkeypatch.setattr(pool.feeding, "make_folder", lambda: made.append(make()) or made[-1])
+    monkeypatch.setattr(pool.feeding, "make_folder", lambda: folders.append(make()) or folders[-1])
     run(["a", "hangs", "crashes", "b"], kill=1)
-    assert len(made) >= 4
-    assert not any(map(os.path.exists, made))
+    assert len(folders) >= 4
+    assert not any(map(os.path.exists, folders))

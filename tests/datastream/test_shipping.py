@@ -74,9 +74,9 @@ def zip_of_modules(folder: Path) -> str:
     return zipped("modules.zip", {"shipped_module.py": "NUMBER = 10\n"})
 
 
-@pytest.mark.parametrize("made", [module, package, folder_of_modules, zip_of_modules])
-def test_functions_import_what_was_added(made: Callable[[Path], str], env: Env, tmp_path: Path) -> None:
-    env.add_python_file(made(tmp_path))
+@pytest.mark.parametrize("make", [module, package, folder_of_modules, zip_of_modules])
+def test_functions_import_what_was_added(make: Callable[[Path], str], env: Env, tmp_path: Path) -> None:
+    env.add_python_file(make(tmp_path))
 
     def add(value: int) -> int:
         import shipped_module  # type: ignore[import-not-found]

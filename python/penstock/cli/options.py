@@ -173,7 +173,7 @@ class ProgramCommand(Command):
         return False
 
     def _option(self, ctx: click.Context, word: str) -> click.Option | None:
-        """The option of this command that a word is; with one dash, a word of several letters is none of ours."""
+        """The option of this command that a word is; with one dash, a word of several letters is not ours."""
         name = word.partition("=")[0]
         if not name.startswith("--") and not word[2:3].isalpha():
             name = word[:2]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def is_flinks(place: str) -> bool:
-    """Whether a place has a savepoint of Flink; what is no place at all has none."""
+    """Whether a place has a savepoint of Flink; what is not a place has none."""
     from penstock.flink import places
 
     try:

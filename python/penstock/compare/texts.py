@@ -145,7 +145,7 @@ def _severity(problem: Problem) -> str:
 
 
 def verdict(difference: Difference) -> str:
-    """One sentence: whether the new program can go on from the old one's state."""
+    """One sentence: whether the new program can resume from the old one's state."""
     lost = sum(problem.severity != ALLOWED for problem in difference.problems)
     unknown = len({problem.operator for problem in difference.unknown})
     if lost:

@@ -79,8 +79,7 @@ class SparkOneStep:
 
         session, deployment = self._session, self._deployment
         with counting(session, self._seen) as counts:
-            only = next(iter(assignments.values()))
-            self._frame = frame = lower(session, deployment, counts=counts, only=only)
+            self._frame = frame = lower(session, deployment, counts=counts, only=next(iter(assignments.values())))
             if deployment.tables and not deployment.keeps:
                 frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
                 self._kept.callback(frame.unpersist)
@@ -187,7 +186,7 @@ class SparkSteps:
                     storage_of(text).delete([text])
 
     def write_tables(self) -> None:
-        """There are none here."""
+        """There is none here."""
 
     def cancel(self) -> None:
         """Spark's own tasks are interrupted by their tag."""

@@ -123,6 +123,30 @@ def test_batch_mode_does_not_go_on_from_steps(tmp_path: Path) -> None:
         env.execute("sums")
 
 
+@pytest.mark.parametrize("mode", ["STREAMING", "BATCH"])
+def test_a_failed_step_is_run_again_and_leaves_nothing(tmp_path: Path, mode: str) -> None:
+    def fail_once(pair: Any) -> Any:
+        if pair[1] >= 12 and not (tmp_path / "failed").exists():
+            (tmp_path / "failed").touch()
+            raise ValueError("here")
+        return pair
+
+    env = environment(
+        tmp_path / "job" if mode == "BATCH" else None,
+        execution__runtime_mode=mode,
+        state__savepoints__dir=tmp_path / "savepoints",
+        restart_strategy="fixed-delay",
+        restart_strategy__fixed_delay__delay="1 ms",
+    )
+    stream = sums(env).map(fail_once, PAIR).map(str, Types.STRING())
+    stream.write_as_text(str(tmp_path / "text")).set_parallelism(1)
+    client = env.execute_async("sums")
+    assert client.get_job_execution_result().result(SECONDS).metrics["sum"].records_out in (3, 10)
+    assert (tmp_path / "failed").exists()
+    assert set(map(str, LAST)) <= set((tmp_path / "text").read_text().split("\n"))
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
 class Ledger(TwoPhaseCommitSink[Any, Any]):
     """Writes what it commits into a file; dies before that, the first time."""
 

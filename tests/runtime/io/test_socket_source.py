@@ -30,9 +30,9 @@ class Sender:
         self.line.sendall(text.encode() if isinstance(text, str) else text)
 
     def close(self):
-        for each in (self.line, self.listener):
+        for end in (self.line, self.listener):
             with contextlib.suppress(Exception):
-                each.close()
+                end.close()
 
 
 @pytest.fixture

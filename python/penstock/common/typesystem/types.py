@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 class BasicType(Enum):
-    """The scalar types; the value is the Java class that stands in Flink's messages."""
+    """The scalar types; the value is the Java class in Flink's messages."""
 
     STRING = "String"
     BYTE = "Byte"
@@ -409,7 +409,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
         return True
 
     def to_internal_type(self, obj: Any) -> tuple[Any, ...] | None:
-        """The fields in their internal forms; TypeInfoError of what is no tuple, list or row."""
+        """The fields in their internal forms; TypeInfoError of what is not a tuple, list or row."""
         if obj is None:
             return None
         if not isinstance(obj, list | tuple | Row):

@@ -200,7 +200,7 @@ def _values(declared: TypeInformation[Any] | None) -> list[Any]:
 
 
 def _of_classes(saved: Holding, classes: Mapping[str, type], drops: bool) -> Iterator[Verdict]:
-    """Of the classes of objects in a state; ``drops``: one that nobody asks for may go with its class."""
+    """Of the classes of objects in a state; ``drops``: one that is not asked for may go with its class."""
 
     def find(module: str, name: str) -> type | None:
         full = f"{module}.{name}"

@@ -28,7 +28,7 @@ class Commits:
     """The checkpoint directory (``lease``) of a run and the outputs of its sinks, a context around its steps."""
 
     lease: Lease
-    found: str | None = None  # a line for the user about what was in the checkpoint directory
+    notice: str | None = None  # a line for the user about what was in the checkpoint directory
     recovered = begun = False
 
     def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
@@ -50,7 +50,7 @@ class Commits:
             lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
             self.lease = self._open.enter_context(lease)
             line = begun(lease, folder.files, settings)
-            self.found = line or (lease.found() if durable else None)
+            self.notice = line or (lease.found() if durable else None)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
             newest = self.newest
             resumed = newest is not None and not newest.is_nothing and newest.made > 0
@@ -141,7 +141,7 @@ class SingleRun:
 
     newest: StepManifest | None = None
     state: str | None = None
-    found: str | None = None
+    notice: str | None = None
     begun = False  # whether the commit has begun, and the job cannot be cancelled any more
     _published = False
 

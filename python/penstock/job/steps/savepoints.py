@@ -137,7 +137,7 @@ class Savepoints:
         self._thread.submit(take)
 
     def _take(self, wish: SavepointWish, manifest: StepManifest) -> bool:
-        """Take a savepoint now; whether that could be done. If not, who has asked is told why."""
+        """Take a savepoint now; whether that could be done. If not, the caller learns why."""
         try:
             settings = self._commits.deployment.job.settings
             folder = wish.folder or settings.savepoints
@@ -165,7 +165,7 @@ class Savepoints:
             raise JobCancelledError("The job failed before the savepoint was taken.")
 
     def ended(self, version: Version) -> None:
-        """The job has come to its end, and stands at a checkpoint: take what was asked for and had to wait for that."""
+        """The job has come to its end, and is at a checkpoint: take what was asked for and had to wait for that."""
         self._waiting += self._control.asked()
         for wish in (*self._waiting, *self._drained):
             if not wish.taken:

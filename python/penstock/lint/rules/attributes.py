@@ -107,7 +107,7 @@ def _adds(change: Change) -> bool:
 
 
 def _is_reset(body: Body, name: str) -> bool:
-    """Whether every method that is called with records begins by setting an attribute anew."""
+    """Whether every method that is called with records begins by setting an attribute."""
     used = False
     for tree in (source.tree for source in body.sources(*body.hooks)):
         first = next((node for node in own(tree) if attribute_of_self(node) == name), None)
