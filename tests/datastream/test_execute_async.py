@@ -19,7 +19,7 @@ from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedErr
 from penstock.local import LocalExecutor
 from tests.datastream import gates
 
-SECONDS = 20
+SECONDS = 60
 """More than anything here takes."""
 
 
@@ -271,7 +271,7 @@ def test_a_job_of_one_step_has_no_savepoints(env) -> None:
     client = env.execute_async()
     for call in (client.trigger_savepoint, lambda: client.stop_with_savepoint(True, "/tmp")):
         with pytest.raises(JobExecutionError, match="a job that is one step"):
-            call().result(20)
+            call().result(SECONDS)
     assert ended(client) is None
 
 
