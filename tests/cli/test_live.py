@@ -147,7 +147,7 @@ def test_the_view_goes_on_while_spark_starts(program, tmp_path) -> None:
     )
     screen, _ = on_a_terminal(path, tmp_path)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen.decode())
-    assert {"0:00:01", "0:00:02"} <= set(re.findall(r"0:00:0\d", shown))
+    assert len(set(re.findall(r"0:00:0\d", shown))) > 1
     assert "waits for Spark to start" in shown
 
 

@@ -116,7 +116,7 @@ def test_a_job_that_runs_is_rescaled(penstock, program, tmp_path):
             time.sleep(0.05)
         result = penstock("rescale", "--local", "--savepoint", tmp_path / "kept", job, "3", path, "1")
         assert result.exit_code == 0, result.output
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()

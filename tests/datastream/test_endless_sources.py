@@ -43,7 +43,7 @@ def environment(folder=None, parallelism=2, **settings):
 
 def some(make, count):
     """The first records of a program, which is cancelled then; the one before has to let go of the folder."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         try:
             with make().execute_and_collect() as records:

@@ -18,7 +18,7 @@ from tests.datastream import pool, workers
 
 pytestmark = pytest.mark.slow
 
-CHOSEN = argparse.Namespace(feed="1", kill=None, when=None, spark=False, jobs=None, timeout=1.0)
+CHOSEN = argparse.Namespace(feed="1", kill=None, when=None, spark=False, jobs=None, timeout=0.3)
 
 
 class Several(pool.Worker):
@@ -28,13 +28,23 @@ class Several(pool.Worker):
     deaths = 4
 
 
+def patient(kind: type[pool.Worker]) -> type[pool.Worker]:
+    """Workers that give up only the word that hangs, however slow the machine is."""
+
+    class Patient(kind):
+        def give(self, task: pool.Task, patience: float) -> None:
+            super().give(task, patience if task.line == '"hangs"' else 300.0)
+
+    return Patient
+
+
 @pytest.fixture(params=[pool.Worker, Several])
 def run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     """Runs words in the place of scripts."""
 
     def runs(words: list[str], **options: Any) -> list[Any]:
         monkeypatch.setattr(workers, "outcome", outcome)
-        monkeypatch.setattr(pool, "Worker", request.param)
+        monkeypatch.setattr(pool, "Worker", patient(request.param))
         chosen = argparse.Namespace(**vars(CHOSEN) | options)
         return list(pool.results(map(json.dumps, words), chosen))
 
@@ -61,7 +71,7 @@ def words(results: list[Any]) -> list[str]:
     return [result.get("word") or result["defect"] for result in results]
 
 
-HANGS, CRASHED = "it has not ended within 1 seconds", "its process has ended: exit code 3"
+HANGS, CRASHED = "it has not ended within 0.3 seconds", "its process has ended: exit code 3"
 
 
 def test_results_come_in_the_order_of_the_scripts(run: Any) -> None:
@@ -98,7 +108,7 @@ def test_processes_die_of_several_scripts_at_a_time(monkeypatch: pytest.MonkeyPa
             super()._start(chosen)
 
     monkeypatch.setattr(workers, "outcome", outcome)
-    monkeypatch.setattr(pool, "Worker", Counted)
+    monkeypatch.setattr(pool, "Worker", patient(Counted))
     numbers = [str(number) for number in range(16)]
     chosen = argparse.Namespace(**vars(CHOSEN) | {"kill": 1, "jobs": 1})
     assert words(list(pool.results(map(json.dumps, numbers), chosen))) == numbers

@@ -161,7 +161,7 @@ def test_sources_and_sinks_mind_the_programs_own_folder(env: Env) -> None:
 def test_a_job_in_the_background_has_no_folder_of_its_own(env: Env) -> None:
     env.add_python_archive(zipped("data.zip", {"words.txt": "to be"}))
     env.from_collection([1]).print()
-    error = env.execute_async().get_job_execution_result().exception(20)
+    error = env.execute_async().get_job_execution_result().exception(60)
     assert isinstance(error, UnsupportedError)
     assert "in the main thread, or Spark" in str(error)
 

@@ -38,7 +38,7 @@ def template(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def got(url: str) -> bytes:
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=20)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
     connection.request("GET", place.path)
     return connection.getresponse().read()
 

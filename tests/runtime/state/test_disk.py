@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from penstock.common import Types
@@ -190,6 +190,7 @@ TIMERS = st.tuples(
 
 
 @settings(max_examples=examples(300))
+@example([("add", 0, -1, 0), ("add", 1, -1, 1), ("add", 1, -1, 0), ("add", 1, -2, 0)], 2)  # at the time of the horizon
 @given(st.lists(TIMERS, max_size=120), st.integers(2, 12))
 def test_its_timers_are_a_queue(calls: list[Any], most: int) -> None:
     state = disk_state()
