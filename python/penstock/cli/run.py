@@ -133,9 +133,7 @@ def command(
         click.echo("penstock: --job-folder is the old name of --checkpoint-directory: use that.", err=True)
         state["execution.checkpointing.dir"] = job_folder
     if state.keys() >= {"parallelism.default", "scheduler-mode"}:
-        raise click.UsageError(
-            "--parallelism sets the number of subtasks, --reactive uses as many as there are cores. Give one of them."
-        )
+        raise click.UsageError("--parallelism sets a number of subtasks, --reactive takes one per core. Give one.")
     settings = _settings(pairs, {**state, "penstock.flink": flink, "penstock.executor": local or master})
     config = {key: settings.pop(key) for key in [*settings] if key.startswith("spark.")}
     if local and (master or config):

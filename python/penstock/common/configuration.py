@@ -163,7 +163,7 @@ class Configuration:
         return dict(self._values)
 
     @property
-    def parsed(self) -> Mapping[str, Any]:
+    def parsed(self) -> Mapping[str, object]:
         """The values of the texts that are settings of Penstock, by key."""
         return self._settings
 
