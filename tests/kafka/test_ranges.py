@@ -54,7 +54,7 @@ class Log:
     def ends(self, partitions):
         return dict.fromkeys(partitions, self.stable if self._committed else self.last)
 
-    def committed(self, partitions):
+    def committed_offsets(self, partitions):
         return {}
 
 
