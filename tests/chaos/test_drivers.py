@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.chaos.lives import Life, check
+from tests.effort import one_of
 
 pytestmark = pytest.mark.slow
 
@@ -36,8 +37,12 @@ def test_the_second_driver_is_refused_and_told_who_has_the_folder(root, tmp_path
     check(root, SETTINGS)
 
 
-@pytest.mark.parametrize("others", [5, 1000], ids=["while its successor works", "when its successor has ended"])
-@pytest.mark.parametrize("steps", range(3))
+MOMENTS = [(0, 5), (1, 1000), (2, 5), (2, 1000), (1, 5), (0, 1000)]
+"""After how many twenties of steps it is paused, and of how many steps of its successor it wakes up: while that one
+works, or when it has ended."""
+
+
+@pytest.mark.parametrize(("steps", "others"), MOMENTS[: len(MOMENTS) // one_of(test=2, quick=2)])
 def test_a_driver_that_wakes_up_after_its_successor_has_started_commits_nothing(root, tmp_path, steps, others):
     paused = Life(root, SETTINGS, tmp_path / "paused.log", lease=0.5)
     assert paused.until(2 + 20 * steps)

@@ -13,6 +13,7 @@ from tests.chaos.changes import died
 from tests.chaos.job import PACE
 from tests.chaos.lives import Chaos
 from tests.chaos.parts import LOCAL, PARTS, SPARK, Kills, Places
+from tests.effort import one_of
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +36,10 @@ def test_a_driver_that_is_killed_at_random_leaves_exact_outputs(root, interval, 
     assert len(chaos.kills) == 3
 
 
-@pytest.mark.parametrize("change", [0, 5, 10, 61, 95, 130, 171, 222, 273])
+CHANGES = [0, 5, 10, 61, 95, 130, 171, 222, 273]
+
+
+@pytest.mark.parametrize("change", CHANGES[:: one_of(test=2, quick=2)])
 def test_a_driver_that_dies_before_a_change_leaves_exact_outputs(tmp_path, change):
     [death] = died(tmp_path, [change])
     assert death.number == change

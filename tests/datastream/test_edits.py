@@ -10,6 +10,7 @@ import pytest
 from penstock.errors import InvalidProgramError
 from tests.datastream.editable_jobs import WAYS, Jobs
 from tests.datastream.edits import EDITS, Edit
+from tests.effort import one_of
 from tests.generator.programs import ALLOWED, OTHER_TYPE, REFUSED, run
 from tests.generator.world import World
 
@@ -38,8 +39,10 @@ def test_what_survives_is_known_before(edit: Edit) -> None:
 
 
 def ways() -> list[Any]:
-    """Each edit through a restart and a savepoint, some from job to job."""
-    pairs = ((edit, way) for number, edit in enumerate(EDITS) for way in WAYS if way != "job" or number % 6 == 0)
+    """Each edit through a restart, some of them through a savepoint too, fewer from job to job."""
+    every = {"restart": 1, "savepoint": one_of(test=2, quick=2), "job": one_of(test=6, quick=6)}
+    assert every.keys() == set(WAYS)
+    pairs = ((edit, way) for number, edit in enumerate(EDITS) for way in WAYS if number % every[way] == 0)
     return [pytest.param(edit, way, id=f"{edit.id}-{way}") for edit, way in pairs]
 
 

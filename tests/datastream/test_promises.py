@@ -252,8 +252,9 @@ def run(root: Path, source: str, sink: str, **more: str) -> None:
     SINKS[sink].run(env, root)
 
 
-STRIDE = one_of(test=12, quick=12)
-"""A program is killed before one in so many of its changes at most."""
+STRIDE, LATER = one_of(test=12, quick=12), one_of(test=36, quick=36)
+"""A program is killed before one in so many of its changes at most, and before fewer when it has been killed often."""
+OFTEN = 8
 
 
 def deaths(root: Path, source: str, sink: str, seed: str, **more: str) -> Iterator[tuple[Path, int]]:
@@ -269,7 +270,7 @@ def deaths(root: Path, source: str, sink: str, seed: str, **more: str) -> Iterat
         yield place, killed
         if not killed:
             return
-        at, number = at + 1 + draw.randrange(STRIDE), number + 1
+        at, number = at + 1 + draw.randrange(STRIDE if number < OFTEN else LATER), number + 1
 
 
 @pytest.mark.parametrize("sink", SINKS)

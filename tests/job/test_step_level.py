@@ -26,8 +26,7 @@ def _thawed(monkeypatch):
     monkeypatch.setattr(step_level, "_looked", [0, 0])
     gc.disable()  # so that nobody else looks
     yield
-    gc.enable()
-    gc.unfreeze()
+    gc.enable()  # what is frozen stays so: tests/conftest.py has frozen the most of it, for all tests
 
 
 @pytest.mark.slow

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from penstock.errors import FencedError, FolderHeldError
 from penstock.job.folder.cleaner import Cleaner
@@ -22,6 +22,9 @@ OPERATOR = "0" * 32
 OWNER = Owner("model", "host", 1, "user", 0)
 RETAINED = 2
 FAULTS = ("unanswered", "refused", "late", "retried")
+
+
+D = TypeVar("D", "Driver", "World")
 
 
 class Violation(AssertionError):
@@ -67,6 +70,13 @@ def manifest(data: bytes, version: int) -> StepManifest:
 def position(one: StepManifest) -> int:
     """How many steps have been made for a state."""
     return one.sources[OPERATOR].positions["split"] if one.sources else 0
+
+
+def replace(one: D, **fields: Any) -> D:
+    """As that of dataclasses, which takes five times as long: all worlds of these tests are made by it."""
+    new = object.__new__(type(one))
+    new.__dict__.update(one.__dict__, **fields)
+    return new
 
 
 def begun(driver: Driver) -> tuple[Writer, Cleaner]:
