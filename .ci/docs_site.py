@@ -2,15 +2,18 @@
 
 Pages mark programs that run on Spark with ``python spark`` (tests/docs reads it); Markdown knows the language alone.
 They name files of the repository by relative paths; a file outside docs/ is no page of the site, but one of GitHub's.
-Docstrings name things as Sphinx does, ``:class:`X` ``, and announce code by ``::``; Markdown knows neither. And the
-graphs say of a dozen keyword arguments that they are those of another call, which is no parameter of the signature.
+Docstrings name things as Sphinx does, ``:class:`X` ``, and announce code by ``::``; Markdown knows neither. The graphs
+say of a dozen keyword arguments that they are those of another call, which is no parameter of the signature. And fields
+are described by a comment behind them, which griffe does not read.
 
 Used twice by mkdocs.yml: as a hook of MkDocs and as an extension of griffe, which reads the docstrings.
 """
 
 from __future__ import annotations
 
+import functools
 import re
+import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ REPORT = "benches/report"
 REPOSITORY = "https://github.com/penstock/penstock"
 
 MOVED = {
+    "figures": "performance/#targets",
     "bootstrap": "savepoints/#bootstrap-state-from-a-table",
     "exactly-once": "streaming/#exactly-once",
     "flink-savepoints": "savepoints/#savepoints-of-apache-flink",
@@ -67,11 +71,23 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
         )
 
 
+@functools.cache
+def comments(file: Path) -> dict[int, str]:
+    """The comments behind the code of a Python file, by line."""
+    with tokenize.open(file) as source:
+        tokens = [token for token in tokenize.generate_tokens(source.readline) if token.type == tokenize.COMMENT]
+    return {token.start[0]: token.string.lstrip("# ") for token in tokens if token.line[: token.start[1]].strip()}
+
+
 class Docstrings(griffe.Extension):
-    """Writes roles as code, and the colon alone."""
+    """Describes fields by their comments, and writes roles as code and the colon alone."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Griffe: an object as it is read."""
+        if obj.docstring is None and obj.is_attribute and isinstance(obj.filepath, Path):
+            comment = comments(obj.filepath).get(obj.endlineno or 0, "")
+            if comment and not comment.startswith(("type:", "pyright:", "noqa")):
+                obj.docstring = griffe.Docstring(comment[:1].upper() + comment[1:], parent=obj)
         if obj.docstring is not None:
             first, gap, rest = obj.docstring.value.partition("\n\n")  # a list of classes shows one line of each
             text = _ANNOUNCED.sub(":", _ROLE.sub(r"`\1`", first.replace("\n", " ") + gap + rest))

@@ -145,8 +145,7 @@ def written(results: Results) -> Row:
 
 def unbounded(results: Results) -> Table:
     """A line per program and peer, the quickest first."""
-    head = ("program, by", "records of a round", "records per CPU-s", "CPU-s", "of it JVM", "wall")
-    head += ("largest worker", "results")
+    head = ("program, by", "records of a round", "records per CPU-s", "wall", "largest worker", "results")
     return head, [line(shape, peer, row) for shape in (SUMS, KAFKA, TIMERS) for peer, row in quickest(results, shape)]
 
 
@@ -162,22 +161,10 @@ def line(shape: str, peer: str, row: Found) -> tuple[str, ...]:
         f"{shape}: {peer}",
         f"{row['size']:,}",
         count(rate(row)),
-        f"{row['median']:.3g}",
-        f"{row['jvm_seconds']:.3g}",
         time(row["wall_median"]),
         megabytes(row.get("worker_bytes")),
         same_records(row),
     )
-
-
-def steps(results: Results) -> Table:
-    """Times of single steps."""
-    head = ("a step, wall", "keys or records", "median")
-    lines = []
-    for (phase, shape, size, peer), row in sorted(results.rows.items()):
-        if phase in (TRIGGER, STEP, RESUMED) and row.get("median"):
-            lines.append((f"{phase}, {shape}: {peer}", f"{size:,}", time(row["median"])))
-    return head, lines
 
 
 def run_of(results: Results) -> str:
@@ -188,7 +175,6 @@ def run_of(results: Results) -> str:
 
 TABLES: Mapping[str, Callable[[Results], Table | str]] = {
     "unbounded": unbounded,
-    "unbounded_steps": steps,
     "unbounded_run": run_of,
 }
 """By the name that docs/performance.md calls them."""

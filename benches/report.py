@@ -1,5 +1,5 @@
-"""Writes the report of the runs: benches/report/README.md, the tables and plots of docs/figures.md, those of
-docs/performance.md, and the figures of the README.
+"""Writes the report of the runs: benches/report/README.md, the tables of docs/performance.md, the plots of both, and
+the figures of the README.
 
 python benches/report.py             from benches/report/results.json
 python benches/report.py --check     say whether the documents are those of results.json; change nothing
@@ -17,20 +17,13 @@ import endless
 import headlines
 import results as store
 import speed
-import targets
 from results import FOLDER, ROOT, Results
-from tables import every_figure, list_of_runs, memory, newer, steps_of, summary_table, table, target_table, targets_of
+from tables import PLANNING, every_figure, list_of_runs, memory, newer, steps_of, table, target_table, targets_of
 
 README = ROOT / "README.md"
-FIGURES = ROOT / "docs" / "figures.md"
 PERFORMANCE = ROOT / "docs" / "performance.md"
 PLOTS = ROOT / "docs" / "figures"
-MEASURED = ("<!-- measured: written by benches/report.py -->", "<!-- /measured -->")
 HEADLINES = ("<!-- figures: written by benches/report.py -->", "<!-- /figures -->")
-RUNNING = (
-    "CPU seconds are those of all processes, JVM and Python, in a session that runs already. What starting costs, what "
-    "a record costs on its way, and how all this is measured: [performance](performance.md)."
-)
 RULES = (
     "Medians. Each row is of one run of `make bench`, on one machine, and says of which: figures of two runs are never "
     "divided by each other. Where the last run has only one side, the row is of the last that has both. A ratio is the "
@@ -59,7 +52,6 @@ def documents(found: Results) -> dict[Path, str]:
     return {
         FOLDER / "README.md": full(found),
         README: put_into(README, HEADLINES, headlines.text(found)),
-        FIGURES: put_into(FIGURES, MEASURED, section(found)),
         PERFORMANCE: with_tables(PERFORMANCE.read_text(), found),
     }
 
@@ -85,28 +77,14 @@ def put_into(path: Path, markers: tuple[str, str], text: str) -> str:
 
 def with_tables(document: str, found: Results) -> str:
     """A document with what stands between ``<!-- measured: NAME -->`` and ``<!-- /measured -->`` exchanged for that
-    table of :mod:`speed` or :mod:`endless`."""
+    table of :mod:`tables`, :mod:`speed` or :mod:`endless`."""
 
     def filled(place: re.Match[str]) -> str:
-        made = {**speed.TABLES, **endless.TABLES}[place[1]](found)
+        made = {**PLANNING, **speed.TABLES, **endless.TABLES}[place[1]](found)
         text = made if isinstance(made, str) else table(made[0], made[1], len(made[0]) - 1)
         return f"<!-- measured: {place[1]} -->\n{text}\n<!-- /measured -->"
 
     return re.sub(r"<!-- measured: (\w+) -->\n.*?<!-- /measured -->", filled, document, flags=re.S)
-
-
-def section(found: Results) -> str:
-    """What docs/figures.md shows."""
-    plots = "\n".join(f"![{words}](figures/{name}.png)" for name, words in PLOTTED.items())
-    planning = ["## Planning", target_table(targets.rows(found)), summary_table(found), plots]
-    words = speed.word_count(found)
-    running = [
-        "## Running",
-        target_table([*speed.rows(found), *endless.rows(found)]),
-        table(*words, len(words[0]) - 1),
-        RUNNING,
-    ]
-    return joined(RULES, "## Runs", list_of_runs(found), *planning, *running, missed(found))
 
 
 PLOTTED = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from programs import FIRST, FIVE, MAPS, RUNNING, START, WARM, WORDS
 from results import Figures, Key, Results, Run, ratio
@@ -108,8 +108,7 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 def word_count(results: Results) -> Table:
     """Word count: a line per peer."""
-    head = ("word count by", "words", "words per CPU-s", "CPU-s", "of it JVM", "wall", "largest worker")
-    head += ("shuffle per word", "records")
+    head = ("word count by", "words", "words per CPU-s", "wall", "largest worker", "records")
     return head, [words_line(results, shape, peer) for shape, peer in word_counters(results)]
 
 
@@ -122,16 +121,12 @@ def word_counters(results: Results) -> list[tuple[str, str]]:
 
 def words_line(results: Results, shape: str, peer: str) -> tuple[str, ...]:
     row = newest(results, WORDS, shape, peer)
-    per_word = row.get("shuffle_bytes", 0) / row["size"]
     return (
         peer if shape == RUNNING else f"{peer} (final counts only)",
         f"{row['size']:,}",
         count(rate(row)),
-        f"{row['median']:.3g}",
-        f"{row['jvm_seconds']:.3g}",
         time(row["wall_median"]),
         megabytes(row.get("worker_bytes")),
-        f"{per_word:.1f} B" if per_word else "",
         same_records(row),
     )
 
@@ -142,18 +137,6 @@ def same_records(row: Found) -> str:
 
 def megabytes(size: int | None) -> str:
     return f"{size / 2**20:.0f} MiB" if size else ""
-
-
-def with_start(results: Results) -> Table:
-    """The same with the start of a process in it: what somebody pays who runs one job and goes home."""
-    head = ("word count by", "start and first 200 words", "of it CPU", "words per CPU-s with the start")
-    lines = []
-    for shape, peer in word_counters(results):
-        row, start = newest(results, WORDS, shape, peer), newest(results, START, shape, peer)
-        if start.get("median"):
-            whole = row["size"] / (row["median"] + start["median"])
-            lines.append((peer, time(start["wall_median"]), f"{start['median']:.3g} s", count(whole)))
-    return head, lines
 
 
 def chains(results: Results) -> Table:
@@ -186,47 +169,8 @@ def chaining_saves(results: Results) -> float | None:
     return (unchained - chained) / 7 * 1e9
 
 
-def outputs(results: Results) -> Table:
-    """Nanoseconds per record of every kind of output, in both forms."""
-    return matrix(results, "outputs", "output, ns per record", FORMS)
-
-
-def selectors(results: Results) -> Table:
-    """Nanoseconds per record of every channel selector."""
-    return matrix(results, "selectors", "channel selector, ns per record", WAYS)
-
-
-def codecs(results: Results) -> Table:
-    """Nanoseconds and bytes per record of every codec."""
-    head = ("2,000 records of", *(f"{peer}: {what}" for peer in CODECS for what in ("write", "read", "bytes")))
-    shapes = list(dict.fromkeys(key[1] for key in results.rows if key[0] == "encode"))
-    lines = []
-    for shape in shapes:
-        cells = [cell for peer in CODECS for cell in codec_cells(results, shape, peer)]
-        lines.append((shape, *cells))
-    return head, lines
-
-
-def codec_cells(results: Results, shape: str, peer: str) -> tuple[str, str, str]:
-    there, back = (newest(results, phase, shape, peer) for phase in ("encode", "decode"))
-    if not there or not back:
-        return "", "", ""
-    size = f"{there['bytes'] / there['size']:.1f}"
-    return nanoseconds(there["median"], there["size"]), nanoseconds(back["median"], back["size"]), size
-
-
-def matrix(results: Results, phase: str, title: str, peers: Iterable[str]) -> Table:
-    """Shapes down, peers across."""
-    shapes = list(dict.fromkeys(key[1] for key in results.rows if key[0] == phase))
-    lines = []
-    for shape in shapes:
-        found = [newest(results, phase, shape, peer) for peer in peers]
-        lines.append((shape, *(nanoseconds(row.get("median"), row.get("size", 1)) for row in found)))
-    return (title, *peers), lines
-
-
-def nanoseconds(seconds: float | None, records: int) -> str:
-    return "" if seconds is None else f"{seconds / records * 1e9:,.0f}"
+def nanoseconds(seconds: float, records: int) -> str:
+    return f"{seconds / records * 1e9:,.0f}"
 
 
 def starts(results: Results) -> Table:
@@ -247,7 +191,7 @@ def start_line(results: Results, peer: str) -> tuple[str, ...]:
 
 def runs(results: Results) -> str:
     """Of which run each step's figures on this page are."""
-    steps = ("word_count", "engines", "chain", "runtime", "start")
+    steps = ("word_count", "engines", "chain", "start")
     found: dict[str, list[str]] = {}
     for step in steps:
         run = results.shown.get(peers(step))
@@ -258,12 +202,8 @@ def runs(results: Results) -> str:
 
 TABLES: Mapping[str, Callable[[Results], Table | str]] = {
     "word_count": word_count,
-    "with_start": with_start,
     "chains": chains,
     "chaining_buys": chaining_buys,
-    "outputs": outputs,
-    "selectors": selectors,
-    "codecs": codecs,
     "starts": starts,
     "runs": runs,
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import endless
 import speed
 import targets
 from results import Key, Results, Row, Run
+from steps import peers
 
 PLANNERS = ("Penstock", *targets.FLINKS, "Python")
 PEERS = (*PLANNERS, targets.PROFILED, "rustworkx", "networkx", "Rust", "NumPy", "memcpy", *speed.PEERS)
@@ -21,7 +22,7 @@ SUMMARY = (  # phase, shape: the rows of the table of planners
     ("job graph", "forward_chain"),
     ("execution graph", "layered_dag"),
 )
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = (100_000, 1_000_000)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
@@ -81,15 +82,37 @@ def loop(seconds: Iterable[float]) -> str:
     return f"calibration loop {middle} ms" + (f" ({low} to {high} ms)" if low != high else "")
 
 
-def summary_table(found: Results) -> str:
-    """The main phases: all planners side by side."""
-    head = ("step", "operators", *PLANNERS)
+def planners(found: Results) -> speed.Table:
+    """The main phases: Penstock beside both Flinks, where they were measured."""
+    head = ("step", "operators", *PLANNERS[:-1])
     rows = []
     for phase, shape in SUMMARY:
         for size in SIZES:
-            cells = [cell(found, phase, shape, size, peer) for peer in PLANNERS]
-            rows.append((f"{phase}, {shape.replace('_', ' ')}", f"{size:,}", *cells))
-    return table(head, rows, numbers=1 + len(PLANNERS))
+            ours, *flinks = (cell(found, phase, shape, size, peer) for peer in PLANNERS[:-1])
+            if any(flinks):
+                rows.append((f"{phase}, {shape.replace('_', ' ')}", f"{size:,}", ours, *flinks))
+    return head, rows
+
+
+def run_of_planners(found: Results) -> str:
+    """The run that the table of planners is from."""
+    return f"Run of {found.shown[peers('planner')].started}."
+
+
+def verdicts(found: Results) -> str:
+    """How many targets were met, and those that were not."""
+    reached = targets_of(found)
+    missed = [(row.target, row.measured, named(row.run)) for row in reached if row.met is False]
+    met = sum(row.verdict == "met" for row in reached)
+    return f"Of {len(reached)} targets {met} were met. Missed:\n\n{table(('target', 'measured', 'run'), missed)}"
+
+
+PLANNING: Mapping[str, Callable[[Results], speed.Table | str]] = {
+    "planners": planners,
+    "planners_run": run_of_planners,
+    "targets": verdicts,
+}
+"""By the name that docs/performance.md calls them."""
 
 
 def cell(found: Results, phase: str, shape: str, size: int, peer: str) -> str:

@@ -54,8 +54,7 @@ def test_the_documents_show_the_committed_figures() -> None:
     found = load()
     for path, text in report.documents(found).items():
         assert path.read_text() == text, f"{path.name}: python benches/report.py writes it anew"
-    begin, end = report.MEASURED
-    shown = report.FIGURES.read_text().partition(begin)[2].partition(end)[0]
+    shown = (store.FOLDER / "README.md").read_text()
     assert len(targets.rows(found)) > 15
     assert all(f"| {row.target} | {row.measured} |" in shown for row in tables.targets_of(found))
     assert len(headlines.text(found).splitlines()) == 5
@@ -63,20 +62,20 @@ def test_the_documents_show_the_committed_figures() -> None:
 
 
 def test_every_plot_that_is_shown_is_there() -> None:
-    for page in (report.FIGURES, store.FOLDER / "README.md"):
+    for page, count in ((report.PERFORMANCE, 1), (store.FOLDER / "README.md", 4)):
         pictures = re.findall(r"!\[.*\]\((.*)\)", page.read_text())
-        assert len(pictures) == 4
+        assert len(pictures) == count
         assert all((page.parent / picture).is_file() for picture in pictures)
 
 
 def test_markers_that_are_gone_are_missed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    begin, end = report.MEASURED
+    begin, end = report.HEADLINES
     page.write_text(f"a\n{begin}\nold\n{end}\nb")
-    assert report.put_into(page, report.MEASURED, "new") == f"a\n{begin}\nnew\n{end}\nb"
+    assert report.put_into(page, report.HEADLINES, "new") == f"a\n{begin}\nnew\n{end}\nb"
     page.write_text("no markers")
     with pytest.raises(SystemExit, match=r"page\.md has lost its markers"):
-        report.put_into(page, report.MEASURED, "new")
+        report.put_into(page, report.HEADLINES, "new")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,7 @@ def test_documents_take_their_tables_from_the_figures() -> None:
     document = "a\n<!-- measured: word_count -->\nold\n<!-- /measured -->\nb"
     shown = report.with_tables(document, made(counted("Bytewax", 1_000, 2)))
     assert "old" not in shown
-    assert "| Bytewax | 1,000 | 500 | 2 | 0.5 | 1 s |  |  | equal |\n<!-- /measured -->\nb" in shown
+    assert "| Bytewax | 1,000 | 500 | 1 s |  | equal |\n<!-- /measured -->\nb" in shown
     with pytest.raises(KeyError, match="gone"):
         report.with_tables(document.replace("word_count", "gone"), made())
 
@@ -202,7 +201,7 @@ def test_the_calibration_loop_is_shown_for_each_machine() -> None:
     assert "**2026-01-01 10:00**, commit c1: word_count, engines. machine 1" in first
     assert "machine speed: calibration loop 40 ms." in first
     assert "machine speed: calibration loop 82 ms." in second
-    assert first in report.section(found)
+    assert first in report.full(found)
     told = "2026-01-02 10:00, calibration loop 82 ms; shown above: 2026-01-01 10:00, calibration loop 40 ms."
     assert told in tables.newer(found)
     assert tables.loop([0.04, 0.043, 0.041]) == "calibration loop 41 ms (40 to 43 ms)"

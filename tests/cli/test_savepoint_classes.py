@@ -91,7 +91,7 @@ def test_read(penstock, job):
     assert "objects of the class __main__.Thing, which cannot be found" in said(missing)
     assert "It belongs to the program's own file: name that file, --program FILE." in said(missing)
     needless = penstock(*read, "--program", file, place, "many", "thing")
-    assert (needless.exit_code, "with --unpickle only" in needless.stderr) == (2, True)
+    assert (needless.exit_code, "add --unpickle" in needless.stderr) == (2, True)
 
 
 def test_another_max_parallelism(penstock, job, tmp_path):

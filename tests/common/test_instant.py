@@ -33,7 +33,7 @@ def test_the_clock_is_that_of_the_zone() -> None:
 
 
 def test_a_datetime_without_a_zone_is_no_moment() -> None:
-    with pytest.raises(InvalidProgramError, match="has no zone"):
+    with pytest.raises(InvalidProgramError, match="has no time zone"):
         Instant.of_datetime(datetime(2020, 1, 1))
 
 

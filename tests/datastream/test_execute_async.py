@@ -266,12 +266,12 @@ def test_an_executor_of_the_users_must_be_able_to() -> None:
         env.execute_async()
 
 
-def test_a_job_of_one_step_has_no_savepoints(env) -> None:
+def test_a_job_that_keeps_no_state_says_at_once_what_savepoints_need(env) -> None:
     env.from_collection([1]).print()
     client = env.execute_async()
     for call in (client.trigger_savepoint, lambda: client.stop_with_savepoint(True, "/tmp")):
-        with pytest.raises(JobExecutionError, match="a job that is one step"):
-            call().result(20)
+        with pytest.raises(JobExecutionError, match=r"keep no state\. Set state\.savepoints\.dir or"):
+            call().result(0)
     assert ended(client) is None
 
 

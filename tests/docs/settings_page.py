@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator
 
-from penstock.common.settings.flink_keys import PREFIXES
-from penstock.common.settings.setting import OURS, Choice, Setting
+from penstock.common.settings.setting import OURS, Choice, Flag, Kind, Setting, Size, Span, Texts, Whole
 from penstock.common.settings.settings import TABLE
 from tests.docs.documents import ROOT
 
@@ -17,7 +15,7 @@ _PART = re.compile(r"(<!-- (\w+): written by tests/docs/settings_page\.py -->\n)
 
 def written(page: str) -> str:
     """The page with its tables anew."""
-    parts = {"ours": ours(), "flinks": flinks(), "without": without(), "retired": retired()}
+    parts = {"ours": ours(), "flinks": flinks(), "retired": retired()}
     return _PART.sub(lambda match: f"{match[1]}{parts.pop(match[2])}{match[3]}", page)
 
 
@@ -33,28 +31,38 @@ def flinks() -> str:
 
 def retired() -> str:
     """The names that settings had before."""
-    renamed = [(old, setting.key) for setting in TABLE for old in setting.retired]
-    rows = "".join(f"| `{old}` | `{key}` |\n" for old, key in renamed)
+    renamed = [(", ".join(f"`{old}`" for old in setting.retired), setting.key) for setting in TABLE if setting.retired]
+    rows = "".join(f"| {old} | `{key}` |\n" for old, key in renamed)
     return f"| Old | New |\n| --- | --- |\n{rows}"
 
 
-def without() -> str:
-    """The beginnings of Flink's keys that mean nothing here."""
-    listed = ", ".join(f"`{prefix}`" for prefix in sorted(PREFIXES))
-    return textwrap.fill(listed, 120, break_on_hyphens=False) + "\n"
-
-
 def _table(settings: Iterator[Setting]) -> Iterator[str]:
-    yield "| Key | Value | Default | For | |\n| --- | --- | --- | --- | --- |\n"
+    yield "| Key | Value (default) | Effect |\n| --- | --- | --- |\n"
     for setting in settings:
-        default = "" if setting.default in (None, (), {}) else f"`{setting.kind.text(setting.default)}`"
+        default = "" if setting.default in (None, (), {}) else f" (`{setting.kind.text(setting.default)}`)"
         key = " or ".join(f"`{key}`" for key in (setting.key, *setting.others))
-        value = (
-            ", ".join(f"`{name}`" for name in setting.kind.names)
-            if isinstance(setting.kind, Choice)
-            else setting.kind.wanted
-        )
-        yield f"| {key} | {value} | {default} | {setting.part} | {setting.doc} |\n"
+        yield f"| {key} | {_values(setting.kind)}{default} | {setting.doc} |\n"
+
+
+def _values(kind: Kind) -> str:
+    """The values of a setting. The page says once how flags, durations and sizes are written."""
+    match kind:
+        case Choice():
+            return ", ".join(f"`{name}`" for name in kind.names)
+        case Flag():
+            return "a flag"
+        case Whole():
+            upper = f" to {kind.high}" if kind.high < 2**31 - 1 else ""
+            return f"a number from {kind.low}{upper}{', or -1' if kind.or_unset else ''}"
+        case Span():
+            least = f" from {kind.low} ms" if kind.low else ""
+            return f"a duration{least}{', or -1' if kind.or_unset else ''}"
+        case Texts():
+            return f"texts with `{kind.separator}`"
+        case Size():
+            return f"a size from {kind.text(kind.low)}"
+        case _:
+            return kind.wanted
 
 
 if __name__ == "__main__":

@@ -46,7 +46,10 @@ SINKS = {
     "`write_as_text`": [
         PROMISES,
         OUTPUTS,
-        "job/steps/test_outputs.py::test_text_on_a_store_is_refused_with_what_to_do",
+    ],
+    "`write_as_text` on stores": [
+        "job/steps/test_outputs.py::test_text_on_a_store_gets_a_numbered_file_with_each_version",
+        "job/steps/test_outputs.py::test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing",
     ],
     "`KafkaSink`, `EXACTLY_ONCE`": [KAFKA],
     "`KafkaSink`, `AT_LEAST_ONCE`": ["kafka/test_at_least_once.py::test_a_step_counts_when_its_records_are_written"],

@@ -13,6 +13,7 @@ from tests.docs.test_exactly_once_page import functions
 INTERVALS = "job/steps/test_intervals.py::"
 LEASE = "job/folder/test_lease.py::"
 LOOP = "job/steps/test_loop.py::"
+ONE_STEP = "job/steps/test_one_step.py::"
 RESTARTS = "job/restore/test_restarts.py::"
 RESTORED = "job/restore/test_savepoints.py::"
 REFERENCE = "job/savepoint/test_reference.py::"
@@ -20,8 +21,8 @@ RUNNING = "job/savepoint/test_running.py::"
 STOPPING = "cli/test_stopping.py::"
 
 STREAMING = {
-    "a checkpoint directory that is set in BATCH mode is not used, and a warning says so": [
-        f"{LOOP}test_a_job_folder_that_is_not_used_is_said_not_to_be"
+    "With a checkpoint directory a new start finishes what a killed driver had committed": [
+        f"{ONE_STEP}test_a_sink_of_two_phases_is_asked_again_after_a_kill_between_them"
     ],
     "`RuntimeExecutionMode.AUTOMATIC` is STREAMING if any source never ends, and BATCH is refused then": [
         "job/steps/test_ends.py::test_a_source_without_an_end_is_refused_in_batch_mode_and_makes_automatic_streaming"
@@ -56,7 +57,8 @@ STREAMING = {
         f"{RESTARTS}test_max_parallelism_is_taken_over_or_refused",
     ],
     "A program that has ended says so by ending at once": [
-        f"{RESTARTS}test_a_job_that_has_ended_ends_again_with_what_is_new_behind_it"
+        f"{RESTARTS}test_a_job_that_has_ended_ends_again_with_what_is_new_behind_it",
+        f"{ONE_STEP}test_a_checkpoint_directory_in_batch_mode_says_that_the_job_has_ended",
     ],
     "the step is run again, up to four times in a row; then the job fails": [
         "job/steps/test_restarts.py::test_four_losses_in_a_row_are_made_good_and_the_fifth_ends_the_job",
@@ -188,8 +190,9 @@ SAVEPOINTS = {
     "Elsewhere it is refused": [f"{REFERENCE}test_another_storage_is_refused"],
     "every command and every restore says so": [f"{REFERENCE}test_both_are_moved_together_or_copied_alone"],
     "the job goes on and the future has the error": [f"{RUNNING}test_there_must_be_a_place"],
-    "A bounded job without a checkpoint directory is one step, and has no savepoints": [
-        f"{RUNNING}test_a_job_of_one_step_has_none"
+    "A bounded job without a checkpoint directory is one step: if `state.savepoints.dir` is set before it starts": [
+        f"{RUNNING}test_a_job_of_one_step_has_none",
+        f"{ONE_STEP}test_savepoints_of_a_job_of_one_step_have_the_state_of_its_end",
     ],
     "whether every byte is as it was written; exit status 1 if not": [
         "job/savepoint/test_contents.py::test_every_byte_of_every_file_counts",

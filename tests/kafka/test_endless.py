@@ -23,6 +23,10 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import FlinkKafkaConsumer, FlinkKafkaProducer, Semantic
 from penstock.errors import FolderHeldError, ShutOutError
 from penstock.job.steps import commits
+from penstock.job.steps.counts import StepSummary
+from penstock.job.steps.progress import Progress
+from penstock.job.steps.prometheus import samples
+from penstock.metrics.running import line
 from penstock.spark import SparkExecutor
 from tests.kafka.counting import POINTS, Counting, numbered
 from tests.kafka.lives import Lives
@@ -233,6 +237,33 @@ def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, liv
     values += fill(broker, endless, some(10, 4))
     program.run()
     assert broker.values(program.target) == numbered(values)
+
+
+@pytest.mark.parametrize("executor", ["local", "spark"])
+def test_a_job_says_how_far_it_is_behind(broker, tmp_path, monkeypatch, request, executor) -> None:
+    """After each step, and in every way in which it can be asked."""
+    told: list[int | None] = []
+    scraped: list[str] = []
+
+    def step(progress: Progress, summary: StepSummary) -> None:
+        steps(progress, summary)
+        metrics = progress.metrics()
+        told.append(metrics.records_behind)
+        scraped[:] = ["\n".join(f"{name} {value}" for name, _, _, value in samples("", metrics))]
+        (source,) = metrics.sources
+        assert f", {metrics.records_behind} behind" in line(metrics)
+        assert f"pendingRecords {metrics[source].source.records_behind}" in scraped[0]
+        assert "penstock_source_splits 2" in scraped[0]
+
+    steps = Progress.step
+    monkeypatch.setattr(Progress, "step", step)
+    topic = broker.made(2)
+    fill(broker, topic, some(100))
+    program = counting(broker, tmp_path, [topic], records=15)
+    program.run(SparkExecutor(request.getfixturevalue("spark")) if executor == "spark" else None)
+    assert told[0] == 70
+    assert told == sorted(told, reverse=True)
+    assert told[-1] == 0
 
 
 @pytest.mark.parametrize("executor", ["local", "spark"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.common.serialization import SimpleStringSchema
+from penstock.common.settings.settings import Settings
 from penstock.connectors.kafka import split_source
 from penstock.datastream.connectors import (
     FlinkKafkaConsumer,
@@ -18,6 +19,9 @@ from penstock.datastream.connectors import (
     KafkaTopicPartition,
 )
 from penstock.errors import ConfigurationError
+from penstock.job.steps.source_plans import SplitPlan
+from penstock.metrics import SourceProgress
+from tests.job.steps.test_reading import vertex
 from tests.kafka.loop import Loop
 from tests.kafka.topics import Topics
 
@@ -205,3 +209,27 @@ def test_records_that_retention_has_removed(broker) -> None:
         Loop(endless(broker, topic), loop.positions).step()
     assert Loop(endless(broker, topic, AT.offsets({}, RESET.EARLIEST)), loop.positions).step() == list("6789")
     assert Loop(endless(broker, topic, AT.offsets({}, RESET.LATEST)), loop.positions).step() == []
+
+
+@pytest.mark.parametrize("stopping", [None, AT.offsets({KafkaTopicPartition("t", n): 100 for n in range(2)})])
+def test_what_a_step_leaves_of_the_partitions_is_pending(log, stopping) -> None:
+    made = source()
+    made.stopping_offsets = stopping
+    log.last = 50
+    plan = SplitPlan(vertex(1), {}, (), resumed(made, None), Settings())
+    read = {}
+    for pending, last in ((80, 50), (60, 50), (80, 70), (60, 70)):
+        log.last = last
+        (reading,) = plan.plan(20, None).readings
+        plan.read(0, {split.id: split.end for split in reading.splits}, [])
+        assert plan.progress() == SourceProgress(2, pending)
+        read |= {split.id: split_source.offset_of(split.end) for split in reading.splits}
+    assert read == {"t-0": 40, "t-1": 40}
+    again = SplitPlan(vertex(1), plan.positions, (), resumed(made, dict(plan._at())), Settings())
+    assert again.progress() == SourceProgress(2, 0)  # nobody has asked yet
+    again.plan(20, None)
+    assert again.progress() == SourceProgress(2, 60)
+    for _ in range(4):
+        (reading,) = again.plan(30, None).readings
+        again.read(0, {split.id: split.end for split in reading.splits}, [])
+    assert again.progress() == SourceProgress(2, 0)

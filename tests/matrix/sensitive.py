@@ -28,7 +28,7 @@ def _programs(
 
 SUBTASK_SHOWN = Sensitivity(
     frozenset({PARALLELISM}),
-    "a function shows which subtask it runs in",
+    "a function shows its subtask",
     _programs(
         "keyed_subtask_of_int_and_long_keys partition_rescale_1_3 partition_rescale_2_4_and_4_2 partition_rescale_2_3 "
         "partition_rescale_3_2 partition_custom",
@@ -38,13 +38,13 @@ SUBTASK_SHOWN = Sensitivity(
 
 TASK_SHOWN = Sensitivity(
     frozenset({PARALLELISM, CHAINING}),
-    "a function shows the name of its task, which is that of the chain, with the parallelism",
+    "a function shows the name of its task",
     _programs("trace_facts trace_facts_names_and_limits ops_disable_chaining_and_new_chain restart_facts"),
 )
 
 COPIES = Sensitivity(
     frozenset({PARALLELISM}),
-    "every subtask of a consumer gets each record of a broadcast, and every subtask of an operator its end of input",
+    "every subtask gets each record of a broadcast, or its end of input",
     _programs(
         "partition_broadcast broadcast_rules_first broadcast_rules_parallel broadcast_rules_interleaved "
         "broadcast_keyed trace_operator_end_input trace_operator_in_own_task trace_operator_branching",
@@ -55,7 +55,7 @@ COPIES = Sensitivity(
 
 NO_KEY = Sensitivity(
     frozenset({PARALLELISM}),
-    "a function without key remembers what its subtask has seen, so it depends on who else comes there",
+    "a function without key remembers what its subtask has seen",
     _programs(
         "objects_network_always_copies_copy objects_network_always_copies_reuse objects_window_elements_copy "
         "objects_window_elements_reuse objects_mutated_after_emit_copy objects_emitter_reuses_one_copy "
@@ -65,8 +65,7 @@ NO_KEY = Sensitivity(
 
 SHARED = Sensitivity(
     frozenset({CHAINING}),
-    "functions change a record that others hold: with object reuse, or after they have emitted it. What another task "
-    "gets is a copy, so it depends on who is in the same chain",
+    "functions change a record that others in the chain hold",
     _programs(
         "objects_mutated_after_emit_copy objects_emitter_reuses_one_copy objects_mutated_after_emit_reuse "
         "objects_emitter_reuses_one_reuse objects_source_reused_chain_reuse objects_two_branches_mutate_reuse "
@@ -76,7 +75,7 @@ SHARED = Sensitivity(
 
 SEVERAL_CHANNELS = Sensitivity(
     frozenset({PARALLELISM, BUFFER}),
-    "what came over several channels, each in its order, is summed up, listed or dealt out in the order of arrival",
+    "the order of arrival over several channels counts",
     _programs(
         "window_after_window async_ordered_windows partition_rescale_2_4_and_4_2 broadcast_keyed", shapes=["everything"]
     ),
@@ -90,25 +89,25 @@ WATERMARK_BACK = Sensitivity(
 
 FIRST_ERROR = Sensitivity(
     frozenset({PARALLELISM, CHAINING}),
-    "records in several subtasks fail, and which is first depends on who got them",
+    "records in several subtasks fail",
     _programs("async_timeout_fails async_exception_fails"),
 )
 
 RESTARTED = Sensitivity(
     frozenset({PARALLELISM, CHAINING}),
-    "a sink keeps what failed attempts have written, and how far they got depends on what runs before they fail",
+    "a sink keeps what failed attempts have written",
     _programs("restart_twice_then_ok"),
 )
 
 REFUSED = Sensitivity(
     frozenset({PARALLELISM}),
-    "there are forward edges, iterations or streams declared to be keyed already, whose ends need one parallelism",
+    "forward edges, iterations or streams declared to be keyed need one parallelism",
     _programs("partition_forward iterate_countdown iterate_fan_out iterate_p2 state_reinterpreted_key"),
 )
 
 AS_CALLS_END = Sensitivity(
     frozenset({CLOCK}),
-    "records come in the order in which asynchronous calls end, which is that of the clock",
+    "records come in the order in which asynchronous calls end",
     _programs("async_unordered async_timeout_fails async_exception_fails"),
 )
 

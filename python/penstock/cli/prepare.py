@@ -41,7 +41,7 @@ def prepare() -> Path:
     target = archive_path()
     if target is None:
         raise ConfigurationError(
-            "This Java does not say which it is: there is no file `release` in its folder. Set JAVA_HOME to a whole "
+            "The version of this Java is unknown: its folder has no file `release`. Set JAVA_HOME to a whole "
             "installation of Java 17 or newer."
         )
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -133,7 +133,9 @@ def command(
         click.echo("penstock: --job-folder is the old name of --checkpoint-directory: use that.", err=True)
         state["execution.checkpointing.dir"] = job_folder
     if state.keys() >= {"parallelism.default", "scheduler-mode"}:
-        raise click.UsageError("--parallelism says a number of subtasks, --reactive takes what there is. Give one.")
+        raise click.UsageError(
+            "--parallelism sets the number of subtasks, --reactive uses as many as there are cores. Give one of them."
+        )
     settings = _settings(pairs, {**state, "penstock.flink": flink, "penstock.executor": local or master})
     config = {key: settings.pop(key) for key in [*settings] if key.startswith("spark.")}
     if local and (master or config):
@@ -164,7 +166,7 @@ def _settings(pairs: Sequence[str], chosen: Mapping[str, object]) -> dict[str, s
     settings = dict(pair.split("=", 1) for pair in pairs)
     for key in settings:
         if any(chosen.get(name) for name in names_of(key)):
-            raise click.UsageError(f"--conf {key} and another option set the same. Give one of them.")
+            raise click.UsageError(f"--conf {key} and another option set the same thing. Give one of them.")
     return settings
 
 

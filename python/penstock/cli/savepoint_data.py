@@ -44,9 +44,11 @@ def _read_with_classes(function: Callable[..., Any]) -> Callable[..., Any]:
         from penstock.savepoints import Savepoint
 
         if file is None and pyflink:
-            raise click.UsageError("--pyflink says how the program runs, and there is none: give --program FILE.")
+            raise click.UsageError("--pyflink needs a program: add --program FILE.")
         if file is not None and not unpickle:
-            raise click.UsageError("--program gives the classes of objects, which are made with --unpickle only.")
+            raise click.UsageError(
+                "--program is only needed for objects of its classes: add --unpickle, or leave --program out."
+            )
 
         def action() -> Any:
             return function(savepoint=Savepoint(savepoint, unpickle=unpickle), **given)
@@ -76,7 +78,7 @@ def read(form: str, timers: bool, savepoint: Savepoint, operator: str, state: st
       penstock savepoint read --format arrow /data/savepoints/before sum total > total.arrows
     """
     if timers and state is not None:
-        raise click.UsageError("--timers are those of the whole operator: leave STATE out.")
+        raise click.UsageError("--timers shows the timers of the whole operator: leave STATE out.")
     if timers:
         table = savepoint.timers(operator)
     else:

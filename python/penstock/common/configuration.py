@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Any, TypeVar
 
-from penstock.common.settings.settings import SECRETS, find
+from penstock.common.settings.settings import SECRETS, parsed
 from penstock.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -27,14 +27,16 @@ class Configuration:
         UnsupportedError: a value that Flink has and Penstock does not support.
     """
 
-    __slots__ = ("_given", "_values")
+    __slots__ = ("_given", "_settings", "_values")
 
     def __init__(self, other: Configuration | Mapping[str, Value] | None = None) -> None:
         self._values: dict[str, str] = {}
         self._given: dict[str, Any] = {}
+        self._settings: dict[str, Any] = {}
         if isinstance(other, Configuration):
             self._values.update(other._values)
             self._given.update(other._given)
+            self._settings.update(other._settings)
         elif isinstance(other, Mapping):
             for key, value in other.items():
                 self._set(key, _text(key, value))
@@ -57,9 +59,7 @@ class Configuration:
             raise ConfigurationError(
                 f"A configuration key must be a non-empty text, not {key!r}. Give one such as 'parallelism.default'."
             )
-        setting = find(key)
-        if setting is not None:
-            setting.parse(key, value)
+        self._settings.update(parsed({key: value}))
         self._values[key] = value
         self._given[key] = value if original is None else original
         return self
@@ -139,6 +139,7 @@ class Configuration:
 
     def remove_config(self, key: str) -> bool:
         """Remove a setting; True when there was one."""
+        self._settings.pop(key, None)
         return self._values.pop(key, None) is not None
 
     def key_set(self) -> set[str]:
@@ -160,6 +161,11 @@ class Configuration:
     def to_dict(self) -> dict[str, str]:
         """All settings, in order of first setting (a copy)."""
         return dict(self._values)
+
+    @property
+    def parsed(self) -> Mapping[str, Any]:
+        """The values of the texts that are settings of Penstock, by key."""
+        return self._settings
 
     def __eq__(self, other: object) -> bool:
         return self._values == other._values if isinstance(other, Configuration) else NotImplemented

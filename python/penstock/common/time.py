@@ -110,7 +110,7 @@ class Instant:
         """The moment of a datetime with a zone; InvalidProgramError without one."""
         if moment.utcoffset() is None:
             raise InvalidProgramError(
-                f"{moment!r} has no zone, so it is no moment. Give it one, moment.replace(tzinfo=timezone.utc) say."
+                f"{moment!r} has no time zone. Give it one, moment.replace(tzinfo=timezone.utc) say."
             )
         microseconds = (moment - _EPOCH) // timedelta(microseconds=1)
         return Instant(microseconds // 1_000_000, microseconds % 1_000_000 * 1000)

@@ -1,4 +1,5 @@
-"""Values as Java reads them from texts, and writes them: the table by type that CSV and JSON share. Sources of the
+"""Values as Java reads them from texts, and writes them: the table by type that CSV and JSON share, in
+messages and files. Sources of the
 semantics: ``Integer.parseInt``, ``Double.parseDouble``, ``new BigDecimal``, ``Date.valueOf``, ``Time.valueOf``,
 ``Timestamp.valueOf``, and the ISO formats of ``java.time``. Fractions of a second beyond the microsecond, which Python
 does not have, are cut off."""
@@ -9,13 +10,14 @@ import base64
 import re
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
-from penstock.common.typeinfo import BasicType
+from penstock.common.typeinfo import BasicType, SqlTimeType
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.parts import Unfit, of_type
 from penstock.runtime.buffers.borders import float32
-from penstock.runtime.io.text import java_double, java_float
+from penstock.runtime.buffers.value_checks import BITS, Kind
+from penstock.runtime.io.text import java_double, java_float, sql_time_text
 
 _WHITE = "".join(map(chr, range(33)))
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -164,35 +166,51 @@ def _micros(fraction: str) -> int:
     return int(fraction.ljust(6, "0")[:6])
 
 
-def _whole(bits: int) -> Convert:
-    limit = 1 << bits - 1 if bits else 0
+class Texts(NamedTuple):
+    """The texts of a type: the reading of one, and the writing of a value of its classes."""
 
-    @of_type(int, what="whole number")
-    def write(value: int) -> str:
-        if limit and not -limit <= value < limit:
-            raise Unfit(value, f"does not fit into {bits} bits")
-        return str(value)
+    read: Convert
+    write: Convert
+    classes: tuple[type, ...]
+    what: str  # a value, for messages
+    bits: int = 0  # of a whole number; 0 for any
 
-    return write
+    @property
+    def checked(self) -> Convert:
+        """The writing of a value of any class. Those of other classes are refused, and numbers that are too large."""
+        write, fit = self.write, within(self.bits)
+        return of_type(*self.classes, what=self.what)(write if not self.bits else lambda value: write(fit(value)))
 
 
-_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64, BasicType.BIG_INT: 0}
-READERS: dict[BasicType, Convert] = {
-    **{kind: whole_number(bits) for kind, bits in _BITS.items()},
-    BasicType.STRING: str,
-    BasicType.BOOLEAN: truth,
-    BasicType.FLOAT: single,
-    BasicType.DOUBLE: double,
-    BasicType.BIG_DEC: decimal,
+def within(bits: int) -> Convert:
+    """A check for integers of so many bits; it refuses larger ones."""
+    bound = 1 << bits - 1 if bits else 0
+
+    def fit(value: int) -> int:
+        if -bound <= value < bound:
+            return value
+        raise Unfit(value, f"does not fit into {bits} bits")
+
+    return fit
+
+
+def fraction(microsecond: int, digits: int = 6) -> str:
+    """The fraction of a second with its point; nothing of a whole one."""
+    return f".{microsecond:0{digits}d}".rstrip("0.")
+
+
+BYTES = Texts(bytes_of, lambda value: base64.b64encode(value).decode(), (bytes, bytearray), "bytes object")
+_BITS = {**BITS, BasicType.BIG_INT: 0}
+TEXTS: dict[Kind | None, Texts] = {
+    **{kind: Texts(whole_number(bits), str, (int,), "whole number", bits) for kind, bits in _BITS.items()},
+    BasicType.STRING: Texts(str, str, (str,), "text"),
+    BasicType.BOOLEAN: Texts(truth, lambda value: "true" if value else "false", (bool,), "bool"),
+    BasicType.FLOAT: Texts(single, java_float, (float, int), "number"),
+    BasicType.DOUBLE: Texts(double, java_double, (float, int), "number"),
+    BasicType.BIG_DEC: Texts(decimal, str, (Decimal, int), "Decimal"),
+    SqlTimeType.DATE: Texts(sql_date, lambda value: value.isoformat()[:10], (date,), "date"),
+    SqlTimeType.TIME: Texts(sql_time, lambda value: f"{value:%H:%M:%S}", (time,), "time"),
+    SqlTimeType.TIMESTAMP: Texts(sql_moment, sql_time_text, (datetime,), "datetime"),
 }
-"""Texts as values. Spaces around them do not count, but in a text."""
-WRITERS: dict[BasicType, Convert] = {
-    **{kind: _whole(bits) for kind, bits in _BITS.items()},
-    BasicType.STRING: of_type(str, what="text")(str),
-    BasicType.BOOLEAN: of_type(bool, what="bool")(lambda value: "true" if value else "false"),
-    BasicType.FLOAT: of_type(float, int, what="number")(java_float),
-    BasicType.DOUBLE: of_type(float, int, what="number")(java_double),
-    BasicType.BIG_DEC: of_type(Decimal, int, what="Decimal")(str),
-}
-"""Values as texts."""
-base64_of = of_type(bytes, bytearray, what="bytes object")(lambda value: base64.b64encode(value).decode())
+"""Of messages and files. Spaces around a text do not count, but in a STRING. Days and times are those of CSV messages;
+others have their own."""

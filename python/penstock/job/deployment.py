@@ -17,6 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.common.settings.settings import Settings
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.commit.leftovers import check_targets
@@ -30,6 +31,7 @@ from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import StreamSource
+from penstock.storage.storage import is_local, join
 from penstock.storage.stores import configured
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ class Deployment:
     locations: tuple[tuple[str, str], ...] = ()
     sources: Mapping[int, Any] = field(default_factory=dict[int, Any])
     steps: bool = False  # whether it runs in steps, and commits each; else it commits once, at its end
+    keeps: bool = False  # whether it has a checkpoint directory, at least one that goes with the run
     ends: tuple[End, ...] = ()  # the program's sinks with what is known of their operators
     planned: Callable[[], JobGraph] | None = field(default=None, compare=False)
     mark: str = field(default_factory=partial(secrets.token_hex, 16), compare=False, repr=False)
@@ -79,6 +82,15 @@ class Deployment:
     def in_folder(self, folder_id: str, place: str) -> Deployment:
         """The same with a checkpoint directory, by which the pending files of its sinks are named."""
         return replace(self, job=replace(self.job, folder_id=folder_id, folder=place))
+
+    @property
+    def place(self) -> str | None:
+        """Of its checkpoint directory, on the store of its savepoints, say; None for a temporary folder."""
+        settings = self.job.settings
+        savepoints = settings.savepoints
+        if settings.checkpoint_directory or self.steps or savepoints is None or is_local(savepoints):
+            return settings.checkpoint_directory
+        return join(savepoints, f".running-{self.job.job_id}")
 
     @property
     def goes_round(self) -> bool:
@@ -144,6 +156,7 @@ def deploy(
         locations=tuple(locations),
         sources=sources,
         steps=steps,
+        keeps=steps or keeps(settings),
         ends=tuple(ends),
         planned=pipeline.job_graph,
     )
@@ -160,6 +173,11 @@ def runs_in_steps(pipeline: Pipeline, *, loops: bool = False) -> bool:
         return False
     sources = (op.function for op in pipeline.operators.values() if isinstance(op, StreamSource))
     return any(not isinstance(function, BatchSource) for function in sources)
+
+
+def keeps(settings: Settings) -> bool:
+    """Whether a job of one step has a checkpoint directory: it is set, or savepoints are to be taken of its state."""
+    return settings.checkpoint_directory is not None or (settings.savepoints is not None and not settings.batch)
 
 
 def _places(job_graph: JobGraph) -> list[VertexConfig]:

@@ -73,13 +73,7 @@ class JobRun:
         self.deployment = self._deployed(preview=self._scaling is not None)
         self.progress = Progress(self.deployment, control, self._plan, endless=self.deployment.steps)
         self.reports: tuple[TaskReport, ...] = ()
-        if self._settings.checkpoint_directory is not None and not self.deployment.steps:
-            LOG.warning(
-                "The program %r runs in BATCH mode, as one step: its checkpoint directory %r is not used, and a run "
-                "that fails starts over. Leave execution.checkpointing.dir out, or set RuntimeExecutionMode.STREAMING.",
-                pipeline.name,
-                self._settings.checkpoint_directory,
-            )
+        control.keeps_state = self.deployment.keeps
 
     def _deployed(self, width: int = 0, times: int = 0, *, preview: bool = False) -> Deployment:
         """The job at a parallelism, from its newest state; a preview, at its own, is without state."""

@@ -94,7 +94,7 @@ class Configuration(common.Configuration):
         """Remove a setting; True when there was one. UnsupportedError if it is an environment's."""
         if self._j_configuration is not None and self._j_configuration.environment is not None:
             raise UnsupportedError(
-                f"remove_config({key!r}) of the settings of an environment: what has acted on it stays. Make the "
+                f"remove_config({key!r}) of the settings of an environment: what it has caused stays. Make the "
                 "environment with another Configuration, or set another value."
             )
         return super().remove_config(key)

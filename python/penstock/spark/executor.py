@@ -116,13 +116,14 @@ class SparkExecutor:
         return run
 
     def _loop(self, session: Any, own: Any, job: JobRun) -> StepLoop:
+        options = job.deployment.job.settings.storage_options
+        write = partial(write_step, session if is_connect(own) else own, options)
         if not job.deployment.steps:
             control, seen = job.control, job.progress
             once = partial(SparkOneStep, session, own, control=control, seen=seen, line=self._progress)
-            return StepLoop(job.deployment, control, once, seen)
+            return StepLoop(job.deployment, control, once, seen, write)
         frames = FramePlans(job.deployment, session)
         steps = partial(SparkSteps, session, control=job.control, seen=job.progress, line=self._progress, frames=frames)
-        write = partial(write_step, own, job.deployment.job.settings.storage_options)
         return StepLoop(job.deployment, job.control, steps, job.progress, write, frames.plan)
 
     def to_frame(self, pipeline: Pipeline) -> Any:
@@ -185,6 +186,6 @@ def _refuse_steps(pipeline: Pipeline) -> None:
         )
     if pipeline.settings.restart.restarts:
         raise UnsupportedError(
-            "A restart strategy has no effect on a DataFrame: whoever computes it runs it. Leave "
+            "A restart strategy has no effect on a DataFrame: it runs whenever it is computed. Leave "
             "set_restart_strategy(), or the setting restart-strategy, out of a program that is to become one."
         )

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from penstock.errors import InvalidProgramError, JobExecutionError, StateError
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.config.steps import ONLY_STEP
+from penstock.runtime.config.steps import ONLY_STEP, Assignment
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.task.batch_task import task_of
@@ -48,16 +48,18 @@ def lower(
     table: Table | None = None,
     counts: Any = None,
     frames: Mapping[int, Any] | None = None,
+    only: Assignment = ONLY_STEP,
 ) -> Any:
     """The DataFrame whose rows are those for the driver and of tables, or of ``table`` alone, typed. ``frames`` are the
-    DataFrames that sources read, by index of their vertex; None for the deployment's."""
+    DataFrames that sources read, by index of their vertex; None for the deployment's. ``only``: what all tasks are to
+    do if the job is one step."""
     frames = deployment.frames if frames is None else frames
     frame: Any = None
     path = tuple(os.path.abspath(entry) for entry in sys.path)
     mark = deployment.mark if table is None else None
     for index, vertices in enumerate(deployment.levels):
         following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
-        level = Level(index, vertices, following, deployment.job, path, deployment.steps, counts, mark)
+        level = Level(index, vertices, following, deployment.job, path, deployment.steps, counts, mark, only)
         run, schema = level_function(level), ROW
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
@@ -82,6 +84,7 @@ class Level:
     steps: bool = False  # whether the job runs in steps
     counts: Any = None  # the accumulator to which its tasks add what they have counted
     mark: str | None = None  # written before a failure for the driver; None where the user of the DataFrame reads it
+    only: Assignment = ONLY_STEP  # what a task is to do in a job of one step
 
 
 def shortened(names: Sequence[str]) -> str:
@@ -120,7 +123,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
                 task = step_task(vertex, subtask, context, level.job)
             else:
                 task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
-                task.begin(ONLY_STEP)
+                task.begin(level.only)
             spoken = getattr(task, "spoken", None) if level.job.settings.pyflink else None
             with nullcontext() if spoken is None else spoken.listening():  # what user code prints goes to the driver
                 yield from _run_task(task, level, slot, batches)

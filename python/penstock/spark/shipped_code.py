@@ -109,8 +109,8 @@ def check_places(session: Any, deployment: Deployment, workers: Iterable[Worker]
     if spark is not None and inside_pyspark.one_machine(spark.master):
         return
     locations = deployment.locations
-    if deployment.steps:
-        locations = (*locations, ("checkpoint directory", settings.checkpoint_directory or tempfile.gettempdir()))
+    if deployment.keeps:
+        locations = (*locations, ("checkpoint directory", deployment.place or tempfile.gettempdir()))
     if next(private_paths(locations, settings.shared_folders), None) is None:
         return
     if spark is not None:

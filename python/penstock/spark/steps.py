@@ -72,15 +72,16 @@ class SparkOneStep:
         self._kept = contextlib.ExitStack()  # the rows of tables, until they are written
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """The tasks read all that there is, whatever the assignments."""
+        """The tasks read all that there is; what else they are to do, all have in common."""
         from pyspark import StorageLevel
 
         from penstock.spark.lowering import lower
 
         session, deployment = self._session, self._deployment
         with counting(session, self._seen) as counts:
-            self._frame = frame = lower(session, deployment, counts=counts)
-            if deployment.tables:
+            only = next(iter(assignments.values()))
+            self._frame = frame = lower(session, deployment, counts=counts, only=only)
+            if deployment.tables and not deployment.keeps:
                 frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
                 self._kept.callback(frame.unpersist)
                 frame = frame.where(f"edge > {TABLE}")
@@ -126,7 +127,7 @@ class SparkSteps:
         spark = context_of(session)
         if spark is None:
             raise UnsupportedError(
-                "The program runs in steps, and over Spark Connect nothing tells a task which step it is in. Run it "
+                "The program runs in steps, and over Spark Connect a task cannot know which step it is in. Run it "
                 "in a session of its own, by a master, or on the local executor."
             )
         self._spark, self._session, self._deployment = spark, session, deployment

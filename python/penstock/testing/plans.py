@@ -63,7 +63,7 @@ class TestedPlan:
         if any(edge.chained for edge in self._between(upstream, downstream)):
             raise AssertionError(
                 f"{upstream!r} and {downstream!r} are chained. Call disable_chaining() or start_new_chain() on the "
-                "second, if they shall not be."
+                "second, if they must not be."
             )
 
     def assert_uid_stable(self, *operators: str) -> None:

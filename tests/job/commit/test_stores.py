@@ -192,7 +192,7 @@ def test_what_is_not_known_is_left(root, no_lease):
     pending = next(path for path in pending_at(folder) if "left" in path)
     Store(root).put(f"{pending}/thesis.tex", b"years of work")
     assert set(clean(folder)) == {Verdict.LEAVE}
-    with pytest.raises(ConfigurationError, match=r"unfinished.*'thesis.tex'.*not known to be Penstock's"):
+    with pytest.raises(ConfigurationError, match=r"unfinished.*'thesis.tex'.*not written by Penstock"):
         run(folder, range(10))
     Store(root).delete([f"{pending}/thesis.tex"])
     dry = [recover(path, dry_run=True) for path in pending_at(folder)]

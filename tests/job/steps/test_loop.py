@@ -410,14 +410,3 @@ def test_a_task_that_has_failed_is_disposed_of_once(numbers):
     AsyncDataStream.ordered_wait(stream, FailingCall(), Time.seconds(9)).print()
     with pytest.raises(JobExecutionError, match="Could not complete the stream element"):
         env.execute()
-
-
-@pytest.mark.parametrize("mode", ["STREAMING", "BATCH", "AUTOMATIC"])
-def test_a_job_folder_that_is_not_used_is_said_not_to_be(tmp_path, caplog, mode):
-    env = environment(tmp_path, execution__runtime_mode=mode)
-    assert collected(env.from_collection([1, 2])) == [1, 2]
-    said = [record.getMessage() for record in caplog.records]
-    assert [f"checkpoint directory {str(tmp_path)!r} is not used" in each for each in said] == [True] * (
-        mode != "STREAMING"
-    )
-    assert (tmp_path / "manifests").exists() == (mode == "STREAMING")

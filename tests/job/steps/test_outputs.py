@@ -11,7 +11,7 @@ import pytest
 
 from penstock.common.serialization import SimpleStringEncoder
 from penstock.connectors.files.file_sink import FileOutput
-from penstock.errors import ConfigurationError, FencedError, UnsupportedError
+from penstock.errors import ConfigurationError, FencedError
 from penstock.job.commit.leftovers import Verdict, pending_at, recover
 from penstock.job.steps.outputs import Outputs
 from penstock.runtime.io.sinks import TextSink
@@ -244,16 +244,35 @@ def test_a_name_that_is_taken_is_no_commit(tmp_path):
             pending.put_together(Sinks(deployment, {}).step(2, [1]))
 
 
-def test_text_on_a_store_is_refused_with_what_to_do(tmp_path):
+def texts(root, name) -> dict[str, str]:
+    """The files of a text output on a store, by what follows its name."""
+    place, store = f"{root}/{name}", Store(root)
+    found = [entry.path for entry in store.list(root, deep=True) if entry.path.startswith(place)]
+    return {path.removeprefix(place): store.get(path).decode() for path in found}
+
+
+@pytest.mark.parametrize("kind", ["memory", "s3"])
+def test_text_on_a_store_gets_a_numbered_file_with_each_version(kind, tmp_path, request):
     pytest.importorskip("fsspec")
-    deployment = in_steps(program(f"memory://steps/{tmp_path.name}", (1, 0, 0)), str(tmp_path))
-    with pytest.raises(UnsupportedError, match=r"'Sink: left' writes text.*Use sink_to\(FileSink"):
-        Outputs(deployment)
+    root = f"memory://texts/{tmp_path.name}" if kind == "memory" else request.getfixturevalue("bucket") + "/out"
+    for name in ("left", "right/1", "right/12"):
+        Store(root).put(f"{root}/{name}", b"old\n")
+    with pytest.raises(ConfigurationError, match="exists already"):
+        run(root, (1, 2, 0))
+    seen = []
+    run(root, (1, 2, 0), [[], *STEPS], overwrite=True, after=lambda *_: seen.append(texts(root, "left")))
+    first, second = {"/1": "0\n1\n2\n3\n4\n"}, {"/2": "5\n6\n7\n"}
+    whole = {**first, **second, "/3": "8\n9\n10\n11\n"}
+    assert seen == [{"": "old\n"}, first, first, {**first, **second}, whole]
+    assert list(texts(root, "right").values()) == ["0\n2\n4\n", "1\n3\n", "5\n7\n", "6\n", "8\n10\n", "9\n11\n"]
+    run(root, (1, 2, 0), [[], *STEPS, [12]], overwrite=True)
+    assert texts(root, "left") == {**whole, "/4": "12\n"}
+    assert texts(root, "right")["/7"] == "12\n"
 
 
 def on_store(root) -> list[str]:
     store = Store(root)
-    found = [entry.path for entry in store.list(f"{root}/more", deep=True)]
+    found = [entry.path for name in ("left", "more") for entry in store.list(f"{root}/{name}", deep=True)]
     assert not [path for path in found if "/." in path]
     return sorted(line for path in found for line in store.get(path).decode().split())
 
@@ -271,7 +290,8 @@ def test_added_files_on_stores(kind, tmp_path, request):
 
 
 @pytest.mark.slow
-def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path):
+@pytest.mark.parametrize("layout", [(0, 0, 2), (2, 0, 0)], ids=["added files", "text"])
+def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path, layout):
     pytest.importorskip("fsspec")
     stores = importlib.import_module("tests.job.commit.test_stores")
     n = 0
@@ -279,7 +299,7 @@ def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_pa
         root = f"memory://steps/{tmp_path.name}-{n}"
 
         def work(root=root, n=n):
-            go(lambda: program(root, (0, 0, 2)), str(tmp_path / f"job-{n}"), STEPS, rebuilt=True)
+            go(lambda: program(root, layout), str(tmp_path / f"job-{n}"), STEPS, rebuilt=True)
 
         died = stores.dies_at(n, work)
         if died:
@@ -288,4 +308,4 @@ def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_pa
         if not died:
             break
         n += 1
-    assert n > 20
+    assert n >= 20

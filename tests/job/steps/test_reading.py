@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from penstock.common.settings.settings import Settings
+from penstock.datastream.connectors import DataGeneratorSource, HybridSource, NumberSequenceSource, RateLimiterStrategy
 from penstock.errors import InvalidProgramError
 from penstock.job.steps.source_plans import MOST_SPLITS, OwnPlan, SplitPlan, hold_back
+from penstock.metrics import SourceProgress
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.io.splits import Source, Split
 
@@ -112,6 +114,38 @@ def test_a_subtask_ends_with_the_last_split_and_not_before():
     plan.read(0, {}, names)
     planned = plan.plan(100, 10)
     assert [(len(reading.splits), reading.last) for reading in planned.readings] == [(1, True)]
+
+
+def test_splits_that_are_over_do_not_wait_and_not_every_source_counts_records():
+    plan = plan_of(Folder(5), 2)
+    dealt = [[split.id for split in each.splits] for each in plan.plan(100, 10).readings]
+    assert plan.progress() == SourceProgress(5, None)
+    plan.read(0, {}, dealt[0])
+    assert plan.progress() == SourceProgress(2, None)
+    assert OwnPlan(vertex(1), {}, (), pushes=True).progress() is None
+
+
+def counted(made):
+    """What two steps of ten records leave of a source: all that it says of its progress."""
+    plan = plan_of(made, 1)
+    told = []
+    for _ in range(2):
+        (reading,) = plan.plan(10, 10).readings
+        for split in reading.splits:
+            last = list(made.read(split))[-1].position
+            plan.read(0, {split.id: last}, [split.id])
+        told.append(plan.progress().records_behind)
+    return told
+
+
+def test_numbers_are_counted_as_far_as_they_are_due():
+    limited = RateLimiterStrategy.per_second(10_000.0)
+    assert counted(NumberSequenceSource(1, 35)) == [25, 15]
+    assert counted(DataGeneratorSource(str, None)) == [None, None]
+    assert 0 <= counted(NumberSequenceSource(1, 35, limited))[1] <= 25  # the clock says how many are due
+    first, last = NumberSequenceSource(1, 2), NumberSequenceSource(1, 35, limited)
+    assert counted(HybridSource.builder(first).add_source(last).build())[0] is None
+    assert counted(HybridSource.builder(first).add_source(NumberSequenceSource(1, 35)).build()) == [25, 15]
 
 
 def test_what_is_cut_is_not_over_at_its_end():

@@ -53,6 +53,7 @@ class JobControl:
         self.observed: Observed | None = None  # what is seen of it while it runs; None if its executor shows nothing
         # who takes the records of collecting sinks, by their ids, as they come; others wait for the job's end
         self.takers: dict[str, Collected] = {}
+        self.keeps_state = True  # whether savepoints can be taken of it
         self.shown = False  # whether somebody shows the user how far the job is, so that nobody else has to
         self._wish = threading.Event()
         self._stop = threading.Event()
@@ -80,7 +81,7 @@ class JobControl:
         """Wish for a savepoint. Returns at once; the future of the wish says what has become of it."""
         wish.place.set_running_or_notify_cancel()  # so that nobody cancels it
         with self._lock:
-            over = self._status.is_terminal_state()
+            over = self._status.is_terminal_state() or not self.keeps_state
             if not over:
                 self._wishes.append(wish)
                 self._awake.set()
@@ -110,11 +111,13 @@ class JobControl:
             wish.place.set_result(place)
 
     def _no_savepoint(self) -> JobExecutionError:
-        return JobExecutionError(
-            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. Ask while it runs in "
-            "steps, or use a version in its checkpoint directory; a job that is one step, without "
-            "execution.checkpointing.dir, has none."
-        )
+        why = f"it is {self._status.name}. Ask while it runs, or use a version in its checkpoint directory."
+        if not self.keeps_state:
+            why = (
+                "it is one step, and its tasks keep no state. Set state.savepoints.dir or execution.checkpointing.dir "
+                "before it starts, and STREAMING mode."
+            )
+        return JobExecutionError(f"No savepoint was taken of the job {self._job_name!r}: {why}")
 
     def cancel(self) -> None:
         """Wish the job to end. Returns at once; a job that ends so is CANCELED a little later."""

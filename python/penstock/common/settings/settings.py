@@ -97,49 +97,49 @@ class Settings:
     # fmt: off
     executor: str | None = line(
         "penstock.executor", Choice.of("spark", "local"), None, "executor",
-        "What runs the program. Unset: the environment variable `PENSTOCK_EXECUTOR`, or else Spark.",
+        "What runs the program. Unset: `PENSTOCK_EXECUTOR` of the environment, or Spark.",
     )
     restart_strategy: str | None = line(
         "restart-strategy", _RESTARTS, None, "executor",
-        "Whether a failed job is run again: from its newest checkpoint if it runs in steps, otherwise only locally. "
-        "Unset: none, but a job in steps with checkpoints is restarted until it fails five times in a row.",
+        "Whether a failed job is run again; one of a single step only locally. Unset: only jobs in steps with "
+        "checkpoints, until they fail five times in a row.",
         "restart-strategy.type",
     )
     restart_attempts: int = line(
         "restart-strategy.fixed-delay.attempts", Whole(0, _LARGEST_INT), 1, "executor",
-        "How often a failed job is run again by the strategy fixed-delay.",
+        "How often fixed-delay restarts a job.",
     )
     restart_delay: int = line(
-        "restart-strategy.fixed-delay.delay", Span(), 1000, "executor", "How long fixed-delay waits before a restart."
+        "restart-strategy.fixed-delay.delay", Span(), 1000, "executor", "Its wait before a restart."
     )
     restart_rate: int = line(
         "restart-strategy.failure-rate.max-failures-per-interval", Whole(1, _LARGEST_INT), 1, "executor",
-        "How often the job may fail in an interval and is still run again by the strategy failure-rate.",
+        "How many failures in an interval failure-rate allows.",
     )
     restart_rate_interval: int = line(
-        "restart-strategy.failure-rate.failure-rate-interval", Span(1), 60_000, "executor", "Length of that interval."
+        "restart-strategy.failure-rate.failure-rate-interval", Span(1), 60_000, "executor", "That interval."
     )
     restart_rate_delay: int = line(
-        "restart-strategy.failure-rate.delay", Span(), 1000, "executor", "How long failure-rate waits before a restart."
+        "restart-strategy.failure-rate.delay", Span(), 1000, "executor", "Its wait before a restart."
     )
 
     prometheus_ports: tuple[int, int] | None = line(
         "penstock.metrics.prometheus.port", Ports(), None, "executor",
-        "The port of the driver that serves Prometheus while a job runs: the first free one of a range, 0 for any.",
+        "The port of the driver that serves Prometheus: the first free one of a range, 0 for any.",
         "metrics.reporter.prom.port",
     )
     prometheus_address: str = line(
         "penstock.metrics.prometheus.address", Text(), "127.0.0.1", "executor",
-        "The address of the driver that serves Prometheus: by default for this machine only; 0.0.0.0 for all.",
+        "The address that serves Prometheus: by default for this machine only; 0.0.0.0 for all.",
     )
 
     jars: tuple[str, ...] = line(
         "pipeline.jars", Texts(), (), "executor",
-        "URLs of jars for a Spark that Penstock starts. Flink's own are left out; a warning names them.",
+        "URLs of jars for a Spark that Penstock starts. Flink's own are left out, with a warning.",
     )
     classpaths: tuple[str, ...] = line(
         "pipeline.classpaths", Texts(), (), "executor",
-        "URLs of jars and folders that all machines have, for the class path of Spark.",
+        "URLs of jars and folders on all machines, for the class path of Spark.",
     )
 
     python_files: tuple[str, ...] = line(
@@ -148,19 +148,18 @@ class Settings:
     )
     python_archives: tuple[str, ...] = line(
         "python.archives", Texts(","), (), "executor",
-        "Zips and tars that are unpacked in the current folder of tasks, into a folder with the name after a #, or "
-        "with the archive's name.",
+        "Zips and tars that are unpacked where tasks run, in a folder named after the # or the archive.",
     )
     python_requirements: str | None = line(
         "python.requirements", Text(), None, "executor",
-        "A file of requirements for pip, whose packages tasks can import; a folder with the packages may follow a #.",
+        "A file of requirements for pip; a folder with the packages may follow a #.",
     )
     python_executable: str | None = line(
         "python.executable", Text(), None, "executor",
-        "The Python that runs tasks on a Spark that Penstock starts; elsewhere it must be the one that runs already.",
+        "The Python of tasks, on a Spark that Penstock starts.",
     )
     cached_files: tuple[tuple[str, str, bool], ...] = line(
-        "pipeline.cached-files", Files(), (), "executor", "Files that functions find in the distributed cache.",
+        "pipeline.cached-files", Files(), (), "executor", "Files of the distributed cache.",
     )
     shared_folders: tuple[str, ...] = line(
         "penstock.files.shared-folders", Texts(), (), "executor", "Local folders that are the same on all hosts.",
@@ -174,12 +173,11 @@ class Settings:
     )
     parallelism: int = line(
         "parallelism.default", Whole(1, _LARGEST_INT, or_unset=True), 1, "plan",
-        "The parallelism of operators that do not set their own; the default is 1 on every machine.",
+        "The parallelism of operators that do not set their own.",
     )
     max_parallelism: int = line(
         "pipeline.max-parallelism", Whole(1, 32_768, or_unset=True), -1, "plan",
-        "The number of key groups of operators that do not set their own; -1 to derive it from the parallelism as "
-        "Flink does.",
+        "The number of key groups of operators that do not set their own; -1: from the parallelism, as Flink.",
     )
     chaining: bool = line(
         "pipeline.operator-chaining", Flag(), True, "plan",
@@ -187,20 +185,20 @@ class Settings:
     )
     buffer_timeout: int = line(
         "execution.buffer-timeout", Span(or_unset=True), -1, "plan",
-        "The buffer timeout of edges in the plan; -1 for the default of the Flink version. It has no other effect.",
+        "The buffer timeout in the plan, and nothing else; -1 for the default of the Flink version.",
         "execution.buffer-timeout.interval",
     )
     checkpoint_interval: int | None = line(
         "execution.checkpointing.interval", Span(10), None, "plan",
-        "How often a program that runs in steps makes its state durable and commits its sinks. Unset: in each step.",
+        "How often a program in steps saves its state and commits its sinks. Unset: in each step.",
     )
     checkpointing_mode: Literal["EXACTLY_ONCE", "AT_LEAST_ONCE"] = line(
         "execution.checkpointing.mode", _CHECKPOINTS, "EXACTLY_ONCE", "plan",
-        "The guarantee of a restored job, in the plan.",
+        "The guarantee in the plan.",
     )
     generated_uids: bool = line(
         "pipeline.auto-generate-uids", Flag(), True, "plan",
-        "Whether operators may be without a uid; if not, one with neither uid nor uid hash is refused.",
+        "Whether operators may be without uid and uid hash.",
     )
     time_characteristic: Literal["ProcessingTime", "IngestionTime", "EventTime"] = line(
         "pipeline.time-characteristic", _TIMES, "ProcessingTime", "plan",
@@ -209,21 +207,19 @@ class Settings:
 
     runtime_mode: RuntimeExecutionMode = line(  # noqa: RUF009 - it is a field
         "execution.runtime-mode", _MODES, RuntimeExecutionMode.STREAMING, "runtime",
-        "STREAMING emits every update, BATCH the result at the end of each key; AUTOMATIC is BATCH if every source has "
-        "an end.",
+        "STREAMING emits every update, BATCH one result per key; AUTOMATIC is BATCH if every source has an end.",
     )
     object_reuse: bool = line(
         "pipeline.object-reuse", Flag(), False, "runtime",
-        "Whether the operators of a chain pass records on without a copy.",
+        "Whether operators of a chain pass records without a copy.",
     )
     watermark_interval: int = line(
         "pipeline.auto-watermark-interval", Span(), 200, "runtime",
-        "0 calls periodic watermark generators at the end of the input only. All other values mean the same here: "
-        "generators are called after a number of records, and at the end of a step.",
+        "0 calls periodic watermark generators only at the end of the input. Other values mean the same.",
     )
     parameters: tuple[tuple[str, str], ...] = line(
         "pipeline.global-job-parameters", Pairs(), (), "runtime",
-        "Parameters that functions read with `get_job_parameter`; they can read other keys of the configuration too.",
+        "Parameters that functions read with `get_job_parameter`.",
     )
     latency_interval: int = line(
         "metrics.latency.interval", Span(), 0, "runtime", "Time between two latency markers of a source; 0 for none."
@@ -256,80 +252,77 @@ class Settings:
 
     state_kept: Literal["memory", "disk"] | None = line(
         "penstock.state.backend", Choice.of("memory", "disk"), None, "runtime",
-        "Where tasks keep keyed state in STREAMING mode; with disk, a local file has what does not fit into memory. "
-        "Unset: disk if `state.backend` is rocksdb.",
+        "Where tasks keep keyed state in STREAMING mode; with disk, what does not fit into memory is in a local file.",
     )
     state_backend: Literal["memory", "disk"] | None = line(
         "state.backend", Backend(), None, "runtime",
-        "Where tasks keep keyed state if `penstock.state.backend` is unset: `rocksdb` means disk, other names memory.",
+        "`rocksdb` means disk, other names memory, if `penstock.state.backend` is unset.",
         "state.backend.type",
     )
     state_memory: int = line(
         "penstock.state.memory", Size(1 << 10), 256 << 20, "runtime",
-        "The memory for keyed state in each process that runs tasks, if the rest is on disk.",
+        "The memory for keyed state of a process that runs tasks, if the rest is on disk.",
     )
     storage_options: Mapping[str, Mapping[str, Any]] = line(
         "penstock.storage.options", Stores(), Stores().parse("{}"), "runtime",
-        "Options for stores, such as keys and endpoints. No plan and no message shows them.",
+        "Options for stores, such as keys and endpoints, which are never shown.",
     )
     types_check: bool = line("penstock.types.check", Flag(), False, "runtime",
-        "Whether the types of records are checked when they leave a task, are printed or collected: 90 ns for a pair.")
+        "Whether types of records are checked when they leave a task, are printed or collected.")
 
     checkpoint_directory: str | None = line(
         "execution.checkpointing.dir", Text(), None, "steps",
-        "The job's checkpoint directory, a path or a URL. A program that runs in steps keeps its state there and "
-        "resumes from it when it is started again. Unset: a temporary folder.",
+        "The job's checkpoint directory, a path or URL, from which a program in steps resumes. Unset: a temporary "
+        "folder.",
         "state.checkpoints.dir", retired=("penstock.job.folder",),
     )
     retained: int = line(
         "penstock.job.retained-manifests", Whole(1, _LARGEST_INT), 2, "steps",
-        "How many of the newest checkpoints stay in the checkpoint directory; JOB@VERSION names one.",
+        "How many of the newest checkpoints stay; JOB@VERSION names one.",
         "state.checkpoints.num-retained",
     )
     savepoints: str | None = line(
         "state.savepoints.dir", Text(), None, "steps",
-        "Where savepoints go by default, a path or a URL.", "execution.checkpointing.savepoint-dir",
+        "Where savepoints go by default, a path or URL.", "execution.checkpointing.savepoint-dir",
     )
     savepoint_reference: bool = line(
         "penstock.savepoint.reference", Flag(), False, "steps",
-        "Whether a savepoint refers to state in the checkpoint directory, which keeps it then, instead of copying it.",
+        "Whether a savepoint refers to state in the checkpoint directory instead of copying it.",
     )
     savepoint: str | None = line(
         "execution.savepoint.path", Text(), None, "steps",
-        "What a new job starts from: a savepoint, or `JOB` or `JOB@VERSION` for a checkpoint in another directory.",
+        "What a new job starts from: a savepoint, or `JOB` or `JOB@VERSION` for another job's checkpoint.",
         "execution.state-recovery.path",
     )
     ignore_unclaimed: bool = line(
         "execution.savepoint.ignore-unclaimed-state", Flag(), False, "steps",
-        "Whether state that belongs to no operator of the program may be dropped.",
+        "Whether state of operators that the program does not have may be dropped.",
         "execution.state-recovery.ignore-unclaimed-state",
     )
     step_records: int = line(
         "penstock.step.records", Whole(0, _LARGEST_INT), 0, "steps",
-        "The most records that a subtask of a source reads in a step; 0 for as many as fit the target.",
+        "The most records that a subtask of a source reads in a step; 0: as many as fit the target.",
     )
     step_target: int = line(
         "penstock.step.target", Span(1), 1_000, "steps", "How long a step should take while there is much to read."
     )
     file_commits: int = line(
         "penstock.files.commit-interval", Span(), 10_000, "steps",
-        "The least time between two commits of a program with a FileSink and without a checkpoint interval; 0 for a "
-        "commit, and thus new files, in each step.",
+        "The least time between two commits of a program with a FileSink and without a checkpoint interval; 0: each"
+        " step.",
     )
     available_now: bool = line(
         "penstock.step.available-now", Flag(), False, "steps",
-        "Whether the program ends when it has read all records that are available; open windows stay open.",
+        "Whether the program ends when it has read what is available; open windows stay open.",
     )
     reactive: bool = line(
         "scheduler-mode", Choice({"default": False, "reactive": True}), False, "steps",
-        "With reactive, operators that do not set their parallelism have as many subtasks as there are cores, at each "
-        "start and when the number of cores changes.",
+        "With reactive, operators that do not set their parallelism have as many subtasks as there are cores.",
     )
 
     pyflink: bool = line(
         "penstock.pyflink", Flag(), False, "plan",
-        "Whether the program has PyFlink's ways where PyFlink differs from Flink; a program that imports pyflink has "
-        "them unless this is false.",
+        "Whether the program behaves as PyFlink where that differs from Flink; true for programs that import pyflink.",
         retired=tuple(f"penstock.pyflink.{name}" for name in _PYFLINKS_WAYS),
     )
 
@@ -337,22 +330,30 @@ class Settings:
     given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
-    def of(cls, given: Mapping[str, str], imposed: Mapping[str, str] = MappingProxyType({})) -> Settings:
-        """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept."""
-        settings = cls().updated(given).updated(imposed, imposed=True)
+    def of(
+        cls,
+        given: Mapping[str, str],
+        imposed: Mapping[str, str] = MappingProxyType({}),
+        values: Mapping[str, Any] | None = None,
+    ) -> Settings:
+        """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept.
+        ``values``: what :func:`parsed` has made of what is given, if it has been parsed."""
+        settings = cls().updated(given, values).updated(imposed, imposed=True)
         if settings.pyflink and "parallelism.default" not in settings.given:
             return replace(settings, parallelism=1 if settings.batch else cores())
         return settings
 
-    def updated(self, given: Mapping[str, str], imposed: bool = False) -> Settings:
+    def updated(
+        self, given: Mapping[str, str], values: Mapping[str, Any] | None = None, imposed: bool = False
+    ) -> Settings:
         """These settings with others over them; see :meth:`of`."""
-        parsed = {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
-        pyflink = next((value for key, value in parsed.items() if _BY_KEY[key].key == PYFLINK), self.pyflink)
+        values = parsed(given) if values is None else values
+        pyflink = next((value for key, value in values.items() if _BY_KEY[key].key == PYFLINK), self.pyflink)
         if pyflink and not imposed:
-            parsed = {key: value for key, value in parsed.items() if key not in SHARED_BY_JOBS}
-        values: dict[str, tuple[str, Any]] = {}
-        for key, value in parsed.items():
-            first, other = values.setdefault(_ATTRIBUTES[_BY_KEY[key].key], (key, value))
+            values = {key: value for key, value in values.items() if key not in SHARED_BY_JOBS}
+        attributes: dict[str, tuple[str, Any]] = {}
+        for key, value in values.items():
+            first, other = attributes.setdefault(_ATTRIBUTES[_BY_KEY[key].key], (key, value))
             if other != value:
                 raise ConfigurationError(
                     f"{first} and {key} are two names of one setting, and the configuration gives them different "
@@ -360,7 +361,7 @@ class Settings:
                 )
         replaced = {name for key in given for name in names_of(key)}
         kept = {key: text for key, text in self.given.items() if key not in replaced}
-        return replace(self, **{name: value for name, (_, value) in values.items()}, given={**kept, **given})
+        return replace(self, **{name: value for name, (_, value) in attributes.items()}, given={**kept, **given})
 
     @property
     def batch(self) -> bool:
@@ -460,6 +461,11 @@ def find(key: str) -> Setting | None:
         near = _near(key.removeprefix(OURS), ours, f" Did you mean {OURS}{{}}?", cutoff=0.5)
         raise ConfigurationError(f"There is no setting {key}.{near} docs/settings.md lists them all.")
     return setting
+
+
+def parsed(given: Mapping[str, str]) -> dict[str, Any]:
+    """The values of texts by key, of those keys that are settings here; ConfigurationError for a text that is none."""
+    return {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
 
 
 def names_of(key: str) -> tuple[str, ...]:

@@ -174,8 +174,7 @@ class FileWriter(SinkWriter):
         self._packs = Packs(context)
         self._passed_on: dict[str, Bucket] = {}  # by path: buckets of the packs without a record in this step
         self._passes_on = False  # this step writes into a pack
-        steps = context.job.folder_id is not None
-        self._ages = steps and (sink.rollover is not None or sink.inactivity is not None)
+        self._ages = sink.rollover is not None or sink.inactivity is not None
         self._most = float("inf") if sink.part_size is None else sink.part_size
         self._bytes = self._saved = 0
 

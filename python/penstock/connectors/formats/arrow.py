@@ -17,8 +17,9 @@ import pyarrow as pa
 from penstock.common import column_types as ct
 from penstock.common.callables import shortened
 from penstock.common.typesystem.conversions import Convert, optional, same
-from penstock.connectors.formats.fields import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of, within
+from penstock.connectors.formats.fields import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of
 from penstock.connectors.formats.timestamps import instant_of, microseconds_of, moment_of
+from penstock.connectors.java_texts import within
 from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
 

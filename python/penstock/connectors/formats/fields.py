@@ -4,43 +4,81 @@ values as texts: as Java reads and writes them, except days and times, which hav
 
 from __future__ import annotations
 
-import base64
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, time, timezone
+from datetime import datetime, time, timezone
 from decimal import ROUND_HALF_UP, Context, Decimal
 from itertools import repeat
 from typing import Any, cast
 
 from penstock.common import column_types as ct
 from penstock.common.callables import shortened, shown
-from penstock.common.column_types import BigIntType, DataType, IntType, RowType, SmallIntType, TinyIntType
+from penstock.common.column_types import DataType, RowType, data_type_of
 from penstock.common.row import Row, in_order
 from penstock.common.time import Instant
-from penstock.common.typeinfo import BasicTypeInfo
+from penstock.common.typeinfo import BasicType, BasicTypeInfo, SqlTimeType
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors import java_texts
 from penstock.connectors.formats.timestamps import instant_of, microseconds_of
+from penstock.connectors.java_texts import BYTES, TEXTS, Texts, decimal, fraction, iso_date, trimmed
 from penstock.errors import FileFormatError
-from penstock.runtime.io.text import java_double, java_float
 
-BITS: Mapping[type[DataType], int] = {TinyIntType: 8, SmallIntType: 16, IntType: 32, BigIntType: 64}
+Text = Callable[[Any], str]
+
+
+def _padded(text: str) -> str:
+    """The trimmed text of a time, with a fraction of six digits, as Python 3.10 wants it."""
+    whole, point, digits = trimmed(text).partition(".")
+    if not point:
+        return whole
+    if len(digits) > 6 and digits[6:].strip("0"):
+        raise ValueError("it has more than six digits of a fraction of a second")
+    return f"{whole}.{digits[:6]:0<6}"
+
+
+def _moment(text: str) -> Instant:
+    bare = trimmed(text)
+    if not bare.endswith("Z"):
+        raise ValueError("a moment ends in Z, for UTC")
+    whole, _, digits = bare[:-1].partition(".")
+    seconds = instant_of(microseconds_of(datetime.fromisoformat(whole).replace(tzinfo=timezone.utc))).seconds
+    return Instant(seconds, int(f"{digits:0<9}"[:9]) if digits else 0)
+
+
+def _moment_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("a moment is an Instant, or a timezone-aware datetime")
+        value = instant_of(microseconds_of(value))
+    return f"{_whole_seconds(value.to_datetime().replace(tzinfo=None))}{fraction(value.nanos, 9)}Z"
+
+
+def _whole_seconds(value: datetime) -> str:
+    return value.replace(microsecond=0).isoformat(" ")
+
+
+_TEXTS: Mapping[type[DataType], Texts] = {
+    **{type(data_type_of(BasicTypeInfo(kind))): TEXTS[kind] for kind in BasicType if kind in TEXTS},
+    ct.DecimalType: TEXTS[BasicType.BIG_DEC],
+    ct.CharType: TEXTS[BasicType.STRING],
+    ct.VarBinaryType: BYTES,
+    ct.BinaryType: BYTES,
+    ct.DateType: TEXTS[SqlTimeType.DATE]._replace(read=lambda text: iso_date(trimmed(text))),
+    ct.TimeType: TEXTS[SqlTimeType.TIME]._replace(
+        read=lambda text: time.fromisoformat(_padded(text)),
+        write=lambda value: value.strftime("%H:%M:%S") + fraction(value.microsecond),
+    ),
+    ct.TimestampType: TEXTS[SqlTimeType.TIMESTAMP]._replace(
+        read=lambda text: datetime.fromisoformat(_padded(text)),
+        write=lambda value: _whole_seconds(value) + fraction(value.microsecond),
+    ),
+    ct.LocalZonedTimestampType: Texts(_moment, _moment_text, (Instant, datetime), "moment"),
+}
+"""The texts of scalars in columns."""
+BITS: Mapping[type[DataType], int] = {data_type: texts.bits for data_type, texts in _TEXTS.items() if texts.bits}
 """Width of the integers."""
 KINDS: Mapping[type[DataType], tuple[type, ...]] = {
+    **{data_type: texts.classes for data_type, texts in _TEXTS.items()},
     ct.NullType: (type(None),),
-    ct.BooleanType: (bool,),
-    **dict.fromkeys(BITS, (int,)),
-    ct.FloatType: (float, int),
-    ct.DoubleType: (float, int),
-    ct.DecimalType: (Decimal, int),
-    ct.VarCharType: (str,),
-    ct.CharType: (str,),
-    ct.VarBinaryType: (bytes, bytearray),
-    ct.BinaryType: (bytes, bytearray),
-    ct.DateType: (date,),
-    ct.TimeType: (time,),
-    ct.TimestampType: (datetime,),
-    ct.LocalZonedTimestampType: (Instant, datetime),
     ct.ArrayType: (list, tuple),
     ct.MapType: (dict,),
     ct.RowType: (Row, tuple, list, dict),
@@ -62,18 +100,6 @@ def of_kind(value: Any, wanted: DataType) -> Any:
         return float(cast("Any", value))
     names = " or ".join(kind.__name__ for kind in kinds)
     raise TypeError(f"it is a {type(value).__name__}, and the column takes {names}")
-
-
-def within(bits: int) -> Convert:
-    """A check for integers of so many bits; it raises ValueError for larger ones."""
-    bound = 1 << bits - 1
-
-    def fit(value: int) -> int:
-        if -bound <= value < bound:
-            return value
-        raise ValueError(f"it does not fit into {bits} bits")
-
-    return fit
 
 
 def fields_of(record: Any, names: tuple[str, ...], known: frozenset[str]) -> Sequence[Any]:
@@ -133,20 +159,12 @@ def types_in(row_type: RowType) -> Iterator[DataType]:
             waiting += [data_type.key_type, data_type.value_type]
 
 
-Text = Callable[[Any], str]
-
-
 def text_reader(wanted: ct.DataType, separator: str, null: str | None) -> Convert:
     """The conversion of a column's texts into values; ``separator`` is between the elements of an array."""
     if isinstance(wanted, ct.ArrayType):
         element = text_reader(wanted.element_type, "", null)
         return lambda text: list(map(element, text.split(separator) if separator else [text])) if text else []
-    if isinstance(wanted, ct.DecimalType):
-        convert = _decimal_reader(wanted)
-    elif type(wanted) in _READ:
-        convert = _READ[type(wanted)]
-    else:
-        convert = java_texts.READERS[cast("BasicTypeInfo[Any]", wanted.type_info).basic_type]
+    convert = _decimal_reader(wanted) if isinstance(wanted, ct.DecimalType) else _TEXTS[type(wanted)].read
     return convert if null is None else lambda text: None if text == null else convert(text)
 
 
@@ -154,74 +172,16 @@ def _decimal_reader(wanted: ct.DecimalType) -> Convert:
     context = Context(prec=wanted.precision + 2)
     exponent, limit = Decimal(1).scaleb(-wanted.scale), Decimal(1).scaleb(wanted.precision - wanted.scale)
 
-    def decimal(text: str) -> Any:
-        value = java_texts.decimal(text)
+    def read(text: str) -> Any:
+        value = decimal(text)
         if abs(value) >= limit:
             raise ValueError(f"it does not fit into {wanted}")
         value = value.quantize(exponent, ROUND_HALF_UP, context)
         return int(value) if wanted.whole else value
 
-    return decimal
-
-
-def _padded(text: str) -> str:
-    """The trimmed text of a time, with a fraction of six digits, as Python 3.10 wants it."""
-    whole, point, fraction = java_texts.trimmed(text).partition(".")
-    if not point:
-        return whole
-    if len(fraction) > 6 and fraction[6:].strip("0"):
-        raise ValueError("it has more than six digits of a fraction of a second")
-    return f"{whole}.{fraction[:6]:0<6}"
-
-
-def _moment(text: str) -> Instant:
-    bare = java_texts.trimmed(text)
-    if not bare.endswith("Z"):
-        raise ValueError("a moment ends in Z, for UTC")
-    whole, _, fraction = bare[:-1].partition(".")
-    seconds = instant_of(microseconds_of(datetime.fromisoformat(whole).replace(tzinfo=timezone.utc))).seconds
-    return Instant(seconds, int(f"{fraction:0<9}"[:9]) if fraction else 0)
-
-
-_READ: dict[type[ct.DataType], Convert] = {
-    ct.CharType: str,
-    ct.VarBinaryType: java_texts.bytes_of,
-    ct.BinaryType: java_texts.bytes_of,
-    ct.DateType: lambda text: java_texts.iso_date(java_texts.trimmed(text)),
-    ct.TimeType: lambda text: time.fromisoformat(_padded(text)),
-    ct.TimestampType: lambda text: datetime.fromisoformat(_padded(text)),
-    ct.LocalZonedTimestampType: _moment,
-}
-"""The types whose texts differ from those of messages. Of the others, see :data:`java_texts.READERS`."""
+    return read
 
 
 def text_writer(wanted: ct.DataType) -> Text:
-    """The conversion of a column's values, not None and no arrays, into texts."""
-    return _WRITE.get(type(wanted), str)
-
-
-def _fraction(text: str, digits: str) -> str:
-    digits = digits.rstrip("0")
-    return f"{text}.{digits}" if digits else text
-
-
-def _moment_text(value: Any) -> str:
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError("a moment is an Instant, or a timezone-aware datetime")
-        value = instant_of(microseconds_of(value))
-    text = value.to_datetime().replace(microsecond=0, tzinfo=None).isoformat(" ")
-    return _fraction(text, f"{value.nanos:09d}") + "Z"
-
-
-_WRITE: dict[type[ct.DataType], Text] = {
-    ct.BooleanType: lambda value: "true" if value else "false",
-    ct.FloatType: java_float,
-    ct.DoubleType: java_double,
-    ct.VarBinaryType: lambda value: base64.b64encode(value).decode(),
-    ct.BinaryType: lambda value: base64.b64encode(value).decode(),
-    ct.DateType: lambda value: value.isoformat(),
-    ct.TimeType: lambda value: _fraction(value.strftime("%H:%M:%S"), f"{value.microsecond:06d}"),
-    ct.TimestampType: lambda value: _fraction(value.replace(microsecond=0).isoformat(" "), f"{value.microsecond:06d}"),
-    ct.LocalZonedTimestampType: _moment_text,
-}
+    """The conversion of a column's values, not None and no arrays, into texts. Classes and widths are not checked."""
+    return _TEXTS[type(wanted)].write if type(wanted) in _TEXTS else str

@@ -24,8 +24,8 @@ from penstock.connectors.formats.fields import (
     text_reader,
     text_writer,
     types_in,
-    within,
 )
+from penstock.connectors.java_texts import within
 from penstock.connectors.parts import Unfit, elements, entries, fields
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of

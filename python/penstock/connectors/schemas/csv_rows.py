@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime, time
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -19,17 +18,15 @@ from penstock.common.typeinfo import (
     BasicTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
-    SqlTimeType,
-    SqlTimeTypeInfo,
     TypeInformation,
     Types,
 )
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors import java_texts
 from penstock.connectors.formats.csv_schema import CsvForm, CsvTokenizer, quoter
-from penstock.connectors.parts import Unfit, fields, of_type
+from penstock.connectors.java_texts import BYTES, TEXTS, Texts, trimmed
+from penstock.connectors.parts import Unfit, fields
 from penstock.connectors.schemas.base import RowReader, RowWriter, fields_of, no_converter, row_type
-from penstock.runtime.io.text import file_text
+from penstock.runtime.buffers.value_checks import kind_of
 
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
 
@@ -163,12 +160,6 @@ class CsvRowSerializationSchema(RowWriter):
 
 _LINE_END = re.compile("[\r\n]")
 _INSTEAD = "Types that have one are the scalars, and arrays and rows of scalars. Make a text of it in a map() before."
-_MOMENT = file_text(SqlTimeTypeInfo(SqlTimeType.TIMESTAMP))
-_SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
-    SqlTimeType.DATE: (java_texts.sql_date, of_type(date, what="date")(lambda value: value.isoformat()[:10])),
-    SqlTimeType.TIME: (java_texts.sql_time, of_type(time, what="time")(lambda value: f"{value:%H:%M:%S}")),
-    SqlTimeType.TIMESTAMP: (java_texts.sql_moment, of_type(datetime, what="datetime")(_MOMENT)),
-}
 
 
 def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] | None:
@@ -178,18 +169,12 @@ def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] |
     return (cast("ArrayTypeInfo[Any]", field).element_type,) if is_array else None
 
 
-def _scalar(type_info: TypeInformation[Any]) -> tuple[Convert, Convert] | None:
-    if isinstance(type_info, BasicTypeInfo):
-        kind = type_info.basic_type
-        return (java_texts.READERS[kind], java_texts.WRITERS[kind]) if kind in java_texts.READERS else None
-    if isinstance(type_info, SqlTimeTypeInfo):
-        return _SQL[type_info.sql_type]
-    return (java_texts.bytes_of, java_texts.base64_of) if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()) else None
+def _scalar(type_info: TypeInformation[Any]) -> Texts | None:
+    return BYTES if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()) else TEXTS.get(kind_of(type_info))
 
 
-def _scalars(types: Sequence[TypeInformation[Any]], way: int) -> list[Convert]:
-    """The readers of scalars, with 0 for ``way``, or the writers, with 1."""
-    return [cast("tuple[Convert, Convert]", _scalar(type_info))[way] for type_info in types]
+def _texts(type_info: TypeInformation[Any]) -> Texts:
+    return cast("Texts", _scalar(type_info))
 
 
 def _row_reader(type_info: RowTypeInfo, form: CsvForm, lenient: bool) -> Convert:
@@ -226,12 +211,12 @@ def _first_line(message: str, comments: bool) -> int:
 def _column_reader(type_info: TypeInformation[Any], form: CsvForm, lenient: bool) -> Convert:
     inner = _elements(type_info)
     if inner is None:
-        return _nullable(_scalars([type_info], 0)[0], form, lenient)
-    readers = [_nullable(read, form, lenient) for read in _scalars(inner, 0)]
+        return _nullable(_texts(type_info).read, form, lenient)
+    readers = [_nullable(_texts(part).read, form, lenient) for part in inner]
     row = type_info if isinstance(type_info, RowTypeInfo) else None
 
     def read(field: str) -> Any:
-        parts = field.split(form.array_separator) if java_texts.trimmed(field) else []
+        parts = field.split(form.array_separator) if trimmed(field) else []
         if row is None:
             return [readers[0](part) for part in parts]
         if not parts:
@@ -267,7 +252,7 @@ def _row_writer(type_info: RowTypeInfo, form: CsvForm) -> Convert:
 def _column_writer(type_info: TypeInformation[Any], form: CsvForm) -> Convert:
     """The writer of a column, with quotes where they are needed; numbers and booleans never have them."""
     inner = _elements(type_info)
-    write = _scalars([type_info], 1)[0] if inner is None else _parts_writer(type_info, inner, form)
+    write = _texts(type_info).checked if inner is None else _parts_writer(type_info, inner, form)
     if not form.quote or (isinstance(type_info, BasicTypeInfo) and type_info.basic_type is not BasicType.STRING):
         return write
     quoted = quoter(form)
@@ -275,7 +260,7 @@ def _column_writer(type_info: TypeInformation[Any], form: CsvForm) -> Convert:
 
 
 def _parts_writer(type_info: TypeInformation[Any], inner: tuple[TypeInformation[Any], ...], form: CsvForm) -> Convert:
-    writers, null = _scalars(inner, 1), form.null or ""
+    writers, null = [_texts(part).checked for part in inner], form.null or ""
     row = type_info if isinstance(type_info, RowTypeInfo) else None
 
     def write(value: Any) -> str:

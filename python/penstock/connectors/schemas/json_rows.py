@@ -5,13 +5,12 @@ U+FFFF as two escapes."""
 
 from __future__ import annotations
 
-import decimal
 import json
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, time
-from decimal import Decimal
+from datetime import datetime
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from functools import cached_property, partial
 from typing import Any, NoReturn, cast
 
@@ -20,10 +19,21 @@ from penstock.common.row import Row
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, SqlTimeType, TypeInformation, Types
 from penstock.common.typesystem.conversions import Convert
 from penstock.common.typesystem.kinds import by_kind, types_in
-from penstock.connectors import java_texts
-from penstock.connectors.java_texts import READERS, WRITERS
-from penstock.connectors.parts import Unfit, elements, entries, fields, of_type
+from penstock.connectors.java_texts import (
+    BYTES,
+    TEXTS,
+    decimal,
+    double,
+    fraction,
+    iso_date,
+    single,
+    truth,
+    utc_moment,
+    utc_time,
+)
+from penstock.connectors.parts import Unfit, elements, entries, fields
 from penstock.connectors.schemas.base import RowReader, RowWriter, first_fields_of, no_converter, row_type
+from penstock.runtime.buffers.value_checks import Kind, kind_of
 from penstock.runtime.io.text import java_double
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
@@ -149,7 +159,7 @@ def _converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Conve
     return [convert(part, path, *options) for part, path in zip(type_info.field_types, paths, strict=True)]
 
 
-_EXACT = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+_EXACT = Context(MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def _stripped(text: str) -> Decimal:
@@ -198,11 +208,11 @@ def _list_reader(type_info: Any, *options: Any) -> Convert:
 def _primitive_array_reader(type_info: Any, field: str, *_: bool) -> Convert:
     """Bytes are base64, and None of other nodes, as in Jackson; null is 0 in an array of other primitives."""
     element = type_info.element_type
-    if not isinstance(element, BasicTypeInfo) or element.basic_type not in _BASIC:
+    if not isinstance(element, BasicTypeInfo) or element.basic_type not in _CONVERTS:
         _no_json(type_info, field)
     if element.basic_type is BasicType.BYTE:
-        return lambda node: java_texts.bytes_of(node) if type(node) is str else None
-    convert, zero = _BASIC[element.basic_type][0], False if element.basic_type is BasicType.BOOLEAN else 0
+        return lambda node: BYTES.read(node) if type(node) is str else None
+    convert, zero = _CONVERTS[element.basic_type][0], False if element.basic_type is BasicType.BOOLEAN else 0
     return elements(convert, "JSON array", none=zero)
 
 
@@ -244,16 +254,15 @@ def _read_text(read: Convert, node: Any) -> Any:
         raise Unfit(node, failure.why) from None
 
 
-def _whole_number(basic_type: BasicType, bits: int) -> Convert:
+def _whole_number(basic_type: BasicType) -> Convert:
     """INT and LONG: a number is cut to a whole one if it is in their range; a text is parsed."""
-    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
-    read = READERS[basic_type]
+    read, bound = TEXTS[basic_type].read, 1 << TEXTS[basic_type].bits - 1
 
     def number(node: Any) -> int:
         kind = type(node)
-        if kind is int and low <= node <= high:
+        if kind is int and -bound <= node < bound:
             return node
-        if (kind is float or kind is Decimal) and low <= node <= high:
+        if (kind is float or kind is Decimal) and -bound <= node <= bound - 1:
             return int(node)
         return _read_text(read, node)
 
@@ -271,7 +280,7 @@ def _character(node: Any) -> str | None:
 def _decimal(node: Any) -> Decimal:
     if type(node) is Decimal:
         return node
-    return Decimal(node) if type(node) is int else _read_text(java_texts.decimal, node)
+    return Decimal(node) if type(node) is int else _read_text(decimal, node)
 
 
 _ESCAPED = re.compile('["\\\\\x00-\x1f\U00010000-\U0010ffff\ud800-\udfff]')
@@ -297,7 +306,8 @@ def _row_writer(type_info: RowTypeInfo, field: str) -> Convert:
 
 def _list_writer(type_info: Any, field: str) -> Convert:
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
-        return lambda value: f'"{java_texts.base64_of(value)}"'
+        text = BYTES.checked
+        return lambda value: f'"{text(value)}"'
     texts = elements(_value_writer(type_info.element_type, field), none="null")
     return lambda values: "[" + ",".join(texts(values)) + "]"
 
@@ -315,7 +325,7 @@ def _map_writer(type_info: Any, field: str) -> Convert:
 
 def _float_writer(basic_type: BasicType) -> Convert:
     """The JSON of a float; infinities and NaN are texts."""
-    write = WRITERS[basic_type]
+    write = TEXTS[basic_type].checked
 
     def number(value: Any) -> str:
         text = write(value)
@@ -325,32 +335,34 @@ def _float_writer(basic_type: BasicType) -> Convert:
 
 
 def _moment(value: datetime) -> str:
-    fraction = f".{value.microsecond:06d}".rstrip("0") if value.microsecond else ""
-    return f'"{value.date().isoformat()}T{value:%H:%M:%S}{fraction}Z"'
+    return f"{value.date().isoformat()}T{value:%H:%M:%S}{fraction(value.microsecond)}Z"
 
 
-_text = of_type(str, what="text")(_quoted)
-_BASIC: dict[BasicType, tuple[Convert, Convert]] = {
-    **{kind: (partial(_read_text, read), WRITERS[kind]) for kind, read in READERS.items()},
+def _iso(kind: SqlTimeType, read: Convert, write: Convert) -> tuple[Convert, Convert]:
+    text = TEXTS[kind]._replace(write=write).checked
+    return lambda node: read(_as_text(node)), lambda value: f'"{text(value)}"'
+
+
+_text = TEXTS[BasicType.STRING]._replace(write=_quoted).checked
+_CONVERTS: dict[Kind | None, tuple[Convert, Convert]] = {
+    **{kind: (partial(_read_text, texts.read), texts.checked) for kind, texts in TEXTS.items()},
     BasicType.STRING: (lambda node: _compact(node) if isinstance(node, dict | list) else _as_text(node), _text),
     BasicType.CHAR: (_character, _text),
     BasicType.BOOLEAN: (
-        lambda node: node if type(node) is bool else java_texts.truth(_as_text(node)),
-        WRITERS[BasicType.BOOLEAN],
+        lambda node: node if type(node) is bool else truth(_as_text(node)),
+        TEXTS[BasicType.BOOLEAN].checked,
     ),
-    BasicType.INT: (_whole_number(BasicType.INT, 32), WRITERS[BasicType.INT]),
-    BasicType.LONG: (_whole_number(BasicType.LONG, 64), WRITERS[BasicType.LONG]),
-    BasicType.FLOAT: (partial(_read_text, java_texts.single), _float_writer(BasicType.FLOAT)),
+    BasicType.INT: (_whole_number(BasicType.INT), TEXTS[BasicType.INT].checked),
+    BasicType.LONG: (_whole_number(BasicType.LONG), TEXTS[BasicType.LONG].checked),
+    BasicType.FLOAT: (partial(_read_text, single), _float_writer(BasicType.FLOAT)),
     BasicType.DOUBLE: (
-        lambda node: node if type(node) is float else _read_text(java_texts.double, node),
+        lambda node: node if type(node) is float else _read_text(double, node),
         _float_writer(BasicType.DOUBLE),
     ),
-    BasicType.BIG_DEC: (_decimal, WRITERS[BasicType.BIG_DEC]),
-}
-_SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
-    SqlTimeType.DATE: (java_texts.iso_date, of_type(date, what="date")(lambda value: f'"{value.isoformat()[:10]}"')),
-    SqlTimeType.TIME: (java_texts.utc_time, of_type(time, what="time")(lambda value: f'"{value:%H:%M:%S}Z"')),
-    SqlTimeType.TIMESTAMP: (java_texts.utc_moment, of_type(datetime, what="datetime")(_moment)),
+    BasicType.BIG_DEC: (_decimal, TEXTS[BasicType.BIG_DEC].checked),
+    SqlTimeType.DATE: _iso(SqlTimeType.DATE, iso_date, TEXTS[SqlTimeType.DATE].write),
+    SqlTimeType.TIME: _iso(SqlTimeType.TIME, utc_time, lambda value: f"{value:%H:%M:%S}Z"),
+    SqlTimeType.TIMESTAMP: _iso(SqlTimeType.TIMESTAMP, utc_moment, _moment),
 }
 """Readers and writers."""
 
@@ -358,22 +370,17 @@ _SQL: dict[SqlTimeType, tuple[Convert, Convert]] = {
 def _scalar(way: int) -> Callable[..., Convert]:
     """The case of scalars: 0 for reading, 1 for writing."""
 
-    def case(type_info: BasicTypeInfo[Any], field: str, *_: bool) -> Convert:
-        if type_info.basic_type not in _BASIC:
+    def case(type_info: TypeInformation[Any], field: str, *_: bool) -> Convert:
+        if kind_of(type_info) not in _CONVERTS:
             _no_json(type_info, field)
-        return _BASIC[type_info.basic_type][way]
+        return _CONVERTS[kind_of(type_info)][way]
 
     return case
 
 
-def _time_reader(type_info: Any, *_: Any) -> Convert:
-    read = _SQL[type_info.sql_type][0]
-    return lambda node: read(_as_text(node))
-
-
 _value_reader = by_kind(
     scalars=_scalar(0),
-    times=_time_reader,
+    times=_scalar(0),
     tuples=_no_json,
     rows=_row_reader,
     lists=_list_reader,
@@ -384,7 +391,7 @@ _value_reader = by_kind(
 )
 _value_writer = by_kind(
     scalars=_scalar(1),
-    times=lambda type_info, _: _SQL[type_info.sql_type][1],
+    times=_scalar(1),
     tuples=_no_json,
     rows=_row_writer,
     lists=_list_writer,

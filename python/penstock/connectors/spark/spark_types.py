@@ -114,7 +114,7 @@ def data_type(
     elif name in _TYPES:
         return _TYPES[name]
     raise UnsupportedError(
-        f"The column {column!r} has Spark's type {shown(spark)}, which no type of records stands for. Convert it in "
+        f"The column {column!r} has Spark's type {shown(spark)}, which has no counterpart here. Convert it in "
         f"Spark, by df.withColumn({column.partition('.')[0].removesuffix('[]')!r}, ….cast('string')), or leave it out."
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -138,6 +138,11 @@ class NumbersSource(Source[T], Generic[T]):
         """Exactly so many numbers."""
         end = split.start + records
         return split if split.end is not None and split.end <= end else replace(split, end=end)
+
+    def records_in(self, splits: Iterable[Split]) -> int | None:
+        """How many numbers are due; None without a rate limit and an end."""
+        lengths = [None if split.end is None else split.end - split.start for split in splits]
+        return None if None in lengths else sum(filter(None, lengths))
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         if self.bounded:

@@ -137,6 +137,15 @@ class HybridSource(Source[Any]):
         cut = source.limited(inner, records)
         return replace(cast("HybridSplit", split), start=cut.start, end=cut.end, split=cut)
 
+    def records_in(self, splits: Iterable[Split]) -> int | None:
+        """The records of all its sources; None before the last one has been reached."""
+        inner_splits: dict[int, list[Split]] = {len(self.sources) - 1: []}
+        for split in splits:
+            assert isinstance(split, HybridSplit)
+            inner_splits.setdefault(split.source, []).append(self._inner(split)[1])
+        counts = [self.sources[index].records_in(part) for index, part in inner_splits.items()]
+        return sum(filter(None, counts)) if self._at_last and None not in counts else None
+
     def read(self, split: Split) -> Iterator[Records[Any]]:
         source, inner = self._inner(split)
         return source.read(inner)

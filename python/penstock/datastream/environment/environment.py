@@ -45,7 +45,8 @@ class StreamExecutionEnvironment(missing_methods.Advised, ProgramWithSources):
                 "StreamExecutionEnvironment() was called directly. Call "
                 "StreamExecutionEnvironment.get_execution_environment() instead."
             )
-        super().__init__(Settings.of(configuration.to_dict(), executors.imposed_settings()))
+        imposed = executors.imposed_settings()
+        super().__init__(Settings.of(configuration.to_dict(), imposed, configuration.parsed))
         self._spark = spark
         self._master = master
         self._executor = executor

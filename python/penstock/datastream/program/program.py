@@ -227,7 +227,7 @@ class Program:
         """
         hint = "Make one: Configuration.from_dict({'parallelism.default': '2'})."
         checks.instance(configuration, "configure", Configuration, hint, ", which is not a Configuration")
-        self.settings = self.settings.updated(configuration.to_dict())
+        self.settings = self.settings.updated(configuration.to_dict(), configuration.parsed)
         warn_of(configuration, self.settings, stacklevel=3)
 
     def get_config(self) -> ExecutionConfig:

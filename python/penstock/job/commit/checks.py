@@ -51,7 +51,7 @@ def _check_numbered(place: str, strange: Iterable[str]) -> None:
     name = min(strange, default=None)
     if name is not None:
         raise ConfigurationError(
-            f"The output folder {place!r} contains {name!r}, which no text sink wrote; it is not deleted. Choose "
+            f"The output folder {place!r} contains {name!r}, which no text sink wrote, so it is not replaced. Choose "
             "another folder, or empty this one yourself."
         )
 

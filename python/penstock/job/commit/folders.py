@@ -97,7 +97,7 @@ def make(folder: str, marker: Marker) -> None:
                     file.write(json.dumps(data).encode("ascii"))
                 os.rename(temporary, join(folder, MARKER))
                 return
-        raise FileNotFoundError(f"{folder!r} disappears as soon as it is made")
+        raise FileNotFoundError(f"{folder!r} is removed as soon as it is created")
 
 
 @contextlib.contextmanager

@@ -236,7 +236,7 @@ def _finish(folder: str, marker: Marker, leftover: Leftover, dry_run: bool, dead
     single = SingleCommit(marker.job_folder, marker.job)
     if read_marker(home) != marker or not single.exists():
         raise ConfigurationError(
-            f"{home!r}, which says whether the job was committed, is not there, or not as it was. Bring it back, or "
+            f"{home!r}, which says whether the job was committed, is missing or was changed. Restore it, or "
             f"remove {folder!r} by hand."
         )
     with single.taken_over(dead=dead) as manifest:
@@ -261,7 +261,7 @@ def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> Non
         if not output.pending and output.sent:
             continue
         if pending is None or not _is_ours(output, pending, marker):
-            raise ConfigurationError(f"Its manifest publishes {output.target!r} from elsewhere, as no job does.")
+            raise ConfigurationError(f"Its manifest publishes {output.target!r} from elsewhere, which no job does.")
         base = pending.target if pending.inside else pending.target.rpartition("/")[0]
         if is_local(base) and not os.path.isdir(base):
             raise ConfigurationError(f"The folder of {output.target!r} is not there. Is a file system not mounted?")
@@ -273,7 +273,7 @@ def _check(marker: Marker, outputs: tuple[Output, ...], senders: Senders) -> Non
     for folder in marker.folders:
         strange = stranger(folder)
         if strange is not None:
-            raise ConfigurationError(f"{strange!r} in {folder!r} is not known to be Penstock's; take it away.")
+            raise ConfigurationError(f"{strange!r} in {folder!r} was not written by Penstock; remove it.")
     for target in _to_send(outputs).keys() - senders.keys():
         raise ConfigurationError(
             f"Records wait in {target!r} to be sent, and only the program with that sink can send them. Run it again: "

@@ -185,5 +185,7 @@ class Files:
             self.storage.create(join(self.place, "job.json"), json.dumps({"format": FORMAT, **made}).encode())
             about = self.about()
         if about is None:
-            raise JobFolderError(f"{self.place!r} loses what is written to it. Is something else removing it?")
+            raise JobFolderError(
+                f"{self.place!r} loses the files that are written to it. Does another process remove them?"
+            )
         return about

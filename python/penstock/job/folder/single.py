@@ -61,7 +61,7 @@ class SingleCommit:
                     return lock
                 lock.release()
             time.sleep(0.01)
-        raise OSError(f"{self.place!r} disappears as soon as it is made")
+        raise OSError(f"{self.place!r} is removed as soon as it is created")
 
     def commit(self, manifest: StepManifest) -> None:
         """Commit the job by its outputs: of the rest of the manifest only the counters stay."""

@@ -116,7 +116,7 @@ class Writer:
             data = self._files.storage.get(path)
         except FileNotFoundError:  # so much older than what there is that it was removed
             self.check()
-            raise JobFolderError(f"{path!r} was there and is gone: something else removes files there.") from None
+            raise JobFolderError(f"{path!r} has disappeared: another process removes files there.") from None
         there = decoded(data, wanted.version, path)
         if there.epoch != self.epoch:
             raise self._fence(there.epoch)

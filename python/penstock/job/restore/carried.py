@@ -25,7 +25,7 @@ def restored_manifest(settings: Settings) -> StepManifest | None:
             f"{PATH} is {settings.savepoint!r}, but the program runs in BATCH mode, which has no state to restore. Run "
             "it in STREAMING mode."
         )
-    if settings.batch or not (settings.checkpoint_directory or settings.savepoint):
+    if not (settings.checkpoint_directory or settings.savepoint):
         return None
     with configured(settings.storage_options):
         place = settings.checkpoint_directory

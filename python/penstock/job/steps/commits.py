@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from penstock.common.jobs.job_control import JobControl
 from penstock.errors import ConfigurationError, PenstockError
 from penstock.job.commit.folders import COMMIT, MARKER, writable
 from penstock.job.deployment import Deployment
@@ -20,7 +19,7 @@ from penstock.job.steps.outputs import Outputs, WriteTable
 from penstock.job.temporary import TemporaryFolder
 from penstock.runtime.config.tasks import TaskReport
 from penstock.storage.storage import join
-from penstock.storage.stores import storage_of
+from penstock.storage.stores import Store, storage_of
 
 _KEEP = 3600.0  # seconds without a step after which sinks are asked to keep what they know
 
@@ -30,7 +29,7 @@ class Commits:
 
     lease: Lease
     found: str | None = None  # a line for the user about what was in the checkpoint directory
-    recovered = False
+    recovered = begun = False
 
     def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
         self.deployment, self._write_table = deployment, write_table
@@ -39,12 +38,14 @@ class Commits:
 
     def __enter__(self) -> Commits:
         settings = self.deployment.job.settings
-        place, durable = settings.checkpoint_directory, settings.checkpoint_directory is not None
+        place, durable = self.deployment.place, settings.checkpoint_directory is not None
         with self._open:
             if place is None:  # nobody resumes from it
                 temporary = TemporaryFolder("penstock-job-")
                 self._open.callback(temporary.remove)
                 place = str(temporary.path)
+            elif not durable:
+                self._open.callback(_remove, Store(place), place)
             folder = JobFolder(place, durable=durable)
             lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
             self.lease = self._open.enter_context(lease)
@@ -126,23 +127,26 @@ class Commits:
         self.recover()
 
 
+def _remove(store: Store, folder: str) -> None:
+    with contextlib.suppress(OSError, PenstockError):  # the job counts, and what stays is in nobody's way
+        store.delete([entry.path for entry in store.list(folder, deep=True)])
+
+
 class SingleRun:
     """The counterpart of :class:`Commits` for a job that commits once, when all its tasks have ended.
 
     Nobody resumes such a job. Its checkpoint directory is hidden in its first pending folder, if it has any. ``write``
-    writes what others commit, after the last point where ``control`` can cancel the job.
+    writes what others commit.
     """
 
     newest: StepManifest | None = None
     state: str | None = None
     found: str | None = None
-    begun = False  # whether the commit has begun
+    begun = False  # whether the commit has begun, and the job cannot be cancelled any more
     _published = False
 
-    def __init__(
-        self, deployment: Deployment, control: JobControl | None = None, write: Callable[[], None] = lambda: None
-    ) -> None:
-        self.deployment, self._control, self._write = deployment, control, write
+    def __init__(self, deployment: Deployment, write: Callable[[], None] = lambda: None) -> None:
+        self.deployment, self._write = deployment, write
         self._outputs = Outputs(deployment)
         self._folders = self._outputs.folders
         job = deployment.job.name
@@ -172,10 +176,7 @@ class SingleRun:
         return self._outputs.put_together(reports)
 
     def commit(self, manifest: StepManifest) -> None:
-        """Write the manifest. From here on the job cannot be cancelled."""
-        self.begun = True
-        if self._control is not None:
-            self._control.seal()
+        """Write the manifest."""
         self._write()
         if self._commit is not None:
             for folder in self._folders:

@@ -21,7 +21,14 @@ from typing import Any, Protocol
 from penstock.common.jobs.job import JobExecutionResult, JobID, JobStatus
 from penstock.common.jobs.job_control import JobControl
 from penstock.connectors.spark.frames import FrameSource
-from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError, PenstockError
+from penstock.errors import (
+    ConfigurationError,
+    FencedError,
+    InvalidProgramError,
+    JobCancelledError,
+    JobExecutionError,
+    PenstockError,
+)
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.restore.notices import describe
@@ -118,12 +125,13 @@ class StepLoop:
             opened.enter_context(configured(self._settings.storage_options))
             self._commits: Commits | SingleRun
             self._savepoints: Savepoints | NoSavepoints = NoSavepoints()
-            if self._steps:  # signals and savepoints are for a job that commits more than once
+            if self._steps:  # signals are for a job that commits more than once
                 opened.enter_context(stopped_by_signal(self._control))
+            if self._deployment.keeps:
                 self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
                 self._savepoints = Savepoints(self._control, self._commits)
             else:
-                run = SingleRun(self._deployment, self._control, lambda: self._runner.write_tables())
+                run = SingleRun(self._deployment, lambda: self._runner.write_tables())
                 self._commits = opened.enter_context(run)
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
@@ -152,6 +160,12 @@ class StepLoop:
         self._checkpoints.forget()
         self._measured.clear()
         self._version = Version(self._deployment, self._commits.newest)
+        if not (self._steps or self._version.manifest.is_nothing or self._version.over):
+            raise InvalidProgramError(
+                f"The program {self._deployment.job.name!r} is one step, and its checkpoint directory "
+                f"{self._settings.checkpoint_directory!r} has checkpoint {self._version.number} of a job that has not "
+                "ended. Run it in STREAMING mode to resume from there, or with another execution.checkpointing.dir."
+            )
         self._sources = list(self._plans())
 
     def _plans(self) -> Iterator[SourcePlan]:
@@ -159,7 +173,7 @@ class StepLoop:
         for vertex in self._deployment.vertices:
             if vertex.inputs:
                 continue
-            if isinstance(self._commits, SingleRun):
+            if not self._steps:
                 yield whole_plan(vertex, functions[vertex.index])
                 continue
             known = manifest.sources.get(vertex.operators[0].operator_id)
@@ -220,7 +234,7 @@ class StepLoop:
         The tasks stay open for the first step, and say when their next timer by the clock is due: it may be overdue.
         """
         number = self._version.number
-        if not self.opened and number > 0:
+        if self._steps and not self.opened and number > 0:
             assignments = self._version.assignments(self._commits.state, {}, last=False)
             opening = {place: replace(each, opens=True, rows=()) for place, each in assignments.items()}
             with (
@@ -315,7 +329,8 @@ class StepLoop:
             state = self._commits.state
             assignments = version.assignments(state, readings, last=last, saves=saves, commits=durable)
         else:
-            assignments = dict.fromkeys(version.places, ONLY_STEP)
+            state = None if self._settings.batch else self._commits.state
+            assignments = dict.fromkeys(version.places, replace(ONLY_STEP, version=version.number, folder=state))
         self._progress.planned(version.number + 1, len(assignments))
         watch = Stopwatch(self._progress)
         with self._control.on_cancel(self._runner.cancel), watch.part("run"):
@@ -337,7 +352,7 @@ class StepLoop:
         for source in self._sources:
             source.stepped()
         self._version = Version(self._deployment, manifest)
-        self._progress.step(summary_of(watch, manifest, reports, durable=durable))
+        self._progress.step(summary_of(watch, manifest, reports, self._sources, durable=durable))
 
     def _go_round(self, alone: bool) -> None:
         """A step begins; refuse one too many in which there is nothing but what is led back."""
@@ -357,6 +372,9 @@ class StepLoop:
             done = [*self._checkpoints.reports, *last] if self._steps else self._reported()
             outputs = self._commits.put_together(done)
             manifest = self._version.next(reports, back, self._sources, self._commits.with_ended, outputs=outputs)
+            if not self._steps:
+                self._commits.begun = True
+                self._control.seal()
             self._commits.commit(manifest)
         try:
             with watch.part("publish"):
@@ -420,7 +438,7 @@ class StepLoop:
         return [report for _, report in sorted(self._measured.items())]
 
     def _report(self) -> None:
-        if not self._steps:
+        if self._measured:
             self.reports = tuple(self._reported())
             return
         totals = self._version.totals()

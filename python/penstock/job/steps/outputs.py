@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from penstock.connectors.spark.frames import FrameSink
 from penstock.connectors.two_phase import TwoPhaseOutput
-from penstock.errors import ConfigurationError, JobExecutionError, PenstockError, UnsupportedError
+from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
 from penstock.job.commit.checks import check_files, check_target, exists_already
 from penstock.job.commit.folders import Marker, earlier, empty, make, missing_above, remove
 from penstock.job.commit.publication import by_target, publish_files, put_whole, send, waiting_size
@@ -32,7 +32,7 @@ from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
 from penstock.runtime.io.pending_paths import prepared_place, waiting_place
 from penstock.runtime.io.sinks import PublishedSink
 from penstock.storage.storage import is_local, join, sync_folder
-from penstock.storage.stores import storage_of
+from penstock.storage.stores import Store, storage_of
 
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, End, Table
@@ -54,11 +54,16 @@ class _Place:
     parallelism: int
     begun: bool = False  # whether an earlier step has made it, if it is text
     sent: int = 0  # bytes that were sent before, if its files are sent
+    number: int | None = None  # of the last file, if it is text on a store; None: not known yet
 
     @property
     def text(self) -> bool:
         """Whether it is a text file that grows, or a folder of them."""
         return not self.sink.adds
+
+    @property
+    def there(self) -> bool:
+        return os.path.exists(self.target) if is_local(self.target) else any(Store(self.target).list(self.target))
 
     def check(self) -> None:
         check_target(self.target, overwrite=self.sink.overwrite, adds=self.sink.adds)
@@ -79,7 +84,7 @@ class Outputs:
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._job: JobConfig = deployment.job
-        self._once = self._job.folder_id is None
+        self._once, self._steps = self._job.folder_id is None, deployment.steps
         self._owner = self._job.folder_id or self._job.job_id  # by which sinks know who has sent what
         ends = [end for end in deployment.ends if isinstance(end.sink, PublishedSink)]
         self._places = {place.folder: place for place in map(self._place, ends)}
@@ -98,16 +103,11 @@ class Outputs:
 
     def _place(self, end: End) -> _Place:
         target = end.sink.place()
-        if not (self._once or end.sink.adds or is_local(target)):
-            raise UnsupportedError(
-                f"The sink {end.name!r} writes text to {target!r}, and the program runs in steps: files of a store "
-                "cannot grow. Use sink_to(FileSink.for_row_format(…)), which adds files, or write to a mounted folder."
-            )
         return _Place(end.sink, target, waiting_place(target, self._job, adds=end.sink.adds), end.parallelism)
 
     def __enter__(self) -> Outputs:
         for place in self._places.values():
-            place.begun = not place.text or (self._resumed and os.path.exists(place.target))
+            place.begun = not place.text or (self._resumed and place.there)
             if self._once:  # all were looked at just now
                 continue
             if place.text and place.begun:
@@ -140,7 +140,7 @@ class Outputs:
         gone = {end.target for end in outputs if end.committable is not None} - self._committers.keys()
         self.publish([output for output in outputs if not (published and output.target in gone)], version)
         for place in self._places.values():
-            place.begun = place.begun or (version > 0 and os.path.exists(place.target))
+            place.begun, place.number = place.begun or (version > 0 and place.there), None
         self.clean()
         for end in self._committers.values():
             if isinstance(end.sink, TwoPhaseOutput):
@@ -186,8 +186,7 @@ class Outputs:
     def _of(self, place: _Place, files: list[PendingFile]) -> list[Output]:
         if place.text:
             if not is_local(place.target):
-                place.check()
-                return [Output(file.pending, file.final, place.sink.overwrite) for file in files]
+                return _on_store(place, files, numbered=self._steps)
             return _grown(files, {}) if place.begun else _first(place, files)
         if place.sink.sends:
             return _to_send(place, files)
@@ -282,6 +281,8 @@ class Outputs:
 
 def _check_shape(place: _Place) -> None:
     """A text output that is there is a file where it is to be one, and a folder where it is to be that."""
+    if not is_local(place.target):
+        return
     folder = os.path.isdir(place.target)
     if folder is (place.parallelism == 1):
         kind, other = ("a folder", "one subtask writes one file") if folder else ("a file", "several write a folder")
@@ -302,6 +303,21 @@ def _first(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
     waiting = [(os.path.basename(final), names[final].pending if final in names else None) for final in wanted]
     new = put_whole(place.folder, waiting, single)
     return [Output(new, place.target, place.sink.overwrite), *_grown(more, sizes)]
+
+
+def _on_store(place: _Place, files: Sequence[PendingFile], *, numbered: bool) -> list[Output]:
+    """Text on a store, where files cannot grow: if ``numbered``, each checkpoint adds files to a folder."""
+    if not (numbered and place.begun):
+        place.check()
+    if not numbered:
+        return [Output(file.pending, file.final, place.sink.overwrite) for file in files]
+    if place.number is None:
+        names = (entry.path.rpartition("/")[2] for entry in Store(place.target).list(place.target) if place.begun)
+        place.number = max((int(name) for name in names if name.isdigit()), default=0)
+    first, place.number = place.number + 1, place.number + len(files)
+    targets = (join(place.target, str(number)) for number in range(first, place.number + 1))
+    overwrite = place.sink.overwrite and not place.begun
+    return [Output(file.pending, target, overwrite) for file, target in zip(files, targets, strict=True)]
 
 
 def _grown(files: Sequence[PendingFile], sizes: dict[str, int]) -> list[Output]:

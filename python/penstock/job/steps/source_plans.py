@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError, PenstockError
+from penstock.metrics.running import SourceProgress
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.io.sources import BatchSource
@@ -69,6 +70,10 @@ class SourcePlan:
 
     def committed(self) -> None:
         self.just_over = []
+
+    def progress(self) -> SourceProgress | None:
+        """What is left of what there was when the last step was planned; None of a source without splits."""
+        return None
 
     def dry(self) -> bool:
         """Whether it has read what was there at first, and is asked no more though it continues."""
@@ -137,6 +142,7 @@ class SplitPlan(SourcePlan):
         self._cut: set[str] = set()  # splits that continue behind what the step reads of them
         self._asked(lambda: source.resume(self._at() if positions else None), "resume")
         self._given: dict[str, int] = {}  # splits that have been dealt out, and not begun
+        self._unread: dict[str, Split] = {}  # what has not been read of the splits that were there at the last question
         self._ends: dict[str, Any] = {}  # of the splits that have been dealt out last
         self._stuck: dict[str, tuple[Any, Any]] = {}  # splits of which nothing could be read: from where, up to where
 
@@ -147,6 +153,7 @@ class SplitPlan(SourcePlan):
         pending = self._pending()
         last = ended and self._asked(self.source.ended, "ended")
         own = self._dealt(pending)
+        self._unread = {split.id: split for split in pending}
         self._ends = {split.id: split.end for splits in own for split in splits}
         for split in pending:  # a source must not forget where they begin, though a step may not come to them
             if split.id not in self.positions and self.source.remembers(split):
@@ -272,8 +279,15 @@ class SplitPlan(SourcePlan):
             if name in self.positions and self.positions[name][1] == position and name not in ended:
                 self._warn_of_stuck(name, position)
         super().read(subtask, positions, [name for name in ended if name not in self._cut])
-        for name in positions:
+        for name, position in positions.items():
             self._given.pop(name, None)
+            if name in self._unread:
+                self._unread[name] = replace(self._unread[name], start=position)
+
+    def progress(self) -> SourceProgress:
+        unread = {name: split for name, split in self._unread.items() if name not in self.over}
+        records = self._asked(lambda: self.source.records_in(unread.values()), "records_in")
+        return SourceProgress(len(self.positions.keys() | unread), records)
 
     def _warn_of_stuck(self, name: str, position: Any) -> None:
         end = self._ends.get(name)

@@ -242,7 +242,12 @@ def _decoded(operator_id: str, name: str, known: Mapping[str, Any]) -> SubtaskMe
 
 
 def summary_of(
-    watch: Stopwatch, manifest: StepManifest, reports: Sequence[StepReport], *, durable: bool
+    watch: Stopwatch,
+    manifest: StepManifest,
+    reports: Sequence[StepReport],
+    plans: Sequence[SourcePlan],
+    *,
+    durable: bool,
 ) -> StepSummary:
     """What there is to tell of a step that is over."""
     states: dict[tuple[str, int], StateSize] = {}
@@ -252,7 +257,10 @@ def summary_of(
             states[operator_id, report.task.subtask] = size
     busy = {(report.task.vertex, report.task.subtask): report.millis for report in reports}
     tasks = [report.task for report in reports]
-    return replace(watch.summary(manifest.version, tasks, busy=busy, states=states), durable=durable)
+    progress_of = ((plan.operator.operator_id, plan.progress()) for plan in plans)
+    sources = {operator_id: progress for operator_id, progress in progress_of if progress is not None}
+    summary = watch.summary(manifest.version, tasks, busy=busy, states=states, sources=sources)
+    return replace(summary, durable=durable)
 
 
 def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:

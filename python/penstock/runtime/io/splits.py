@@ -176,6 +176,11 @@ class Source(ABC, Generic[T]):
         """
         return split
 
+    def records_in(self, splits: Iterable[Split]) -> int | None:
+        """How many records these splits have, from their starts to their ends; None if that is not known, as by
+        default. Asked on the driver after each step, of what is not read yet, for ``pendingRecords``."""
+        return None
+
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a split, in order, some at a time. Called in a task, on a copy of the source.
 

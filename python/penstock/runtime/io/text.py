@@ -117,7 +117,8 @@ def _instant(value: Any) -> str:
     return f"{value.to_datetime():%Y-%m-%dT%H:%M:%S}{'.' if digits else ''}{digits}Z"
 
 
-def _sql_time(value: Any) -> str:
+def sql_time_text(value: Any) -> str:
+    """``toString`` of Java's SQL types of days and times."""
     if isinstance(value, datetime):
         fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
         return f"{value.date().isoformat()} {value:%H:%M:%S}.{fraction}"
@@ -134,7 +135,7 @@ _BASIC: dict[BasicType, Text] = {
 }
 file_text: Callable[..., Text] = by_kind(
     scalars=lambda type_info: _nullable(_BASIC.get(type_info.basic_type, str)),
-    times=lambda _: _nullable(_sql_time),
+    times=lambda _: _nullable(sql_time_text),
     tuples=_of_tuple,
     rows=_of_row,
     lists=_of_list,

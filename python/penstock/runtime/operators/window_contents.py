@@ -198,6 +198,6 @@ class _EvictedBySomeone(_Elements):
         returned = getattr(self._evictor, method)(elements, len(elements), self._window(), self._context)
         if returned is not None:
             raise InvalidProgramError(
-                f"{type(self._evictor).__name__}.{method}() returned {reprlib.repr(returned)}, which nobody looks at. "
+                f"{type(self._evictor).__name__}.{method}() returned {reprlib.repr(returned)}, which is ignored. "
                 "Change the list that it is given, and return nothing: elements[:] = [those that stay]."
             )

@@ -83,6 +83,10 @@ class KafkaSource(Source[T]):
         """A number of offsets of a partition; some may have no record."""
         return split_source.limited(split, records)
 
+    def records_in(self, splits: Iterable[Split]) -> int:
+        """The number of their offsets; some may have no record."""
+        return sum(split_source.offset_of(split.end) - split_source.offset_of(split.start) for split in splits)
+
     def read(self, split: Split) -> Iterator[Records[T]]:
         stop = split_source.stop_of(split.end)
         if stop is None:
