@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Measure
 from penstock.common import Types
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import socket
 import subprocess
 import time
@@ -21,12 +22,16 @@ def collected(stream: Any) -> list[Any]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens at."""
+    """Ports of this machine that nobody listens at, below those that the system gives to connections: a server that is
+    away for a while finds its port free again."""
+    ports: list[int] = []
     with contextlib.ExitStack() as closing:
-        sockets = [closing.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        while len(ports) < count:
+            port = random.SystemRandom().randrange(20_000, 32_000)
+            with contextlib.suppress(OSError):
+                closing.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                ports.append(port)
+    return ports
 
 
 def answers(process: subprocess.Popen[bytes], port: int, seconds: float) -> bool:

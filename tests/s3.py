@@ -23,7 +23,7 @@ def s3_service() -> Iterator[str]:
     command = [sys.executable, "-m", "tests.s3", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        if not answers(server, port, 60):
+        if not answers(server, port, 180):
             raise RuntimeError("the S3 endpoint has ended instead of serving, or does not answer")
         yield f"http://127.0.0.1:{port}"
     finally:

@@ -45,15 +45,14 @@ def plan(request: pytest.FixtureRequest) -> Callable[[Any], TestedPlan]:
     ``__plans__`` beside the test, a file for each test and each plan of it."""
     from penstock.testing.plans import TestedPlan, plan_of
 
-    made = 0
+    plans = 0
     name = re.sub(r"[^\w.-]+", "-", request.node.nodeid.rpartition("::")[2]).strip("-")
     folder = request.path.parent / "__plans__" / request.path.stem
 
     def make(program: Any) -> TestedPlan:
-        nonlocal made
-        made += 1
-        file = folder / f"{name}{f'-{made}' if made > 1 else ''}.json"
-        update = bool(request.config.getoption("--penstock-update-plans"))
-        return TestedPlan(plan_of(program), file, update=update)
+        nonlocal plans
+        plans += 1
+        file = folder / f"{name}{f'-{plans}' if plans > 1 else ''}.json"
+        return TestedPlan(plan_of(program), file, update=bool(request.config.getoption("--penstock-update-plans")))
 
     return make

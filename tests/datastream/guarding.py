@@ -53,16 +53,20 @@ def asked(old: Pipeline, place: str, new: Pipeline, *, allow: bool = False) -> d
     }
 
 
-def _of(found: Difference) -> Answer:
-    kinds = {(each.kind, each.severity) for each in found.problems if each.kind != MISPLACED}  # no run refuses it
+def _of(difference: Difference) -> Answer:
+    kinds = {
+        (problem.kind, problem.severity) for problem in difference.problems if problem.kind != MISPLACED
+    }  # no run refuses it
     refused = (ORPHANED, LOST) in kinds or any(severity == BLOCKED for _, severity in kinds)
     outcome = REFUSED if refused else LOST if any(kind == UNREAD for kind, _ in kinds) else KEPT
-    lines = [f"{each.kind}, {each.severity}: {each.text}" for each in (*found.problems, *found.unknown)]
-    return Answer(outcome, bool(found.unknown), "; ".join(lines))
+    lines = [
+        f"{problem.kind}, {problem.severity}: {problem.text}" for problem in (*difference.problems, *difference.unknown)
+    ]
+    return Answer(outcome, bool(difference.unknown), "; ".join(lines))
 
 
-def _of_verdict(found: Verdict) -> Answer:
-    codes = {each.code for each in found.findings}
-    outcome = REFUSED if found.said else LOST if "lost" in codes else KEPT
-    lines = [found.said, *(f"{each.code}: {each.said}" for each in found.findings)]
+def _of_verdict(verdict: Verdict) -> Answer:
+    codes = {finding.code for finding in verdict.findings}
+    outcome = REFUSED if verdict.refusal else LOST if "lost" in codes else KEPT
+    lines = [verdict.refusal, *(f"{finding.code}: {finding.said}" for finding in verdict.findings)]
     return Answer(outcome, "unknown" in codes, "; ".join(lines))

@@ -103,7 +103,7 @@ def test_ids_are_found_again(tmp_path: Path) -> None:
         operators = read_savepoint(place(release, "f_base")).operators
         search.in_operators(((state.operator_id, state.name, state.uid) for state in operators), where)
     search.in_words(["other\n", " count \n"], "words")
-    assert [(each.by, each.uid, each.operator) for each in search.found[COUNT]] == [
+    assert [(each.by, each.uid, each.operator) for each in search.origins[COUNT]] == [
         ("uid", "count", "count"),
         ("savepoint", "count", "count"),
         ("savepoint", None, None),
@@ -112,4 +112,4 @@ def test_ids_are_found_again(tmp_path: Path) -> None:
     assert list(search.lines())[-1] == f"{unknown}  not found"
     pinned = Search(("20ba6b65f97481d5570070de90e4e791",))
     pinned.in_program(plan_of(spec("2.3.0", "f_pinned_uid"), "2.3"), "the program")
-    assert [each.by for each in pinned.found[pinned.wanted[0]]] == ["uid hash"]
+    assert [each.by for each in pinned.origins[pinned.wanted[0]]] == ["uid hash"]

@@ -43,8 +43,11 @@ transaction.state.log.num.partitions=1
 group.initial.rebalance.delay.ms=0
 auto.create.topics.enable=false
 log.retention.ms=-1
+broker.session.timeout.ms=3000
+broker.heartbeat.interval.ms=500
 """
-RESOLVE_SECONDS, START_SECONDS = 300, 60
+"""After a kill a broker is refused until its last session is over, nine seconds by default."""
+RESOLVE_SECONDS, START_SECONDS = 300, 180
 
 
 def jars() -> Path:

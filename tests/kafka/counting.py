@@ -66,7 +66,7 @@ class Counting:
         sums = pairs.key_by(lambda pair: pair[0], Types.STRING()).sum(1).uid("sums")
         sink = Topics(self.servers).sink(self.target, DeliveryGuarantee.EXACTLY_ONCE)
         sink.set_transactional_id_prefix(self.target).set_property("penstock.folder", f"{self.folder}-kafka")
-        sink.set_property("transaction.timeout.ms", "10000")
+        sink.set_property("transaction.timeout.ms", "60000")
         if self.seconds:
             sink.set_property("max.block.ms", f"{self.seconds * 1000:.0f}")
         numbers = sums.map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING())

@@ -21,7 +21,7 @@ from penstock.datastream.connectors import (
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.io.splits import Split
 from penstock.spark import SparkExecutor
-from tests.kafka.topics import NONE, Topics
+from tests.kafka.topics import NONE, PATIENCE, Topics
 from tests.running import collected, environment
 from tests.spark.hostile import hostile_texts
 
@@ -34,14 +34,14 @@ def read(source, parallelism=1, executor="local") -> list[str]:
 
 def committing(broker: Topics, number: int):
     producer = broker.producer(transactional_id=f"tests-{number}")
-    producer.init_transactions(30)
+    producer.init_transactions(PATIENCE)
     return producer
 
 
 def write(producer, topic: str, values: str, partition: int = 0) -> None:
     for value in values:
         producer.produce(topic, value.encode(), partition=partition)
-    producer.flush(30)
+    producer.flush(PATIENCE)
 
 
 def test_transactions_are_respected_where_the_program_says_so(broker) -> None:
@@ -98,7 +98,7 @@ def test_records_that_have_gone_meanwhile(broker) -> None:
     broker.fill(topic, map(str.encode, "abcd"))
     [split] = broker.source(topic).build().splits(1)
     admin, position = AdminClient({"bootstrap.servers": broker.servers}), TopicPartition(topic, 0, 2)
-    admin.delete_records([position])[position].result(30)
+    admin.delete_records([position])[position].result(PATIENCE)
     assert read(broker.source(topic)) == ["c", "d"]
     source = broker.source(topic).build()
     with pytest.raises(ConfigurationError, match=f"'{topic}', partition 0, cannot be read at the offset 0.*removed"):

@@ -23,7 +23,7 @@ from penstock.job.steps.source_plans import SplitPlan
 from penstock.metrics import SourceProgress
 from tests.job.steps.test_reading import vertex
 from tests.kafka.loop import Loop
-from tests.kafka.topics import Topics
+from tests.kafka.topics import PATIENCE, Topics
 
 AT, RESET = KafkaOffsetsInitializer, KafkaOffsetResetStrategy
 UNSTATED = {"earliest": AT.earliest(), "latest": AT.latest(), "time": AT.timestamp(5), "none": AT.committed_offsets()}
@@ -159,7 +159,7 @@ def test_a_source_that_ends_ends_where_it_was_to(log) -> None:
 
 def endless(broker: Topics, topic: str, starting: Any = None):
     builder = KafkaSource.builder().set_bootstrap_servers(broker.servers).set_topics(topic)
-    builder.set_value_only_deserializer(SimpleStringSchema()).set_property("default.api.timeout.ms", "3000")
+    builder.set_value_only_deserializer(SimpleStringSchema()).set_property("default.api.timeout.ms", "60000")
     return builder.set_starting_offsets(starting or AT.earliest()).build()
 
 
@@ -167,9 +167,9 @@ def deleted(broker: Topics, topic: str) -> None:
     from confluent_kafka.admin import AdminClient
 
     admin = AdminClient({"bootstrap.servers": broker.servers})
-    admin.delete_topics([topic])[topic].result(30)
-    until = time.monotonic() + 30
-    while topic in admin.list_topics(timeout=30).topics:  # the broker answers before it has forgotten the topic
+    admin.delete_topics([topic])[topic].result(PATIENCE)
+    until = time.monotonic() + PATIENCE
+    while topic in admin.list_topics(timeout=PATIENCE).topics:  # the broker answers before it has forgotten the topic
         assert time.monotonic() < until, f"{topic} is still listed"
         time.sleep(0.05)
 
@@ -204,7 +204,7 @@ def test_records_that_retention_has_removed(broker) -> None:
     loop = Loop(endless(broker, topic))
     loop.step(2)
     admin, position = AdminClient({"bootstrap.servers": broker.servers}), TopicPartition(topic, 0, 6)
-    admin.delete_records([position])[position].result(30)
+    admin.delete_records([position])[position].result(PATIENCE)
     with pytest.raises(ConfigurationError, match=f"{topic}-0 was read up to the offset 2, and begins at 6 now"):
         Loop(endless(broker, topic), loop.positions).step()
     assert Loop(endless(broker, topic, AT.offsets({}, RESET.EARLIEST)), loop.positions).step() == list("6789")

@@ -23,6 +23,8 @@ from penstock.datastream.connectors import (
 
 NONE = WatermarkStrategy.no_watermarks()
 _NUMBERS = itertools.count()
+PATIENCE = 120.0
+"""Seconds that a broker gets for an answer, on a machine that is busy."""
 
 
 class Topics:
@@ -45,24 +47,33 @@ class Topics:
         from confluent_kafka.admin import AdminClient, NewTopic
 
         admin = AdminClient({"bootstrap.servers": self.servers})
-        admin.create_topics([NewTopic(name, partitions, 1)])[name].result(30)
+        admin.create_topics([NewTopic(name, partitions, 1)])[name].result(PATIENCE)
+        self._wait_for_partitions(admin, name, partitions)
 
     def grow(self, topic: str, partitions: int) -> None:
         """Have a topic of a real broker have more partitions."""
         from confluent_kafka.admin import AdminClient, NewPartitions
 
         admin = AdminClient({"bootstrap.servers": self.servers})
-        admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
-        while len(admin.list_topics(topic, timeout=30).topics[topic].partitions) < partitions:
+        admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(PATIENCE)
+        self._wait_for_partitions(admin, topic, partitions)
+
+    def _wait_for_partitions(self, admin: Any, topic: str, partitions: int) -> None:
+        """Wait until the broker lists them, after it has said that they are made."""
+        until = time.monotonic() + PATIENCE
+        while len(admin.list_topics(topic, timeout=PATIENCE).topics[topic].partitions) < partitions:
+            assert time.monotonic() < until, f"{topic} has not got {partitions} partitions"
             time.sleep(0.02)
 
-    def fill(self, topic: str, records: Iterable[Any]) -> None:
-        """Write records: dicts of a producer's ``produce``, or values."""
-        producer = self.producer()
-        producer.list_topics(topic, timeout=30)  # a mock cluster makes it now
+    def fill(self, topic: str, records: Iterable[Any], **more: Any) -> None:
+        """Write records: dicts of a producer's ``produce``, or values. The rest are settings of the producer."""
+        producer, errors = self.producer(**more), []
+        producer.list_topics(topic, timeout=PATIENCE)  # a mock cluster makes it now
         for each in records:
-            producer.produce(topic, **(each if isinstance(each, dict) else {"value": each}))
-        assert producer.flush(30) == 0
+            record = each if isinstance(each, dict) else {"value": each}
+            producer.produce(topic, **record, on_delivery=lambda error, _: error and errors.append(error))
+        assert producer.flush(PATIENCE) == 0
+        assert not errors, errors
 
     def producer(self, **more: Any) -> Any:
         """A producer; settings with ``_`` for ``.``."""
@@ -70,9 +81,9 @@ class Topics:
 
         return Producer({"bootstrap.servers": self.servers, **{k.replace("_", "."): v for k, v in more.items()}})
 
-    def messages(self, topic: str, isolation: str = "read_committed") -> list[Any]:
-        """All that a topic holds, by partition and offset."""
-        from confluent_kafka import Consumer, TopicPartition
+    def messages(self, topic: str, isolation: str = "read_committed", settled: bool = True) -> list[Any]:
+        """All that a topic holds, by partition and offset; when no transaction is open any more, if that is asked."""
+        from confluent_kafka import Consumer, KafkaError, TopicPartition
 
         settings = {
             "group.id": "tests",
@@ -81,24 +92,25 @@ class Topics:
             "fetch.wait.max.ms": 5,
         }
         consumer = Consumer({"bootstrap.servers": self.servers, "auto.offset.reset": "earliest", **settings})
-        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
-        if isolation == "read_committed":
+        partitions = consumer.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
+        if isolation == "read_committed" and settled:
             self._wait_for_markers(topic, partitions)
         consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
         found: list[Any] = []
-        left = len(partitions)
+        left = set(partitions)
         while left:
-            message = consumer.poll(30)
+            message = consumer.poll(PATIENCE)
             assert message is not None
             if message.error() is None:
                 found.append(message)
-            else:
-                left -= 1
+            elif message.error().code() == KafkaError._PARTITION_EOF:
+                left.discard(message.partition())
         consumer.close()
         return sorted(found, key=lambda each: (each.partition(), each.offset()))
 
     def _wait_for_markers(self, topic: str, partitions: Iterable[int]) -> None:
-        """Wait for the ends of transactions, which a broker writes after it has said that they are committed."""
+        """Wait for the ends of transactions, which a broker writes after it has said that they are committed. It ends
+        those of the dead, too, when they have taken too long."""
         from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
         from confluent_kafka.admin import AdminClient, OffsetSpec
 
@@ -106,18 +118,19 @@ class Topics:
         wanted = {TopicPartition(topic, each): OffsetSpec.latest() for each in partitions}
 
         def ends(isolation: Any) -> list[int]:
-            found = admin.list_offsets(wanted, isolation_level=isolation, request_timeout=30)
-            return [found[each].result(30).offset for each in wanted]
+            found = admin.list_offsets(wanted, isolation_level=isolation, request_timeout=PATIENCE)
+            return [found[each].result(PATIENCE).offset for each in wanted]
 
-        until = time.monotonic() + 2
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             with contextlib.suppress(KafkaException):
                 if ends(IsolationLevel.READ_COMMITTED) == ends(IsolationLevel.READ_UNCOMMITTED):
                     return
             time.sleep(0.02)
+        raise AssertionError(f"a transaction on {topic} does not end")
 
-    def values(self, topic: str, isolation: str = "read_committed") -> list[str]:
-        return sorted(each.value().decode() for each in self.messages(topic, isolation))
+    def values(self, topic: str, isolation: str = "read_committed", settled: bool = True) -> list[str]:
+        return sorted(each.value().decode() for each in self.messages(topic, isolation, settled))
 
     def source(self, *topics: str) -> KafkaSourceBuilder[str]:
         """From the first records to the last ones there are."""

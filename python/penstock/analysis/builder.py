@@ -31,7 +31,7 @@ _LOOPS = {"iteration_head": "IterationHead", "iteration_tail": "IterationTail"}
 
 
 class _Objects(NamedTuple):
-    """What of an operator is not in the graph."""
+    """The facts of an operator that are not in the graph."""
 
     type: str = ""
     keyed: bool | None = None

@@ -68,7 +68,7 @@ class OperatorModel:
 
     @property
     def effective_id(self) -> str:
-        """What its state is addressed by: the uid hash, or else the generated ID."""
+        """The ID of its state: the uid hash, or else the generated ID."""
         return self.pinned or self.operator_id
 
 

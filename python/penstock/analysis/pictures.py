@@ -50,7 +50,7 @@ class _Picture(Protocol):
                     boxed.add(node)
                     yield f"  {self.operator(self.model.by_node[node])}"
             yield self.end
-        yield from (self.operator(each) for each in self.model.operators if each.node not in boxed)
+        yield from (self.operator(operator) for operator in self.model.operators if operator.node not in boxed)
         for edge in self.model.edges:
             yield self.edge(edge, ", ".join(filter(None, (edge.partitioner, carries(edge)))))
 

@@ -56,12 +56,12 @@ def command(
     with reading(file):
         old = old_of(file, lock, savepoint, explicit=path is not None)
         check = Check(file, planning, old, allow_non_restored_state, savepoint)
-        found = check.first()
+        difference = check.first()
         if planning.job is not None and path is None and savepoint is None:
-            refuse_other_job(lock, found, file)
-        if fix and not found.passes:
-            found = check.fixed(found)
-        tell(found, form, file)
-        if found.passes and form == "text" and savepoint is None:
-            tell_age(found, lock, file)
-    sys.exit(0 if found.passes else 1)
+            refuse_other_job(lock, difference, file)
+        if fix and not difference.passes:
+            difference = check.fixed(difference)
+        tell(difference, form, file)
+        if difference.passes and form == "text" and savepoint is None:
+            tell_age(difference, lock, file)
+    sys.exit(0 if difference.passes else 1)

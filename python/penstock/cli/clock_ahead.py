@@ -26,11 +26,11 @@ def set_ahead(seconds: float = AHEAD) -> None:
 def _of_time(true: Any, now: Any, before: int) -> Any:
     """A function of a time, behind some other arguments; now if it is not given, or None."""
 
-    def told(*arguments: Any) -> Any:
+    def of_time(*arguments: Any) -> Any:
         missing = len(arguments) <= before or arguments[before] is None
         return true(*arguments[:before], now()) if missing else true(*arguments)
 
-    return told
+    return of_time
 
 
 def _later(true: Any, ahead: datetime.timedelta) -> Any:
@@ -56,8 +56,8 @@ def _later(true: Any, ahead: datetime.timedelta) -> Any:
         def today(cls) -> Any:
             return true.now() + ahead
 
-        def __new__(cls, *given: Any, **named: Any) -> Any:
-            return true(*given, **named)
+        def __new__(cls, *arguments: Any, **named: Any) -> Any:
+            return true(*arguments, **named)
 
     Later.__name__, Later.__qualname__, Later.__module__ = "datetime", "datetime", "datetime"
     return Later

@@ -1,4 +1,4 @@
-"""What ``diff``, ``lock`` and ``check`` compare, from wherever it is: a program, a plan, a lock file, a savepoint.
+"""The models that ``diff``, ``lock`` and ``check`` compare: a program, a plan, a lock file, a savepoint.
 
 A program is run up to its ``execute``, here or in a process of its own: of two programs with helper modules of one
 name, and of one that has been edited since, this process would have the wrong ones.
@@ -52,7 +52,7 @@ def model_with_classes(pipeline: Pipeline) -> ProgramModel:
     from penstock.analysis.builder import model_of
     from penstock.job.pickled_code import classes_in
 
-    classes = {name: cls for each in pipeline.operators.values() for name, cls in classes_in(each).items()}
+    classes = {name: cls for operator in pipeline.operators.values() for name, cls in classes_in(operator).items()}
     return replace(model_of(pipeline), classes=classes)
 
 
@@ -116,7 +116,7 @@ def _unknown(path: Path, why: str) -> FileFormatError:
 
 
 def tell_model() -> None:
-    """What the process of another program does: print the model of that."""
+    """Print the model of a program, in a process of its own."""
     file, *planning = json.loads(sys.argv[1])
     with guard(file):
         model = model_with_classes(Planning(*planning).plan(file))

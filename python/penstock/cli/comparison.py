@@ -1,4 +1,4 @@
-"""What ``penstock check`` does: the comparison, the lines that are written, and what is told."""
+"""The work of ``penstock check``: the comparison, the lines that are written, the output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROUNDS = 5
 
 
 def old_of(file: str, lock: Path, savepoint: str | None, *, explicit: bool) -> ProgramModel:
-    """What the program is compared with."""
+    """The model that the program is compared with."""
     locked = None
     if explicit and savepoint is not None and not lock.is_file():
         raise FileFormatError(
@@ -61,9 +61,9 @@ def refuse_other_program(lock: Path, file: str) -> None:
         )
 
 
-def refuse_other_job(lock: Path, found: Difference, file: str) -> None:
+def refuse_other_job(lock: Path, difference: Difference, file: str) -> None:
     """Raise a FileFormatError if a lock file is that of another job of a program than the one it was compared with."""
-    locked, job = found.old.name, found.new.name
+    locked, job = difference.old.name, difference.new.name
     if locked != job:
         raise FileFormatError(
             f"{str(lock)!r} is the lock file of the job {locked!r}, and this is the job {job!r} of {file}. Give each "
@@ -106,60 +106,59 @@ class Check:
         ended = ended_operators(pipeline, read_savepoint(self.savepoint))
         return compare(self.old, model_with_classes(pipeline), allow=self.allow, ended=ended)
 
-    def fixed(self, found: Difference) -> Difference:
+    def fixed(self, difference: Difference) -> Difference:
         """The comparison after pins have been written into the program, as long as that helps."""
         from penstock.lock.fixer import fix
 
         left: dict[str, str] = {}
         for _ in range(_ROUNDS):
-            done = fix(pins(found))
+            done = fix(pins(difference))
             left = {f"{shown(pin.operator)}: {pin.text}": why for pin, why in done.left}
             for pin in done.written:
                 click.echo(f"written: {place(pin.site)}  {pin.text}  ({shown(pin.operator)})", err=True)
             if not done.written:
                 break
-            found = compare(self.old, planned_apart(self.file, self.planning), allow=self.allow)
-            if found.passes:
+            difference = compare(self.old, planned_apart(self.file, self.planning), allow=self.allow)
+            if difference.passes:
                 break
         for pin, why in left.items():
             click.echo(f"not written: {pin}: {why}", err=True)
-        return found
+        return difference
 
 
-def tell(found: Difference, form: str, file: str) -> None:
+def tell(difference: Difference, form: str, file: str) -> None:
     """Print what was found, in one of the formats."""
     if form != "text":
-        click.echo(MAKERS[form](found, [*fixes(found)]), nl=False)
+        click.echo(MAKERS[form](difference, [*fixes(difference)]), nl=False)
         return
-    if found.passes:
-        click.echo(f"{file}: no state is {'known to be ' * bool(found.unknown)}lost.")
+    if difference.passes:
+        click.echo(f"{file}: no state is {'known to be ' * bool(difference.unknown)}lost.")
     else:
-        click.echo("\n".join([f"{file} would lose state.", *told(found)]))
+        click.echo("\n".join([f"{file} would lose state.", *told(difference)]))
     # what nobody knows before it runs, and what a reviewer wants to see
-    for problem in found.unknown:
+    for problem in difference.unknown:
         click.echo(f"  unknown until it runs: {shown(problem.text, 1000)}{in_brackets(problem.site)}")
-    for each in found.operators:
-        for note in each.facts:
-            click.echo(f"  note: {shown(each.name)}: {shown(note, 1000)}")
-    if found.passes:
+    for operator in difference.operators:
+        for note in operator.facts:
+            click.echo(f"  note: {shown(operator.name)}: {shown(note, 1000)}")
+    if difference.passes:
         return
-    wanted = [*fixes(found)]
-    if wanted:
+    if wanted := [*fixes(difference)]:
         click.echo("\nTo keep it, give these operators the IDs that it lies under:")
-        for each in wanted:
-            click.echo(f"  {each.line}")
+        for to_write in wanted:
+            click.echo(f"  {to_write.line}")
         click.echo(f"or have these lines written: {same_program('check', '--fix')}")
 
 
-def fixes(found: Difference) -> Iterator[Fix]:
+def fixes(difference: Difference) -> Iterator[Fix]:
     """The lines that keep state which has moved, as texts tell them."""
-    for pin in pins(found):
+    for pin in pins(difference):
         call = "" if pin.site is None else f"{pin.site.call}(…)"
         instead = "" if pin.instead_of is None else f"  instead of {Pin('', pin.method, pin.instead_of, None).text}"
         yield Fix(pin.operator, f"{call}{pin.text}{instead}", pin.site)
 
 
-def tell_age(found: Difference, lock: Path, file: str) -> None:
+def tell_age(difference: Difference, lock: Path, file: str) -> None:
     """Whether the lock file is of an older program."""
-    if written(found.new, file) != lock.read_text(encoding="utf-8", errors="replace"):
+    if written(difference.new, file) != lock.read_text(encoding="utf-8", errors="replace"):
         click.echo(f"{lock} is of an older program; when this one is deployed, write it anew: {same_program('lock')}")

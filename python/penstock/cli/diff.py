@@ -15,7 +15,7 @@ FORMATS = ("text", "json", "markdown", "github")
 
 
 @click.command("diff", Command)
-@written_as(FORMATS, "What the output is for.")
+@written_as(FORMATS, "The form of the output.")
 @may_lose_state
 @planned(
     of_job,
@@ -52,6 +52,6 @@ def command(form: str, allow_non_restored_state: bool, planning: Planning, old: 
         before = opened(old, planning, apart=new.endswith(".py"))
     with reading(new):
         after = opened(new, planning)
-    found = compare(before, after, allow=allow_non_restored_state)
-    click.echo(MAKERS[form](found, [*fixes(found)]), nl=False)
-    sys.exit(0 if found.passes else 1)
+    difference = compare(before, after, allow=allow_non_restored_state)
+    click.echo(MAKERS[form](difference, [*fixes(difference)]), nl=False)
+    sys.exit(0 if difference.passes else 1)

@@ -30,29 +30,29 @@ def other_jobs(text: str, reached: Sequence[int]) -> str:
     lines = sorted({call.lineno for call in calls if call not in first and call not in left_out})
     loops = {inner for node in ast.walk(module) if isinstance(node, _LOOPS) for inner in ast.walk(node)}
     again = sorted({call.lineno for call in first if call in loops})
-    said: list[str] = []
+    sentences: list[str] = []
     if lines:
         *front, last = map(str, lines)
         listed = f"s {', '.join(front)} and {last}" if front else f" {last}"
-        said.append(f"Line{listed} may start others, which were not looked at.")
+        sentences.append(f"Line{listed} may start others, which were not looked at.")
     if again:
-        said.append(f"Line {again[0]} is in a loop, and may start others, which were not looked at.")
-    return " ".join(said)
+        sentences.append(f"Line {again[0]} is in a loop, and may start others, which were not looked at.")
+    return " ".join(sentences)
 
 
 def _starting_calls(module: ast.Module) -> list[ast.Call]:
     """The calls that start a job, or call a function that does."""
     methods = {part for node in ast.walk(module) if isinstance(node, ast.ClassDef) for part in node.body}
     called = {
-        (f".{each.name}" if each in methods else each.name): list(_calls(each))
-        for each in ast.walk(module)
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        (f".{function.name}" if function in methods else function.name): list(_calls(function))
+        for function in ast.walk(module)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     names, more = set(_STARTING), True
     while more:
-        found = {name for name, calls in called.items() if any(_name(call) in names for call in calls)}
-        more = not found <= names
-        names |= found
+        callers = {name for name, calls in called.items() if any(_name(call) in names for call in calls)}
+        more = not callers <= names
+        names |= callers
     return [call for call in _calls(module) if _name(call) in names]
 
 
@@ -68,8 +68,8 @@ def _name(call: ast.Call) -> str | None:
 
 
 def _alternatives(module: ast.Module, first: list[ast.Call]) -> set[ast.AST]:
-    """What the program runs instead of the calls that it has reached, in the other branch of an ``if``."""
-    found: set[ast.AST] = set()
+    """The parts that run instead of the calls that were reached, in the other branch of an ``if``."""
+    alternatives: set[ast.AST] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.If):
             then, instead = (
@@ -77,5 +77,5 @@ def _alternatives(module: ast.Module, first: list[ast.Call]) -> set[ast.AST]:
             )
             for taken, other in ((then, instead), (instead, then)):
                 if any(call in taken for call in first):
-                    found |= other
-    return found
+                    alternatives |= other
+    return alternatives

@@ -33,7 +33,7 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
     from penstock.lock.fixer import fix
     from penstock.lock.pins import own_uids
 
-    nodes = {each.node for each in findings if RULES[each.code].needs_uid and each.node is not None}
+    nodes = {finding.node for finding in findings if RULES[finding.code].needs_uid and finding.node is not None}
     # the IDs in the lock file, and whether there may be state under them
     locked = {operator.operator_id: operator.stateful is not False for operator in _operators(lock)}
     done = fix(own_uids(model_of(pipeline, states=False).operators, nodes, locked))
@@ -64,7 +64,7 @@ _TOLD = "uids: "  # before what the second run tells; a program may print what i
 
 def _codes(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Codes with commas between, of an option that may be given several times."""
-    return tuple(code.strip() for each in value for code in each.split(",") if code.strip())
+    return tuple(code.strip() for text in value for code in text.split(",") if code.strip())
 
 
 def _rules(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -163,9 +163,9 @@ def command(
             run = subprocess.run(command_line, stdout=subprocess.PIPE, text=True)
             click.echo(run.stdout, nl=False)
             sys.exit(run.returncode)
-        told = {"text": _as_text(captured), "json": finding.as_json, "github": finding.as_github}[form](findings)
-        if told:
-            click.echo(told)
+        text = {"text": _as_text(captured), "json": finding.as_json, "github": finding.as_github}[form](findings)
+        if text:
+            click.echo(text)
     if findings:
         sys.exit(1)
 
@@ -207,7 +207,7 @@ def _uids_again(captured: Captured, program: list[Any]) -> list[dict[int, str | 
 
 
 def tell_uids() -> None:
-    """What the process of the second run does: print the uids by node of the jobs that its argument says."""
+    """Print the uids by node of the jobs that the argument names: the process of the second run."""
     ahead, file, *planning = json.loads(sys.argv[1])
     if ahead:
         import penstock.datastream  # noqa: F401  # our own modules keep the true classes
@@ -215,4 +215,4 @@ def tell_uids() -> None:
 
         set_ahead()
     pipelines = Planning(*planning).plans(file).pipelines
-    print(_TOLD + json.dumps([[(node.id, node.uid) for node in each.stream_graph.nodes] for each in pipelines]))
+    print(_TOLD + json.dumps([[(node.id, node.uid) for node in pipeline.stream_graph.nodes] for pipeline in pipelines]))

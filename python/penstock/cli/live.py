@@ -1,4 +1,4 @@
-"""What ``penstock run`` shows of jobs while they run, on standard error: a live view, or a line now and then."""
+"""The display of ``penstock run`` for running jobs, on standard error: a live view, or a line now and then."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class LiveView:
     def drawn(self) -> RenderableType:
         """All jobs that have run for a while, as they are now."""
         now, jobs = time.monotonic(), tuple(self._jobs)  # without the lock, which is held when the view begins
-        found = [_metrics(control) for control, since in jobs if now - since >= _LATER]
+        of_jobs = [_metrics(control) for control, since in jobs if now - since >= _LATER]
         shown = Shown(max(self._console.height - _BESIDE, 3), width=self._console.width)
-        parts = [running_metrics(metrics, shown) for metrics in found if metrics is not None]
+        parts = [running_metrics(metrics, shown) for metrics in of_jobs if metrics is not None]
         return Group(*(part for view in parts for part in (Text(""), view)))
 
 

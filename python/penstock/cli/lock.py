@@ -51,22 +51,22 @@ def command(path: str | None, accept_loss: bool, planning: Planning, file: str) 
         locked = None if before is None else _locked(before, target, file, accept_loss=accept_loss)
         model = opened(file, planning)
         text = written(model, file)
-        found = None if locked is None else compare(locked, model)
-        if found is not None and planning.job is not None:
-            refuse_other_job(target, found, file)
-    if found is not None and found.problems and not accept_loss:
-        _refuse(found, target, file)
+        difference = None if locked is None else compare(locked, model)
+        if difference is not None and planning.job is not None:
+            refuse_other_job(target, difference, file)
+    if difference is not None and difference.problems and not accept_loss:
+        _refuse(difference, target, file)
         sys.exit(1)
     with reading(file):
         target.write_text(text, encoding="utf-8", newline="\n")
-    for problem in () if found is None else found.problems:
+    for problem in () if difference is None else difference.problems:
         click.echo(f"accepted: {problem.severity}: {shown(problem.full, 1000)}", err=True)
-    said = "written" if before is None else "as it was" if before == text else "written anew"
-    click.echo(f"{target}: {said}, {text.count(chr(10) + '  {')} operators")
+    outcome = "written" if before is None else "as it was" if before == text else "written anew"
+    click.echo(f"{target}: {outcome}, {text.count(chr(10) + '  {')} operators")
 
 
 def _locked(text: str, place: Path, file: str, *, accept_loss: bool) -> ProgramModel | None:
-    """What the lock file that is there says; None if it is damaged and what it says does not matter.
+    """The model of the existing lock file; None if it is damaged and does not matter.
 
     Raises:
         FileFormatError: it is not a lock file, or that of another program, or damaged.
@@ -87,10 +87,10 @@ def _locked(text: str, place: Path, file: str, *, accept_loss: bool) -> ProgramM
         raise
 
 
-def _refuse(found: Difference, target: Path, file: str) -> None:
+def _refuse(difference: Difference, target: Path, file: str) -> None:
     """Say what the program loses, and what to do."""
     from penstock.cli.comparison import tell
 
-    tell(found, "text", file)
+    tell(difference, "text", file)
     again = same_program("lock", "--accept-loss")
     click.echo(f"\n{target} stays as it is. If that state is not needed any more: {again}")

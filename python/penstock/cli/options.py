@@ -132,13 +132,13 @@ class ProgramCommand(Command):
             return super().parse_args(ctx, args)
         before, (file, *behind) = args[:at], args[at:]
         end = behind.index(ALL_THE_PROGRAMS) if ALL_THE_PROGRAMS in behind else len(behind)
-        files, own = self._further_files(behind[:end])
+        files, rest = self._further_files(behind[:end])
         ctx.meta[_FILES] = (file, *files)
         separator = [] if ALL_THE_PROGRAMS in before else [ALL_THE_PROGRAMS]
-        rest = super().parse_args(ctx, [*before, *separator, file, *own, *behind[end + 1 :]])
+        left = super().parse_args(ctx, [*before, *separator, file, *rest, *behind[end + 1 :]])
         if not ctx.resilient_parsing:
-            self._refuse_options(ctx, before, (file, *files), own, behind[end + 1 :])
-        return rest
+            self._refuse_options(ctx, before, (file, *files), rest, behind[end + 1 :])
+        return left
 
     def _further_files(self, words: list[str]) -> tuple[list[str], list[str]]:
         """The files that follow the first one, and what is left of the words."""
@@ -146,7 +146,7 @@ class ProgramCommand(Command):
 
     def _place_of_file(self, ctx: click.Context, args: Sequence[str]) -> int | None:
         """Where FILE is on the command line; None if it is not there. Options are read up to it only."""
-        arguments = [each.name for each in self.get_params(ctx) if isinstance(each, click.Argument)]
+        arguments = [parameter.name for parameter in self.get_params(ctx) if isinstance(parameter, click.Argument)]
         to_come, position, only_arguments = arguments.index("file"), 0, False
         while position < len(args):
             word = args[position]
@@ -181,16 +181,16 @@ class ProgramCommand(Command):
         return next((option for option in options if name in (*option.opts, *option.secondary_opts)), None)
 
     def _refuse_options(
-        self, ctx: click.Context, before: list[str], files: Sequence[str], own: list[str], behind: list[str]
+        self, ctx: click.Context, before: list[str], files: Sequence[str], rest: list[str], behind: list[str]
     ) -> None:
-        for position, word in enumerate(own):
+        for position, word in enumerate(rest):
             if not word.startswith("-") or self._option(ctx, word) is None:
                 continue
             end = position + 1 + self._takes_next(ctx, word)
-            right = [*before, *own[position:end], *files, *own[:position], *own[end:]]
+            right = [*before, *rest[position:end], *files, *rest[:position], *rest[end:]]
             if behind:
                 right += [ALL_THE_PROGRAMS, *behind]
-            programs = [*before, *files, ALL_THE_PROGRAMS, *own, *behind]
+            programs = [*before, *files, ALL_THE_PROGRAMS, *rest, *behind]
             raise click.UsageError(
                 f"{word} is an option of {ctx.command_path!r}, and behind {files[-1]} options are the program's.\n"
                 f"Give it before the file:\n\n  {ctx.command_path} {shlex.join(right)}\n\n"
@@ -214,7 +214,7 @@ class FilesCommand(ProgramCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; all files have to be there before the first one is looked at."""
         rest = super().parse_args(ctx, args)
-        (file,) = (each for each in self.params if each.name == "file")
+        (file,) = (parameter for parameter in self.params if parameter.name == "file")
         for further in ctx.meta.get(_FILES, ())[1:]:
             file.type_cast_value(ctx, further)
         return rest

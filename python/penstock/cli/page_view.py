@@ -1,4 +1,4 @@
-"""What ``penstock run --watch`` shows of jobs while they run: a page for each, with its numbers."""
+"""The pages of ``penstock run --watch``: one for each running job, with its numbers."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class PageView:
 
         model = as_model(control.program)
         page = Page(model.name, page_data(model, feed=FEED)).html()
-        told = _Told(control)
-        with PageServer(lambda: page, told.numbers, self._port) as server:
+        feed = _Feed(control)
+        with PageServer(lambda: page, feed.numbers, self._port) as server:
             click.echo(f'penstock: the job "{model.name}" is at {server.url}', err=True)
             try:
                 yield
             except BaseException:
-                told.ended("FAILED", _LAST)
+                feed.ended("FAILED", _LAST)
                 raise
-            told.ended("FINISHED", _LAST)
+            feed.ended("FINISHED", _LAST)
 
 
-class _Told:
-    """What the page has been told."""
+class _Feed:
+    """The numbers that a page asks for."""
 
     def __init__(self, control: JobControl) -> None:
         self._control = control
@@ -63,12 +63,12 @@ class _Told:
 
         over, observed = self._over, self._control.observed
         self._asked = True
-        found = None if observed is None else numbers(observed.metrics())
+        current = None if observed is None else numbers(observed.metrics())
         if over is None:
-            return found
+            return current
         self._end.set()
         status = self._control.status
-        return None if found is None else {**found, "status": status.name if status.is_terminal_state() else over}
+        return None if current is None else {**current, "status": status.name if status.is_terminal_state() else over}
 
     def ended(self, status: str, seconds: float) -> None:
         """The job has ended, with this status if nobody else knows; a page that asks within so many seconds is told."""

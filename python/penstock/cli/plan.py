@@ -62,7 +62,7 @@ def results(lines: Iterable[bytes], flink: str = PROFILES[0]) -> Iterator[str]:
 
 
 def _result(line: str, flink: str) -> str:
-    """What the planner says to a line. To a line that is no JSON object it has one thing to say: the error."""
+    """The planner's answer to a line. To a line that is no JSON object it has one thing to say: the error."""
     spec = _spec_text(line)
     result = plan_record(spec, flink)
     if '"stream_graph":{"error":' not in result:

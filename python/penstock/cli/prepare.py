@@ -46,14 +46,14 @@ def prepare() -> Path:
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        made = Path(folder, "classes.jsa")
-        child = [sys.executable, "-m", "penstock.cli.prepare", str(made)]
+        archive = Path(folder, "classes.jsa")
+        child = [sys.executable, "-m", "penstock.cli.prepare", str(archive)]
         without = {**os.environ, "XDG_CACHE_HOME": folder}  # no archive is made with the help of another
         run = subprocess.run(child, env=without, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
-        if run.returncode or not made.is_file():
-            said = (run.stdout + run.stderr).strip()[-1_000:] or f"nothing, with status {run.returncode}"
-            raise ConfigurationError(f"Java did not write its archive of classes. It said: {said}")
-        os.replace(made, target)
+        if run.returncode or not archive.is_file():
+            output = (run.stdout + run.stderr).strip()[-1_000:] or f"nothing, with status {run.returncode}"
+            raise ConfigurationError(f"Java did not write its archive of classes. It said: {output}")
+        os.replace(archive, target)
     return target
 
 
@@ -66,8 +66,8 @@ def _record(path: str) -> None:
     settings = Configuration().set_string("spark.driver.extraJavaOptions", f"-XX:ArchiveClassesAtExit={path}")
     env = StreamExecutionEnvironment.get_execution_environment(settings, master="local[2]").set_parallelism(2)
     keyed = env.generate_sequence(1, 100).key_by(lambda number: number % 7, key_type=Types.LONG())
-    with keyed.sum(0).execute_and_collect("prepare") as found:
-        assert len(list(found)) == 100
+    with keyed.sum(0).execute_and_collect("prepare") as results:
+        assert len(list(results)) == 100
     end_jvm(_EXIT)
 
 

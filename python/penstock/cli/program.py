@@ -72,7 +72,7 @@ class PlanOnlyExecutor:
 
             self.passed.append(pipeline)
             functions = (getattr(operator, "function", None) for operator in pipeline.operators.values())
-            nothing = {each.id: [] for each in functions if type(each) is CollectSink}
+            nothing = {function.id: [] for function in functions if type(function) is CollectSink}
             return JobExecutionResult(pipeline.name, collected=nothing)
         if self.pipeline is None:
             self.pipeline = pipeline
@@ -159,7 +159,7 @@ def expecting_jobs(file: str) -> Generator[None, None, None]:
             if end.code:
                 raise
             ended = end
-    begun = counts.environments if ended is None else any(each.last_id for each in counts.environments)
+    begun = counts.environments if ended is None else any(environment.last_id for environment in counts.environments)
     if begun and not counts.jobs:
         raise InvalidProgramError(
             f"{file} ended without calling execute(), so no job has run: what it has built only describes one. "
@@ -232,7 +232,7 @@ class Planning:
             "Jobs are not run here, so they give no records and no metrics. Jobs that may follow were not looked at."
         )
         if self.job != ALL:
-            listed = ", ".join(f"{number} {each.name!r}" for number, each in enumerate(passed, 1))
+            listed = ", ".join(f"{number} {pipeline.name!r}" for number, pipeline in enumerate(passed, 1))
             text = f"{file} has no job {self.job!r} that can be looked at. Its jobs are {listed}."
             raise InvalidProgramError(text if well else f"{text} {ended}") from failure
         if not well:

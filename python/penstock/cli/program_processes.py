@@ -1,4 +1,4 @@
-"""What ``lint`` and ``check`` do with several programs: each runs in a process of its own, so that modules of one name
+"""``lint`` and ``check`` of several programs: each runs in a process of its own, so that modules of one name
 do not meet, and what the processes print becomes one output."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FORMAT = 1  # version of the JSON documents about several programs
 
 
 class Printed(NamedTuple):
-    """What the process of one program has printed on standard output, and the status with which it has ended."""
+    """The standard output of the process of one program, and its exit status."""
 
     file: str
     status: int
@@ -36,35 +36,35 @@ def run_each(command: click.Command, ctx: click.Context, files: Sequence[str]) -
         done = subprocess.run(process, stdout=subprocess.PIPE, check=False)
         printed.append(Printed(file, abs(done.returncode), done.stdout.decode(errors="replace")))
     click.echo(_findings(printed, form) if findings else _verdicts(printed, form), nl=False)
-    return max(each.status for each in printed)
+    return max(program.status for program in printed)
 
 
 def _findings(printed: Sequence[Printed], form: str) -> str:
-    """What ``lint`` has found in all programs, as if they were one."""
+    """The findings of ``lint`` in all programs, as if they were one."""
     from penstock.lint.finding import Finding, as_github, as_json, as_text
 
-    read = {each.file: _document(each) for each in printed}
-    found = [Finding(**one) for document in read.values() if document is not None for one in document["findings"]]
+    read = {program.file: _document(program) for program in printed}
+    findings = [Finding(**one) for document in read.values() if document is not None for one in document["findings"]]
     failed = [file for file, document in read.items() if document is None]
     if form == "json":
-        document: dict[str, Any] = json.loads(as_json(found))
+        document: dict[str, Any] = json.loads(as_json(findings))
         return json.dumps({**document, "failed": failed}, indent=2) + "\n"
-    told = {"text": as_text, "github": as_github}[form](found)
+    text = {"text": as_text, "github": as_github}[form](findings)
     if form == "text" and failed:
-        told += f" Not looked at, as they failed: {', '.join(failed)}."
-    return f"{told}\n" if told else ""
+        text += f" Not looked at, as they failed: {', '.join(failed)}."
+    return f"{text}\n" if text else ""
 
 
 def _verdicts(printed: Sequence[Printed], form: str) -> str:
-    """What ``check`` says of each program; its other formats are made of lines, which can stand below each other."""
+    """The verdict of ``check`` on each program; its other formats are lines, which can follow each other."""
     if form == "markdown":
-        return "\n".join(f"## `{each.file}`\n\n{each.text}" for each in printed)
+        return "\n".join(f"## `{program.file}`\n\n{program.text}" for program in printed)
     if form == "github":  # annotations have the file; the verdict below them does not
-        lines = ((each.file, line) for each in printed for line in each.text.splitlines())
+        lines = ((program.file, line) for program in printed for line in program.text.splitlines())
         return "".join(f"{line}\n" if line.startswith("::") else f"{file}: {line}\n" for file, line in lines)
     if form == "text":
-        return "".join(each.text for each in printed)
-    programs = [{"program": each.file, "status": each.status, "result": _document(each)} for each in printed]
+        return "".join(program.text for program in printed)
+    programs = [{"program": run.file, "status": run.status, "result": _document(run)} for run in printed]
     return json.dumps({"format": FORMAT, "programs": programs}, indent=1) + "\n"
 
 
@@ -94,15 +94,15 @@ def program_words(ctx: click.Context) -> list[str]:
 def words_given(ctx: click.Context, command: click.Command) -> list[str]:
     """The options that stand on the command line, as its words, as far as a command takes them."""
     words: list[str] = []
-    theirs = {name for each in command.params for name in each.opts}
-    for each in ctx.command.params:
-        if not isinstance(each, click.Option) or not each.expose_value or each.name is None:
+    theirs = {name for parameter in command.params for name in parameter.opts}
+    for parameter in ctx.command.params:
+        if not isinstance(parameter, click.Option) or not parameter.expose_value or parameter.name is None:
             continue
-        name, value = each.opts[-1], ctx.params[each.name]
-        if name not in theirs or ctx.get_parameter_source(each.name) is not click.core.ParameterSource.COMMANDLINE:
+        name, value = parameter.opts[-1], ctx.params[parameter.name]
+        if name not in theirs or ctx.get_parameter_source(parameter.name) is not click.core.ParameterSource.COMMANDLINE:
             continue
-        if each.is_flag:
+        if parameter.is_flag:
             words.append(name)
         else:
-            words += [word for one in (value if each.multiple else [value]) for word in (name, str(one))]
+            words += [word for one in (value if parameter.multiple else [value]) for word in (name, str(one))]
     return words

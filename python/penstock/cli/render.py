@@ -1,4 +1,4 @@
-"""What the commands print with rich: in colours on a terminal, as plain lines elsewhere."""
+"""The output of commands with rich: in colours on a terminal, as plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def printer(*, no_color: bool = False) -> Callable[..., None]:
 
 
 def drawn(*parts: Any) -> str:
-    """What :func:`printer` would print on standard error, as a text."""
+    """The output of :func:`printer` on standard error, as a text."""
     return _captured(_console(err=True), parts)
 
 

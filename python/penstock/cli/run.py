@@ -171,7 +171,7 @@ def _settings(pairs: Sequence[str], chosen: Mapping[str, object]) -> dict[str, s
 
 
 def _observer(progress: str, watch: bool) -> Observer:
-    """What shows jobs while they run."""
+    """The view of running jobs."""
     if progress == "auto":
         progress = "live" if sys.stderr.isatty() else "none"
     shown: Observer = unseen
@@ -196,12 +196,12 @@ def _print_metrics(result: JobExecutionResult) -> None:
     sys.stderr.flush()
 
 
-def _check(given: dict[str, str]) -> None:
+def _check(values: dict[str, str]) -> None:
     """Check settings as those of a configuration, and warn of those without effect."""
     from penstock.common.settings.settings import Settings, retired, without_effect
 
-    settings = Settings().updated(given, imposed=True)
-    for sentence in (*retired(given, settings), *without_effect(given, settings)):
+    settings = Settings().updated(values, imposed=True)
+    for sentence in (*retired(values, settings), *without_effect(values, settings)):
         click.echo(f"penstock: {sentence}. See docs/settings.md.", err=True)
 
 

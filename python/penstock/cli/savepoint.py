@@ -96,8 +96,8 @@ def show(as_json: bool, savepoint: str) -> None:
             content = savepoint_flink.content(savepoint)
             document, drawn = json.dumps(asdict(content), indent=2), savepoint_flink.drawn(content)
         else:
-            found = read_savepoint(savepoint)
-            content, versions, pinned = content_of(found), versions_of(found), kept(found)
+            stored = read_savepoint(savepoint)
+            content, versions, pinned = content_of(stored), versions_of(stored), kept(stored)
             document = to_json({**asdict(content), "versions": versions, "kept": pinned})
             drawn = _drawn(content, versions, pinned)
         if as_json:
@@ -131,19 +131,19 @@ def verify(savepoints: tuple[str, ...]) -> None:
                     good = savepoint_flink.verify(place) and good
                     continue
                 savepoint = read_savepoint(place)
-                found = verify(savepoint)
+                report = verify(savepoint)
             except SavepointError as error:
                 good = False
                 click.echo(explanation(error), err=True)
                 continue
-            good = good and not found.problems
-            for problem in found.problems:
+            good = good and not report.problems
+            for problem in report.problems:
                 click.echo(f"damaged: {problem}", err=True)
-            for name in found.unnamed:
+            for name in report.unnamed:
                 click.echo(f"{place}: state/{name} belongs to nothing, and can be removed", err=True)
-            if not found.problems:
+            if not report.problems:
                 where = "" if savepoint.home is None else f" in the checkpoint directory {savepoint.home}"
-                click.echo(f"good: {place}, {count(found.files, 'file')}, {found.bytes:,} bytes of state{where}")
+                click.echo(f"good: {place}, {count(report.files, 'file')}, {report.bytes:,} bytes of state{where}")
     if not good:
         sys.exit(1)
 
@@ -169,20 +169,20 @@ def diff(as_json: bool, one: str, other: str) -> None:
     from penstock.job.savepoint.store import read_savepoint
 
     with guard():
-        found = savepoint_flink.differences(one, other)
-        if found is None:
-            found = differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
+        listed = savepoint_flink.differences(one, other)
+        if listed is None:
+            listed = differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
         if as_json:
-            click.echo(to_json([asdict(each) for each in found]))
+            click.echo(to_json([asdict(difference) for difference in listed]))
             return
-        for each in found:
-            values = f": {_value(each.before)} -> {_value(each.after)}"
-            if each.change in ("added", "removed") or each.change.endswith((": added", ": removed")):
-                said = each.after if each.before is None else each.before
-                values = "" if said is None else f" ({said})"
-            where = f", {each.where}" if each.where else ""
-            click.echo(plain(f"{each.what} {each.name}{where}: {each.change}{values}"))
-        if not found:
+        for difference in listed:
+            values = f": {_value(difference.before)} -> {_value(difference.after)}"
+            if difference.change in ("added", "removed") or difference.change.endswith((": added", ": removed")):
+                value = difference.after if difference.before is None else difference.before
+                values = "" if value is None else f" ({value})"
+            where = f", {difference.where}" if difference.where else ""
+            click.echo(plain(f"{difference.what} {difference.name}{where}: {difference.change}{values}"))
+        if not listed:
             click.echo("no difference")
 
 
@@ -224,24 +224,24 @@ def _operator(operator: OperatorContent) -> tuple[str, ...]:
 
 
 def _states(content: Content) -> Iterator[tuple[str, ...]]:
-    for each in content.operators:
-        if each.key is not None:
-            yield each.name, "", "key", each.key[0] or each.key[1].rpartition(".")[2]
-        for state in each.states:
+    for operator in content.operators:
+        if operator.key is not None:
+            yield operator.name, "", "key", operator.key[0] or operator.key[1].rpartition(".")[2]
+        for state in operator.states:
             types = zip(state.types, state.serializers, strict=False)
-            said = ", ".join(declared or serializer.rpartition(".")[2] for declared, serializer in types)
-            yield each.name, state.name, state.kind, said
-        if each.list_bytes:
-            yield each.name, "", "operator state", f"{each.list_bytes:,} bytes of lists"
+            names = ", ".join(declared or serializer.rpartition(".")[2] for declared, serializer in types)
+            yield operator.name, state.name, state.kind, names
+        if operator.list_bytes:
+            yield operator.name, "", "operator state", f"{operator.list_bytes:,} bytes of lists"
 
 
 def _sources(content: Content) -> Iterator[tuple[str, ...]]:
-    for each in content.sources:
-        named = (each.name, each.uid or "", each.operator_id)
-        for split, position in list(each.positions.items())[:_MOST]:
+    for source in content.sources:
+        named = (source.name, source.uid or "", source.operator_id)
+        for split, position in list(source.positions.items())[:_MOST]:
             yield (*named, split, str(position))
-        left = len(each.positions) - _MOST
+        left = len(source.positions) - _MOST
         if left > 0:
             yield (*named, "", f"… and {left:,} more splits")
-        if each.splits_ended or not each.positions:
-            yield (*named, "", f"{each.splits_ended:,} splits read to their end")
+        if source.splits_ended or not source.positions:
+            yield (*named, "", f"{source.splits_ended:,} splits read to their end")

@@ -17,23 +17,23 @@ from penstock.runtime.state.evolution import MIGRATION
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a program that is restored."""
+    """The outcome of a restore."""
 
     place: str  # of the savepoint, as it was given
     kind: str  # ``flink`` or ``penstock``: whose savepoint it is
     flink: str  # as which the program is planned
     outcome: dict[str, Any]  # ``restored`` with ``vertices``, or with ``stage``, ``error`` and ``wrapped_in``
-    said: str  # why it is refused, for people; "" if it is not
+    refusal: str  # why it is refused, for people; "" if it is not
     findings: list[Finding]
 
     @property
     def good(self) -> bool:
         """Whether it is restored, and nothing lost or wrong without a word."""
-        return not self.said and all(each.severity != "error" for each in self.findings)
+        return not self.refusal and all(finding.severity != "error" for finding in self.findings)
 
 
 def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Verdict:
-    """What becomes of a program that is restored from a savepoint, which may be Flink's; ``allow``: state may be left
+    """The outcome of a restore of a program from a savepoint, which may be Flink's; ``allow``: state may be left
     behind."""
     if flinks:
         return _of_flink(place, pipeline, allow)
@@ -46,20 +46,20 @@ def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Ver
     savepoint = read_savepoint(place)
     refused, findings = predict(pipeline, savepoint.manifest, allow=allow)
     ended = ended_operators(pipeline, savepoint)
-    found = compare(model_of_saved(savepoint), model_with_classes(pipeline), allow=allow, ended=ended)
-    unreadable = next((each.text for each in found.problems if each.kind == UNREADABLE), None)
+    difference = compare(model_of_saved(savepoint), model_with_classes(pipeline), allow=allow, ended=ended)
+    unreadable = next((problem.text for problem in difference.problems if problem.kind == UNREADABLE), None)
     error = None
     if refused is not None:
         error = {"class": refused.flink_class, "message": str(refused)}
     elif unreadable is not None:
         error = {"class": MIGRATION, "message": unreadable}
-    for problem in found.problems:
+    for problem in difference.problems:
         if problem.kind == UNREAD:  # lost without a word
             severity = "warning" if problem.severity == ALLOWED else "error"
             findings.append(Finding("lost", severity, problem.operator, f"{problem.text}."))
-    for problem in found.unknown:
+    for problem in difference.unknown:
         findings.append(Finding("unknown", "warning", problem.operator, f"Unknown until it runs: {problem.text}."))
-    for operator in found.new.operators:
+    for operator in difference.new.operators:
         if operator.operator_id in ended:
             text = (
                 f"All tasks of {operator.name!r} have ended: the run does nothing with it, and does not open its state."
@@ -82,21 +82,21 @@ def _of_flink(place: str, pipeline: Pipeline, allow: bool) -> Verdict:
     flink = pipeline.flink
     savepoint, plan = read_savepoint(place, flink), plan_of(pipeline, flink)
     prediction = predict_restore(savepoint, plan, flink, allow)
-    told = prediction
+    reported = prediction
     if prediction.taken is None and not allow:  # what would become of the rest
-        told = predict_restore(savepoint, plan, flink, True)
-    found = findings(savepoint, told, declared_states(pipeline))
-    said = "" if prediction.refusal is None else prediction.refusal.said
-    return Verdict(place, "flink", flink, outcome(prediction), said, found)
+        reported = predict_restore(savepoint, plan, flink, True)
+    problems = findings(savepoint, reported, declared_states(pipeline))
+    refusal = "" if prediction.refusal is None else prediction.refusal.said
+    return Verdict(place, "flink", flink, outcome(prediction), refusal, problems)
 
 
 def print_verdict(verdict: Verdict, program: str, *, as_json: bool) -> None:
     """Print what becomes of a program's file."""
     if as_json:
         about = {"savepoint": verdict.place, "kind": verdict.kind, "program": program, "flink": verdict.flink}
-        findings = [asdict(each) for each in verdict.findings]
-        document = {**about, **verdict.outcome, "explanation": verdict.said, "good": verdict.good, "findings": findings}
-        click.echo(json.dumps(document, indent=2))
+        findings = [asdict(finding) for finding in verdict.findings]
+        outcome = {**verdict.outcome, "explanation": verdict.refusal, "good": verdict.good}
+        click.echo(json.dumps({**about, **outcome, "findings": findings}, indent=2))
         return
     from penstock.flink.cursor import plain
 
@@ -106,18 +106,18 @@ def print_verdict(verdict: Verdict, program: str, *, as_json: bool) -> None:
 
 def _lines(verdict: Verdict, program: str) -> Iterator[str]:
     who = f"Flink {verdict.flink}" if verdict.kind == "flink" else "Penstock"
-    if not verdict.said:
+    if not verdict.refusal:
         yield f"{program}: {who} restores it from {verdict.place}"
     elif verdict.outcome.get("stage") == "task":
         yield f"{program}: {who} starts it from {verdict.place}, and its tasks fail"
     else:
         yield f"{program}: {who} refuses to restore it from {verdict.place}"
-    if verdict.said:
-        yield f"  {verdict.said}"
+    if verdict.refusal:
+        yield f"  {verdict.refusal}"
         error = verdict.outcome["error"]
         if verdict.kind == "flink":
             yield f"  Flink says: {error['class'].rpartition('.')[2]}: {error['message']}"
-    for each in verdict.findings:
-        yield f"{each.severity}[{each.code}]: {each.said}"
+    for finding in verdict.findings:
+        yield f"{finding.severity}[{finding.code}]: {finding.said}"
     for vertex in verdict.outcome.get("vertices", ()):
         yield f"  {vertex['name']}: parallelism {vertex['parallelism']}, max parallelism {vertex['max_parallelism']}"

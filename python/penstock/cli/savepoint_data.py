@@ -40,7 +40,7 @@ def _read_with_classes(function: Callable[..., Any]) -> Callable[..., Any]:
     @means_pyflink
     @click.argument("savepoint")
     @functools.wraps(function)
-    def command(savepoint: str, unpickle: bool, file: str | None, pyflink: bool, **given: Any) -> None:
+    def command(savepoint: str, unpickle: bool, file: str | None, pyflink: bool, **options: Any) -> None:
         from penstock.savepoints import Savepoint
 
         if file is None and pyflink:
@@ -51,7 +51,7 @@ def _read_with_classes(function: Callable[..., Any]) -> Callable[..., Any]:
             )
 
         def action() -> Any:
-            return function(savepoint=Savepoint(savepoint, unpickle=unpickle), **given)
+            return function(savepoint=Savepoint(savepoint, unpickle=unpickle), **options)
 
         with guard(file):
             done = action() if file is None else within(file, action, pyflink=pyflink)

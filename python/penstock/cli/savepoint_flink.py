@@ -60,7 +60,7 @@ def verify(place: str) -> bool:
 
 
 def differences(one: str, other: str) -> list[Difference] | None:
-    """What differs between two savepoints of Flink; None if neither is one, a ConfigurationError if only one is."""
+    """The differences of two savepoints of Flink; None if neither is one, a ConfigurationError if only one is."""
     kinds = is_flinks(one), is_flinks(other)
     if not any(kinds):
         return None
@@ -169,26 +169,28 @@ def drawn(content: Content) -> Iterator[RenderableType]:
     rows = (map(plain, _row(operator)) for operator in content.operators)
     yield section("Operators", *Shown(1000).listed(columns, rows, "operators"))
     states = [
-        tuple(map(plain, (each.name or each.operator_id, state.name, state.kind, state.types, _number(state.elements))))
-        for each in content.operators
-        for state in each.states
+        tuple(map(plain, (operator.title, state.name, state.kind, state.types, _number(state.elements))))
+        for operator in content.operators
+        for state in operator.states
     ]
     if states:
         columns = ("operator", "state", "kind", "types", ">elements")
         yield section("States", *Shown(1000).listed(columns, states, "states"))
-    for each in content.operators:
-        if each.unread:
-            yield Text(plain(f"  not all states of {each.name or each.operator_id} are known: {each.unread}"))
+    for operator in content.operators:
+        if operator.unread:
+            yield Text(plain(f"  not all states of {operator.title} are known: {operator.unread}"))
     for path in content.missing:
         yield Text(plain(f"  missing: {path}"))
 
 
-def _row(each: OperatorContent) -> tuple[str, ...]:
+def _row(operator: OperatorContent) -> tuple[str, ...]:
     """A line of the table of operators."""
-    subtasks = "ended" if each.ended == each.parallelism else f"{each.subtasks}" if each.subtasks else "no state"
-    subtasks += f", {each.ended} ended" if 0 < each.ended < each.parallelism else ""
-    named = (each.name or "", each.uid or "", each.operator_id, str(each.parallelism), str(each.max_parallelism))
-    return (*named, f"{each.bytes:,}", each.key or "", _number(each.key_groups), subtasks)
+    ended, parallelism = operator.ended, operator.parallelism
+    subtasks = "ended" if ended == parallelism else f"{operator.subtasks}" if operator.subtasks else "no state"
+    subtasks += f", {ended} ended" if 0 < ended < parallelism else ""
+    named = operator.name or "", operator.uid or "", operator.operator_id, str(parallelism)
+    sizes = str(operator.max_parallelism), f"{operator.bytes:,}"
+    return (*named, *sizes, operator.key or "", _number(operator.key_groups), subtasks)
 
 
 def _number(number: int | None) -> str:

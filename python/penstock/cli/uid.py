@@ -33,14 +33,14 @@ def _decoded(_context: click.Context, _parameter: click.Parameter, texts: tuple[
 
 
 def _ids(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    found: list[str] = []
+    ids: list[str] = []
     for text in texts:
         words = sys.stdin.buffer.read().decode(errors="replace").split() if text == "-" else [text]
         for word in words:
             if not _ID.fullmatch(word.lower()):
                 raise click.BadParameter(f"{word!r} is no OperatorID: those have 32 hex digits")
-            found.append(word.lower())
-    return tuple(dict.fromkeys(found))
+            ids.append(word.lower())
+    return tuple(dict.fromkeys(ids))
 
 
 @click.command("uid", Command)
@@ -96,8 +96,8 @@ def _print_ids(texts: tuple[str, ...], as_json: bool) -> None:
     ids = {text: operator_id(text) for text in texts}
     if as_json:
         click.echo(json.dumps(ids))
-    for text, found in ids.items() if not as_json else ():
-        click.echo(found if len(ids) == 1 else f"{found}  {text}")
+    for text, known_id in ids.items() if not as_json else ():
+        click.echo(known_id if len(ids) == 1 else f"{known_id}  {text}")
 
 
 def _searched(find: tuple[str, ...], places: tuple[tuple[str, ...], ...], job: str | None, flink: str | None) -> Search:
@@ -141,12 +141,12 @@ def _in_savepoint(search: Search, place: str) -> None:
 
 def _print_found(search: Search, as_json: bool) -> None:
     if as_json:
-        documents = {identity: [asdict(origin) for origin in origins] for identity, origins in search.found.items()}
+        documents = {identity: [asdict(origin) for origin in origins] for identity, origins in search.origins.items()}
         click.echo(json.dumps(documents, indent=2))
     else:
         from penstock.flink.cursor import plain
 
         for line in search.lines():
             click.echo(plain(line))
-    if not all(search.found.values()):
+    if not all(search.origins.values()):
         sys.exit(1)

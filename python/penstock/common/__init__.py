@@ -1,5 +1,6 @@
-"""What programs, planner and runtime share: types, rows, tags, configuration, checks of arguments; interfaces of
-states, contexts and timers, which the runtime implements. No logic of a job. Imports neither pyspark nor pyarrow."""
+"""The ground that programs, planner and runtime share: types, rows, tags, configuration, checks of arguments;
+interfaces of states, contexts and timers, which the runtime implements. No logic of a job. Imports neither pyspark nor
+pyarrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be told of a function without calling it: its name in a message, and the arguments it takes. It looks at the
+"""Facts about a function without calling it: its name in a message, and the arguments it takes. It looks at the
 compiled code of plain functions and methods only: that is certain, and takes below a microsecond."""
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def _class_fits(cls: type, count: int) -> bool:
     """A class is called to make an object; one without constructor takes nothing."""
     if type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
         return True
-    made = cls.__init__
-    if made is object.__init__:
+    constructor = cls.__init__
+    if constructor is object.__init__:
         return count == 0
-    return type(made) is not FunctionType or fits(made, count + 1)
+    return type(constructor) is not FunctionType or fits(constructor, count + 1)
 
 
 def parameters(function: Any) -> str:

@@ -98,13 +98,13 @@ def _check_arguments(func: Any, called: Any, call: str, method: str, arguments: 
         arguments = ROLES[method].arguments
     if fits(called, len(arguments), optional=int(method == "invoke")):  # a sink may ask for a context
         return
-    wanted, own = ", ".join(arguments), called is not func
+    wanted, inner = ", ".join(arguments), called is not func
     takes = parameters(called.__init__ if isinstance(called, type) else called)
     count = ("no arguments", "one argument", "two arguments", "three arguments")[len(arguments)]
     refuse(
-        f"{call}() was given {shown(func)}, {f'whose {method}()' if own else 'which'} takes {takes}, but it will be "
-        f"called with ({wanted}). Give {'it' if own else 'a function with'} {count}"
-        f"{'.' if own else f', such as lambda {wanted}: …'}"
+        f"{call}() was given {shown(func)}, {f'whose {method}()' if inner else 'which'} takes {takes}, but it will be "
+        f"called with ({wanted}). Give {'it' if inner else 'a function with'} {count}"
+        f"{'.' if inner else f', such as lambda {wanted}: …'}"
     )
 
 
@@ -160,7 +160,7 @@ def positive(value: Any, call: str, what: str) -> int:
 def member(value: Any, call: str, cls: type[E]) -> E:
     """``value`` itself if it is a member of the enumeration ``cls``."""
     name = cls.__qualname__
-    members = " or ".join(f"{name}.{each.name}" for each in cls)
+    members = " or ".join(f"{name}.{option.name}" for option in cls)
     return instance(value, call, cls, f"Give {members}.", f", which is no {name}")
 
 
@@ -253,7 +253,7 @@ def stream(
     hint: str = "Give what from_collection(), map() and the like return.",
 ) -> Any:
     """``value`` itself if it is a stream of that class."""
-    if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in cast("Sequence[Any]", value)):
+    if isinstance(value, list | tuple) and all(isinstance(item, cls) for item in cast("Sequence[Any]", value)):
         kind = "list" if isinstance(value, list) else "tuple"
         refuse(f"{call}() was given a {kind}, which is no DataStream. Give streams one by one: {call}(*streams).")
     return instance(cast("Any", value), call, cls, hint, ", which is no DataStream")
@@ -263,8 +263,8 @@ def state(descriptor: str, name: Any, *types: Any) -> None:
     """Refuse a description of state without a name, or with something that is no type."""
     if text(name, descriptor, "name of the state") == "":
         refuse(f"{descriptor}() was given the name '', by which no state can be found. Give each state its own name.")
-    for each in types:
-        type_info(each, descriptor, "type")
+    for of_value in types:
+        type_info(of_value, descriptor, "type")
 
 
 def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInformation[Any] | None:
@@ -290,11 +290,11 @@ _TYPES = {
     "time": "SQL_TIME()",
     "tuple": "TUPLE([Types.STRING(), Types.LONG()])",
 }
-"""What stands for classes of Python."""
+"""The type information for classes of Python."""
 
 
 def _type_hint(value: Any) -> str:
-    """What to write instead of something that is no type."""
+    """The advice for something that is no type."""
     name = getattr(value, "__name__", str(value))
     if name in _TYPES:
         return f"Write Types.{_TYPES[name]} for Python's {name}."

@@ -224,7 +224,7 @@ class RowType(DataType):
         """A row with these names, unless it is a tuple or a dict in records."""
         if self.form == "dict":
             return Types.PICKLED_BYTE_ARRAY()
-        types = [each.type_info for each in self.types]
+        types = [data_type.type_info for data_type in self.types]
         return Types.TUPLE(types) if self.form == "tuple" else Types.ROW_NAMED(self.names, types)
 
     def field_names(self) -> list[str]:
@@ -242,7 +242,7 @@ class RowType(DataType):
         return iter(self.fields)
 
     def __str__(self) -> str:
-        return f"ROW<{', '.join(f'{each.name} {each.data_type}' for each in self.fields)}>"
+        return f"ROW<{', '.join(f'{part.name} {part.data_type}' for part in self.fields)}>"
 
 
 _OF_RECORDS: dict[type[DataType], Any] = {
@@ -319,13 +319,13 @@ digits, decimals 18 of them behind the point."""
 
 def row_type_of(value: Any, call: str) -> RowType:
     """The type of rows that a format of files was given: ``DataTypes.ROW([…])``, or a type of rows or tuples."""
-    found = data_type_of(value) if isinstance(value, RowTypeInfo | TupleTypeInfo) else value
-    if not isinstance(found, RowType) or not found.fields:
+    row_type = data_type_of(value) if isinstance(value, RowTypeInfo | TupleTypeInfo) else value
+    if not isinstance(row_type, RowType) or not row_type.fields:
         raise TypeInfoError(
             f"{call}() was given {shown(value)} as the type of rows. Give DataTypes.ROW([DataTypes.FIELD('id', "
             "DataTypes.INT()), …]) or Types.ROW_NAMED(['id', …], [Types.INT(), …])."
         )
-    return found
+    return row_type
 
 
 class _Plain(Protocol[D_co]):
@@ -414,8 +414,8 @@ class DataTypes:
     @staticmethod
     def ROW(row_fields: Sequence[RowField | tuple[str, DataType]] = (), nullable: bool = True) -> RowType:
         """A row of a :meth:`FIELD` for each; TypeInfoError if two have one name."""
-        fields = tuple(each if isinstance(each, RowField) else DataTypes.FIELD(*each) for each in row_fields)
-        names = [each.name for each in fields]
+        fields = tuple(part if isinstance(part, RowField) else DataTypes.FIELD(*part) for part in row_fields)
+        names = [part.name for part in fields]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise TypeInfoError(f"DataTypes.ROW() was given the fields {twice} more than once. Give each its own name.")

@@ -1,4 +1,4 @@
-"""What functions are given beside their records: where they run, their state, time and timers. The runtime implements
+"""The contexts of functions: where they run, their state, time and timers. The runtime implements
 these interfaces; users meet them under PyFlink's names, such as ``KeyedProcessFunction.Context``. Source of the names:
 ``pyflink.datastream.functions``, ``pyflink.datastream.timerservice``. Times are milliseconds."""
 
@@ -67,7 +67,7 @@ class DistributedCache(ABC):
 
 
 class RuntimeContext(KeyedStateStore):
-    """What ``open`` is given: where this instance of the function runs, and on a keyed stream its state."""
+    """The argument of ``open``: where this instance of the function runs, and on a keyed stream its state."""
 
     @abstractmethod
     def get_task_name(self) -> str:
@@ -138,7 +138,7 @@ class TimerService(ABC):
 
 
 class BaseContext(ABC):
-    """What every function with a context knows of time."""
+    """The time, as every function with a context sees it."""
 
     __slots__ = ()
 

@@ -31,7 +31,7 @@ MISSING = {
     "set_execution_mode": "Use set_runtime_mode() of the environment",
     "set_number_of_execution_retries": "Use set_restart_strategy()",
 }
-"""What other versions of PyFlink have, and what to do instead."""
+"""Methods of other versions of PyFlink, with what to do instead."""
 
 
 class _Program(Protocol):
@@ -133,7 +133,7 @@ class ExecutionConfig:
         return self._program.settings.object_reuse
 
     def set_global_job_parameters(self: _Self, global_job_parameters_dict: dict[str, str]) -> _Self:
-        """What functions read by ``get_job_parameter`` of their runtime context; values are written as texts."""
+        """Parameters that functions read by ``get_job_parameter`` of their context; values are written as texts."""
         hint = "Give a dict of names and texts, such as {'limit': '5'}."
         checks.instance(global_job_parameters_dict, "set_global_job_parameters", dict, hint)
         return self._set(parameters=tuple((str(k), str(v)) for k, v in global_job_parameters_dict.items()))
@@ -155,12 +155,12 @@ class ExecutionConfig:
         return self._program.settings.generated_uids
 
     def set_restart_strategy(self: _Self, restart_strategy_configuration: RestartStrategyConfiguration) -> _Self:
-        """What happens when the job fails; see ``set_restart_strategy`` of the environment."""
+        """The strategy for a job that fails; see ``set_restart_strategy`` of the environment."""
         self._program.set_restart_strategy(restart_strategy_configuration)
         return self
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """What happens when the job fails."""
+        """The strategy for a job that fails."""
         return self._program.settings.restart
 
     enable_closure_cleaner = _keeps(hints.CLOSURE_CLEANER, "RECURSIVE")
@@ -178,11 +178,11 @@ class ExecutionConfig:
     is_use_snapshot_compression = _kept(hints.SNAPSHOT_COMPRESSION)
 
     def is_closure_cleaner_enabled(self) -> bool:
-        """What was set; True at first."""
+        """The setting; True at first."""
         return self._program.settings.hint(hints.CLOSURE_CLEANER) != "NONE"
 
     def has_generic_types_disabled(self) -> bool:
-        """What was set; False at first. Undeclared types are pickled, which are not generic types in Flink either."""
+        """The setting; False at first. Undeclared types are pickled, which are not generic types in Flink either."""
         return not self._program.settings.hint(hints.GENERIC_TYPES)
 
     def set_task_cancellation_interval(self: _Self, interval: int) -> _Self:
@@ -198,8 +198,8 @@ class ExecutionConfig:
 
     def set_use_snapshot_compression(self: _Self, use_snapshot_compression: bool) -> _Self:
         """Kept. No snapshots are taken."""
-        given = checks.boolean(use_snapshot_compression, "set_use_snapshot_compression", "use_snapshot_compression")
-        return _keeps(hints.SNAPSHOT_COMPRESSION, given)(self)
+        kept = checks.boolean(use_snapshot_compression, "set_use_snapshot_compression", "use_snapshot_compression")
+        return _keeps(hints.SNAPSHOT_COMPRESSION, kept)(self)
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
         """None: records are Python objects."""

@@ -44,7 +44,7 @@ class NoRestart(RestartStrategyConfiguration):
 
 @dataclass(frozen=True)
 class FallbackRestart(NoRestart):
-    """What the program's configuration says."""
+    """The strategy of the program's configuration."""
 
     def get_description(self) -> str:
         return "as configured"
@@ -116,7 +116,7 @@ class RestartStrategies:
 
     @staticmethod
     def fall_back_restart() -> FallbackRestart:
-        """What the program's configuration says by ``restart-strategy``, which is nothing unless it is set."""
+        """The strategy that ``restart-strategy`` of the program's configuration names, if it is set."""
         return FallbackRestart()
 
     @staticmethod

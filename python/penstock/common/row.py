@@ -13,7 +13,7 @@ from penstock.errors import TypeInfoError, UnknownFieldError
 
 
 class RowKind(Enum):
-    """What a row does to a changelog; the value is Flink's byte for it."""
+    """The kind of change that a row is; the value is Flink's byte for it."""
 
     INSERT = 0
     UPDATE_BEFORE = 1
@@ -24,7 +24,7 @@ class RowKind(Enum):
         return ("+I", "-U", "+U", "-D")[self.value]
 
     def to_j_row_kind(self) -> JavaRowKind:
-        """What stands for the kind in Java (PyFlink)."""
+        """The kind's object in Java (PyFlink)."""
         return JavaRowKind(self.name, str(self), self.value)
 
 
@@ -200,7 +200,7 @@ def names_of(row: Row) -> tuple[str, ...] | None:
 
 
 def _row(values: list[Any], names: tuple[str, ...] | None, kind: RowKind = RowKind.INSERT) -> Row:
-    """What a pickle makes a row by."""
+    """Make the row of a pickle."""
     return Row.of_values(values, names, kind)
 
 
@@ -216,6 +216,6 @@ def _plain(value: Any) -> Any:
 
 def in_order(row: Row, names: tuple[str, ...]) -> Sequence[Any]:
     """The values of a row in the order of some names: by name where it has the same ones, else by position."""
-    own = names_of(row)
-    by_name = own is not None and own != names and set(own) == set(names)
+    own_names = names_of(row)
+    by_name = own_names is not None and own_names != names and set(own_names) == set(names)
     return row.get_fields_by_names(names) if by_name else tuple(row)

@@ -37,7 +37,7 @@ class SavepointRestoreSettings:
 
     @staticmethod
     def from_configuration(configuration: Configuration) -> SavepointRestoreSettings:
-        """What a configuration says."""
+        """The settings of a configuration."""
         path = configuration.get_string(PATH, "")
         return SavepointRestoreSettings(path or None, configuration.get_boolean(IGNORE, False))
 

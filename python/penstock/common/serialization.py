@@ -76,7 +76,7 @@ class SerializationSchema(ABC, Generic[T_contra]):
 
     @property
     def _j_serialization_schema(self) -> JavaSchema:
-        """What stands for the schema in Java (PyFlink)."""
+        """The schema's object in Java (PyFlink)."""
         return JavaSchema(self)
 
 
@@ -93,12 +93,12 @@ class DeserializationSchema(ABC, Generic[T_co]):
 
     @property
     def _j_deserialization_schema(self) -> JavaSchema:
-        """What stands for the schema in Java (PyFlink)."""
+        """The schema's object in Java (PyFlink)."""
         return JavaSchema(self)
 
 
 class TypeSerializer(ABC, Generic[T]):
-    """What writes values as bytes and reads them again (``pyflink.common.serializer``)."""
+    """A writer and reader of values as bytes (``pyflink.common.serializer``)."""
 
     @abstractmethod
     def serialize(self, element: T, stream: BytesIO, /) -> None:

@@ -22,7 +22,7 @@ class Watermark:
 
 
 class WatermarkOutput(Protocol):
-    """What a generator emits to."""
+    """The output of a generator."""
 
     def emit_watermark(self, watermark: Watermark | int) -> None:
         """Emit a watermark; one that is not larger than the last is left out."""
@@ -91,8 +91,8 @@ class WatermarkStrategy(Generic[T_contra]):
     def __post_init__(self) -> None:
         like = self.kind
         if isinstance(like, WatermarkStrategy):  # PyFlink's constructor takes an object of Java's
-            for each in fields(self):
-                object.__setattr__(self, each.name, getattr(like, each.name))
+            for part in fields(self):
+                object.__setattr__(self, part.name, getattr(like, part.name))
 
     @property
     def says_nothing(self) -> bool:
@@ -101,7 +101,7 @@ class WatermarkStrategy(Generic[T_contra]):
 
     @property
     def told(self) -> str:
-        """What of it decides how its generators go on, as a text; a user's generator is not looked into."""
+        """The parts that its generators need to resume, as a text; a user's generator is not looked into."""
         return f"{self.kind} {self.bound_ms} {self.idle_ms}"
 
     def as_given(self) -> WatermarkStrategy[T_contra]:

@@ -35,15 +35,11 @@ def advice(difference: Difference, problem: Problem) -> str:
     if problem.kind == ORPHANED and problem.cause is None:
         return _NOT_NEEDED
     meant = (problem.operator, problem.site)
-    pairs = (
-        operator
-        for operator in difference.operators
-        if operator.new and (operator.new.name, operator.new.site) == meant
-    )
-    found = next(pairs, None)
-    if found is None or found.new is None or found.old is None:
+    pairs = (diff for diff in difference.operators if diff.new and (diff.new.name, diff.new.site) == meant)
+    diff = next(pairs, None)
+    if diff is None or diff.new is None or diff.old is None:
         return ""
-    groups, new = found.old.effective_max_parallelism, found.new
+    groups, new = diff.old.effective_max_parallelism, diff.new
     if problem.kind == KEY_GROUPS:
         rewrite = f"penstock savepoint set-max-parallelism SAVEPOINT NEW {new.uid or new.operator_id}"
         if new.parallelism > groups:
@@ -52,15 +48,15 @@ def advice(difference: Difference, problem: Problem) -> str:
     if problem.kind == MIXED:
         return f"set_max_parallelism({groups}) on both operators, or disable_chaining()"
     if problem.kind == UNREADABLE:
-        return _unreadable(found, problem)
-    return _unread(found, problem) if problem.kind == UNREAD else ""
+        return _unreadable(diff, problem)
+    return _unread(diff, problem) if problem.kind == UNREAD else ""
 
 
-def _state_of(found: OperatorDiff, problem: Problem, fate: str) -> tuple[StateModel | None, StateModel | None]:
+def _state_of(diff: OperatorDiff, problem: Problem, fate: str) -> tuple[StateModel | None, StateModel | None]:
     """The state of a problem: as it was, and as the new program declares it."""
-    name = next((state.name for state in found.states if state.fate == fate and repr(state.name) in problem.text), None)
-    old, new = (() if each is None else each.states or () for each in (found.old, found.new))
-    was, now = ({each.name: each for each in side} for side in (old, new))
+    name = next((state.name for state in diff.states if state.fate == fate and repr(state.name) in problem.text), None)
+    old, new = (() if side is None else side.states or () for side in (diff.old, diff.new))
+    was, now = ({state.name: state for state in side} for side in (old, new))
     after = now.get(name or "")
     before = was.get(name or "")
     if before is None and after is not None:
@@ -68,9 +64,9 @@ def _state_of(found: OperatorDiff, problem: Problem, fate: str) -> tuple[StateMo
     return before, after
 
 
-def _unreadable(found: OperatorDiff, problem: Problem) -> str:
-    before, after = _state_of(found, problem, states.UNREADABLE)
-    built_in = found.new is not None and found.new.type in _BUILT_IN
+def _unreadable(diff: OperatorDiff, problem: Problem) -> str:
+    before, after = _state_of(diff, problem, states.UNREADABLE)
+    built_in = diff.new is not None and diff.new.type in _BUILT_IN
     if before is None or after is None or built_in or after.kind not in _ASKED_FOR:
         return f"keep the type that it had, or, {_OTHER_UID}"
     if before.version > after.version:
@@ -80,12 +76,12 @@ def _unreadable(found: OperatorDiff, problem: Problem) -> str:
     return f"keep the {what}, or say what becomes of old values: {call}"
 
 
-def _unread(found: OperatorDiff, problem: Problem) -> str:
-    before, _ = _state_of(found, problem, states.UNREAD)
+def _unread(diff: OperatorDiff, problem: Problem) -> str:
+    before, _ = _state_of(diff, problem, states.UNREAD)
     if before is None or before.kind not in _ASKED_FOR:
         return _NOT_NEEDED
-    new = {each.name: each for each in (found.new.states if found.new is not None else None) or ()}
-    for state in found.states:
+    new = {state.name: state for state in (diff.new.states if diff.new is not None else None) or ()}
+    for state in diff.states:
         after = new.get(state.name)
         if state.fate == states.NEW and after is not None and (after.kind, after.types) == (before.kind, before.types):
             call = f"{_ASKED_FOR[after.kind]}({after.name!r}, …).renamed_from({before.name!r})"

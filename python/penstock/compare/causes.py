@@ -38,8 +38,8 @@ class Cause:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = {"kind": self.kind, "subject": self.subject, "text": self.text, "rule": self.rule}
-        return {**found, **placed(self.site)}
+        fields = {"kind": self.kind, "subject": self.subject, "text": self.text, "rule": self.rule}
+        return {**fields, **placed(self.site)}
 
 
 def placed(site: Site | None) -> dict[str, Any]:
@@ -50,12 +50,12 @@ def placed(site: Site | None) -> dict[str, Any]:
 def causes(old: Graph, new: Graph, pairs: Pairs) -> dict[int, Cause]:
     """The causes of pairs with different IDs, by new node."""
     search = _Search(old, new, pairs)
-    found: dict[int, Cause] = {}
+    by_node: dict[int, Cause] = {}
     for node in new.order:  # inputs first, so their causes are known
         before = pairs.old_of.get(node)
         if before is not None and old.model.by_node[before].operator_id != new.model.by_node[node].operator_id:
-            found[node] = search.of(before, node, found)
-    return found
+            by_node[node] = search.of(before, node, by_node)
+    return by_node
 
 
 class _Search:
@@ -75,7 +75,7 @@ class _Search:
             return Cause(UNKNOWN, new.name, "one of both sides has no graph to compare", site=new.site)
         return (
             self._inputs(before, node)
-            or next((known[each] for each in self.new.inputs(node) if each in known), None)
+            or next((known[source] for source in self.new.inputs(node) if source in known), None)
             or self._outputs(before, node)
             or self._earlier(node)
             or Cause(UNKNOWN, new.name, "all that the ID is made of is the same", site=new.site)
@@ -83,35 +83,34 @@ class _Search:
 
     def _inputs(self, before: int, node: int) -> Cause | None:
         """The inputs have changed."""
-        was = [self.old.model.by_node[each] for each in self.old.inputs(before)]
-        now = [self.new.model.by_node[each] for each in self.new.inputs(node)]
-        if [each.node for each in was] == [self.pairs.old_of.get(each.node) for each in now]:
+        was = [self.old.model.by_node[source] for source in self.old.inputs(before)]
+        now = [self.new.model.by_node[source] for source in self.new.inputs(node)]
+        if [operator.node for operator in was] == [self.pairs.old_of.get(operator.node) for operator in now]:
             return None
         reader = self.new.model.by_node[node]
-        for each in now:
-            if each.node not in self.pairs.old_of:
-                return Cause(
-                    INSERTED, each.name, f"{each.name!r} is new, and {reader.name!r} reads it", None, each.site
-                )
-        for each in was:
-            if each.node not in self.pairs.new_of:
-                text = f"{each.name!r}, which {reader.name!r} has read, is gone"
-                return Cause(REMOVED, each.name, text, None, reader.site)
-        names = (", ".join(repr(each.name) for each in side) or "nothing" for side in (now, was))
+        for operator in now:
+            if operator.node not in self.pairs.old_of:
+                text = f"{operator.name!r} is new, and {reader.name!r} reads it"
+                return Cause(INSERTED, operator.name, text, None, operator.site)
+        for operator in was:
+            if operator.node not in self.pairs.new_of:
+                text = f"{operator.name!r}, which {reader.name!r} has read, is gone"
+                return Cause(REMOVED, operator.name, text, None, reader.site)
+        names = (", ".join(repr(operator.name) for operator in side) or "nothing" for side in (now, was))
         text = "{!r} reads {}, and has read {}".format(reader.name, *names)
         return Cause(INPUTS, reader.name, text, None, reader.site)
 
     def _edits(self) -> dict[int, Cause]:
         """The insertions and removals upstream of new nodes."""
-        found: dict[int, Cause] = {}
+        by_node: dict[int, Cause] = {}
         for node in self.new.order:
             before = self.pairs.old_of.get(node)
             cause = None if before is None else self._inputs(before, node)
             if cause is None or cause.kind == INPUTS:
-                cause = next((found[each] for each in self.new.inputs(node) if each in found), None)
+                cause = next((by_node[source] for source in self.new.inputs(node) if source in by_node), None)
             if cause is not None:
-                found[node] = cause
-        return found
+                by_node[node] = cause
+        return by_node
 
     def _outputs(self, before: int, node: int) -> Cause | None:
         """The number of chained outputs has changed."""
@@ -177,13 +176,14 @@ class _Search:
         old_order, new_order = self.old.order, self.new.order
         name = self.new.model.by_node[node].name
         if at_new < len(new_order) and new_order[at_new] not in self.pairs.old_of:
-            each = self.new.model.by_node[new_order[at_new]]
-            text = f"{each.name!r} is new, and gets its ID before {name!r}"
-            return Cause(SOURCE_ADDED if each.kind == "source" else ADDED_BEFORE, each.name, text, None, each.site)
+            operator = self.new.model.by_node[new_order[at_new]]
+            text = f"{operator.name!r} is new, and gets its ID before {name!r}"
+            kind = SOURCE_ADDED if operator.kind == "source" else ADDED_BEFORE
+            return Cause(kind, operator.name, text, None, operator.site)
         if at_old < len(old_order) and old_order[at_old] not in self.pairs.new_of:
-            each = self.old.model.by_node[old_order[at_old]]
-            text = f"{each.name!r} is gone, which had its ID before {name!r}"
-            return Cause(SOURCE_REMOVED if each.kind == "source" else REMOVED_BEFORE, each.name, text)
+            operator = self.old.model.by_node[old_order[at_old]]
+            text = f"{operator.name!r} is gone, which had its ID before {name!r}"
+            return Cause(SOURCE_REMOVED if operator.kind == "source" else REMOVED_BEFORE, operator.name, text)
         was = old_order[at_old] if at_old < len(old_order) else None
         return self._reordered(was, new_order[at_new] if at_new < len(new_order) else node)
 
@@ -194,9 +194,9 @@ class _Search:
         moved = moved or self._upstream.get(now)
         if moved is not None:
             return moved
-        each = self.new.model.by_node[now]
-        text = f"{each.name!r} comes at another place in the order in which the program is walked through"
-        return Cause(ORDER, each.name, text, None, each.site)
+        operator = self.new.model.by_node[now]
+        text = f"{operator.name!r} comes at another place in the order in which the program is walked through"
+        return Cause(ORDER, operator.name, text, None, operator.site)
 
     def _walk(self) -> Iterator[tuple[int, int]]:
         """For each new node whose number has changed: the place behind the last one whose number has not."""

@@ -128,17 +128,17 @@ _CHANGES = (KEPT, MOVED, ADDED, REMOVED)
 
 def by_cause(problems: Iterable[Problem]) -> list[tuple[Cause | None, list[Problem]]]:
     """Problems grouped by the edit behind them, in the order of the first of each; those without an edit are alone."""
-    found: dict[object, tuple[Cause | None, list[Problem]]] = {}
-    for index, each in enumerate(problems):
-        cause = None if each.cause is None or each.cause.kind == UNKNOWN else each.cause
+    groups: dict[object, tuple[Cause | None, list[Problem]]] = {}
+    for index, problem in enumerate(problems):
+        cause = None if problem.cause is None or problem.cause.kind == UNKNOWN else problem.cause
         key = index if cause is None else (cause.kind, cause.subject, cause.rule, cause.site)
-        found.setdefault(key, (cause, []))[1].append(each)
-    return list(found.values())
+        groups.setdefault(key, (cause, []))[1].append(problem)
+    return list(groups.values())
 
 
 def _plain(problem: Problem) -> dict[str, Any]:
-    found = {"kind": problem.kind, "severity": problem.severity, "operator": problem.operator, "text": problem.full}
-    return {**found, **placed(problem.site)}
+    fields = {"kind": problem.kind, "severity": problem.severity, "operator": problem.operator, "text": problem.full}
+    return {**fields, **placed(problem.site)}
 
 
 def compare(old: ProgramModel, new: ProgramModel, *, allow: bool = False, ended: Collection[str] = ()) -> Difference:
@@ -150,9 +150,9 @@ def compare(old: ProgramModel, new: ProgramModel, *, allow: bool = False, ended:
     why = causes(*graphs, pairs)
     comparison = _Comparison(old, new, pairs, states.takings(old, new), why, ended, allow)
     operators = tuple(comparison.operators())
-    problems = sorted(comparison.problems(operators), key=lambda each: each.severity != BLOCKED)
+    problems = sorted(comparison.problems(operators), key=lambda problem: problem.severity != BLOCKED)
     if allow:
-        problems = [replace(each, severity=ALLOWED) if each.severity == LOST else each for each in problems]
+        problems = [replace(problem, severity=ALLOWED) if problem.severity == LOST else problem for problem in problems]
     unknown = [problem for operator in operators for problem in _unknown(operator)]
     judged = tuple(_judged(operators, [*problems, *unknown]))
     return Difference(old, new, judged, tuple(problems), tuple(unknown))
@@ -164,9 +164,9 @@ def _judged(operators: Iterable[OperatorDiff], problems: Iterable[Problem]) -> I
     for problem in problems:
         state = {BLOCKED: states.STOPPED, UNKNOWN_YET: states.NOT_KNOWN}.get(problem.severity, states.LOST_IN_PART)
         worst.setdefault((problem.operator, problem.site), state)
-    for each in operators:
-        found = None if each.new is None else worst.get((each.new.name, each.new.site))
-        yield replace(each, state=found) if found and each.state == states.RESTORED else each
+    for operator in operators:
+        worst_state = None if operator.new is None else worst.get((operator.new.name, operator.new.site))
+        yield replace(operator, state=worst_state) if worst_state and operator.state == states.RESTORED else operator
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,7 @@ class _Comparison:
                 yield self._of_new(old, new)
         for old in self.old.operators:
             if old.node not in self.pairs.new_of and (states.keeps(old) or not self._only_state):
-                state = self._state_of_old(old)
-                yield OperatorDiff(REMOVED, old, None, None, state, (), "", ())
+                yield OperatorDiff(REMOVED, old, None, None, self._state_of_old(old), (), "", ())
 
     @property
     def _only_state(self) -> bool:
@@ -205,18 +204,18 @@ class _Comparison:
         takes = "" if source is None or same or not states.keeps(source) else source.name
         if old is None:
             state = states.TAKEN if takes else states.NEW if states.keeps(new) else states.NONE
-            found = self._fates(source if takes else None, new)
-            return OperatorDiff(ADDED, None, new, None, state, found, takes, ())
+            fates = self._fates(source if takes else None, new)
+            return OperatorDiff(ADDED, None, new, None, state, fates, takes, ())
         kept = old.operator_id == new.operator_id or same
         cause = None if kept else self.why.get(new.node, Cause(UNKNOWN, new.name, "nobody knows why", None, new.site))
         goes_on = source is not None and (states.keeps(source) or (same and states.keeps(new)))
         opens = goes_on and new.operator_id not in self.ended
-        found = self._fates(source if opens else None, new)
+        fates = self._fates(source if opens else None, new)
         changes, facts = tuple(_changes(old, new)), tuple(_facts(old, new))
         if goes_on and not opens:
             facts = (*facts, _ENDED)
         state, change = self._state_of_old(old), KEPT if kept else MOVED
-        return OperatorDiff(change, old, new, cause, state, found, takes, changes, facts)
+        return OperatorDiff(change, old, new, cause, state, fates, takes, changes, facts)
 
     def _fates(self, source: OperatorModel | None, new: OperatorModel) -> tuple[StateFate, ...]:
         return () if source is None else tuple(states.fates(source, new, self.new.classes, allow=self.allow))
@@ -242,29 +241,29 @@ class _Comparison:
         for taking in self.takings.by_old.values():
             if taking.also is not None and states.keeps(self.old.by_node[taking.state_of]):
                 yield self._twice(taking.state_of, taking.taker, taking.also)
-        for found in states.unfit(self.old, self.new, self.takings.matching):
-            taker = self.new.by_node[found.operator.node]
-            text = f"{taker.name!r} cannot go on: {states.why_unfit(found, self.new)}"
-            yield Problem(MIXED if found.kind == "mixed" else KEY_GROUPS, BLOCKED, taker.name, text, taker.site)
+        for unfit in states.unfit(self.old, self.new, self.takings.matching):
+            taker = self.new.by_node[unfit.operator.node]
+            text = f"{taker.name!r} cannot go on: {states.why_unfit(unfit, self.new)}"
+            yield Problem(MIXED if unfit.kind == "mixed" else KEY_GROUPS, BLOCKED, taker.name, text, taker.site)
 
-    def _of_state(self, old: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
-        site = None if each.new is None else each.new.site
-        if each.state == states.ORPHANED:
+    def _of_state(self, old: OperatorModel, diff: OperatorDiff) -> Iterator[Problem]:
+        site = None if diff.new is None else diff.new.site
+        if diff.state == states.ORPHANED:
             lies = f"{'may hold state' if old.stateful is None else 'has state'} under the ID {old.operator_id}"
-            now = "is not in the new program" if each.new is None else f"has the ID {each.new.operator_id} now"
-            yield Problem(ORPHANED, LOST, old.name, f"{old.name!r} {lies}, and {now}", site, each.cause)
+            now = "is not in the new program" if diff.new is None else f"has the ID {diff.new.operator_id} now"
+            yield Problem(ORPHANED, LOST, old.name, f"{old.name!r} {lies}, and {now}", site, diff.cause)
             return
         taking = self.takings.by_old.get(old.node)
         if taking is None:
             return
         taker = self.new.by_node[taking.taker]
-        if each.state == states.TAKEN:
+        if diff.state == states.TAKEN:
             text = f"the state of {old.name!r} would go to {taker.name!r}, which has its ID {old.operator_id} now"
-            text = f"{text}; {old.name!r} is gone" if each.new is None else text
-            yield Problem(MISPLACED, BLOCKED, old.name, text, taker.site, each.cause)
-        reported = each.state != states.TAKEN and any(fate.fate == states.UNREAD for fate in each.states)
+            text = f"{text}; {old.name!r} is gone" if diff.new is None else text
+            yield Problem(MISPLACED, BLOCKED, old.name, text, taker.site, diff.cause)
+        reported = diff.state != states.TAKEN and any(fate.fate == states.UNREAD for fate in diff.states)
         if old.stateful and states.forgets(taker) and not reported and taker.operator_id not in self.ended:
-            who = "keeps no state any more; what it" if each.state != states.TAKEN else f"keeps none; what {old.name!r}"
+            who = "keeps no state any more; what it" if diff.state != states.TAKEN else f"keeps none; what {old.name!r}"
             text = f"{taker.name!r} {who} had is carried along, and nobody reads it"
             yield Problem(UNREAD, LOST, old.name, text, taker.site)
 
@@ -277,8 +276,8 @@ class _Comparison:
         return Problem(TWICE, BLOCKED, old.name, text, other.site or one.site)
 
 
-def _of_states(new: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
-    for fate in each.states:
+def _of_states(new: OperatorModel, diff: OperatorDiff) -> Iterator[Problem]:
+    for fate in diff.states:
         if fate.fate == states.UNREADABLE:
             text = f"{new.name!r} cannot read its state {fate.name!r}: {fate.text}"
             yield Problem(UNREADABLE, BLOCKED, new.name, text, new.site)
@@ -287,15 +286,15 @@ def _of_states(new: OperatorModel, each: OperatorDiff) -> Iterator[Problem]:
             yield Problem(UNREAD, LOST, new.name, text, new.site)
 
 
-def _unknown(each: OperatorDiff) -> Iterator[Problem]:
+def _unknown(diff: OperatorDiff) -> Iterator[Problem]:
     """The states of an operator that are unknown until it runs: a problem for each reason."""
     by_reason: dict[str, list[str]] = {}
-    for fate in each.states if each.new is not None and (each.state == states.RESTORED or each.takes) else ():
+    for fate in diff.states if diff.new is not None and (diff.state == states.RESTORED or diff.takes) else ():
         if fate.fate == states.UNKNOWN:
             by_reason.setdefault(fate.text, []).append(repr(fate.name))
     for reason, names in by_reason.items():
-        text = f"{each.name!r}: {', '.join(names)}: {reason}"
-        yield Problem(UNKNOWN_STATE, UNKNOWN_YET, each.name, text, None if each.new is None else each.new.site)
+        text = f"{diff.name!r}: {', '.join(names)}: {reason}"
+        yield Problem(UNKNOWN_STATE, UNKNOWN_YET, diff.name, text, None if diff.new is None else diff.new.site)
 
 
 def _changes(old: OperatorModel, new: OperatorModel) -> Iterator[str]:

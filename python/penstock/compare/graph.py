@@ -32,10 +32,10 @@ class Graph:
         return self._edges("source")
 
     def _edges(self, end: str) -> Mapping[int, tuple[EdgeModel, ...]]:
-        found: dict[int, list[EdgeModel]] = {operator.node: [] for operator in self.model.operators}
+        by_node: dict[int, list[EdgeModel]] = {operator.node: [] for operator in self.model.operators}
         for edge in sorted(self.model.edges, key=lambda edge: edge.index):
-            found[getattr(edge, end)].append(edge)
-        return {node: tuple(edges) for node, edges in found.items()}
+            by_node[getattr(edge, end)].append(edge)
+        return {node: tuple(edges) for node, edges in by_node.items()}
 
     @cached_property
     def order(self) -> tuple[int, ...]:

@@ -46,23 +46,23 @@ class _Matching:
     def __init__(self, old: Graph, new: Graph) -> None:
         self._old, self._new, self._pairs = old, new, Pairs()
         sides = (old.model.operators, new.model.operators)
-        self._typed = all(any(each.type for each in side) for side in sides)
-        self._stated = all(any(each.states is not None for each in side) for side in sides)
+        self._typed = all(any(operator.type for operator in side) for side in sides)
+        self._stated = all(any(operator.states is not None for operator in side) for side in sides)
         self._linked = bool(old.model.edges and new.model.edges)
 
     def run(self) -> Pairs:
         """All rounds, one after the other."""
-        self._by(lambda each: each.uid)
-        self._by(lambda each: each.pinned)
-        self._by(lambda each: (each.operator_id or None) if keeps(each) else None, lambda each: each.pinned)
+        self._by(lambda operator: operator.uid)
+        self._by(lambda operator: operator.pinned)
+        self._by(lambda old: (old.operator_id or None) if keeps(old) else None, lambda new: new.pinned)
         self._uncross()
         for radius in _RADII if self._linked else ():
             self._by_labels(*self._surroundings(radius), strict=True)
             self._along_edges(self._name)
         self._by_labels(*self._both(self._name), strict=True)
-        self._by_labels(*self._both(lambda each: (each.operator_id or None, self._type(each))), strict=True)
+        self._by_labels(*self._both(lambda operator: (operator.operator_id or None, self._type(operator))), strict=True)
         self._by_labels(*self._both(self._name), strict=False)
-        self._by_labels(*self._both(lambda each: each.operator_id or None), strict=True)
+        self._by_labels(*self._both(lambda operator: operator.operator_id or None), strict=True)
         self._along_edges(self._type)
         return self._pairs
 
@@ -90,10 +90,10 @@ class _Matching:
             return numbers.setdefault(label, len(numbers))
 
         def begun(graph: Graph, paired: Mapping[int, int]) -> dict[int, int]:
-            pairs = ((each, paired.get(each.node)) for each in graph.model.operators)
-            return {each.node: number(self._whole(each) if old is None else ("pair", old)) for each, old in pairs}
+            pairs = ((model, paired.get(model.node)) for model in graph.model.operators)
+            return {model.node: number(self._whole(model) if old is None else ("pair", old)) for model, old in pairs}
 
-        old = begun(self._old, {each: each for each in self._pairs.new_of})
+        old = begun(self._old, {node: node for node in self._pairs.new_of})
         new = begun(self._new, self._pairs.old_of)
         for _ in range(radius):
             old = {node: number(_around(self._old, node, old)) for node in old}
@@ -109,9 +109,9 @@ class _Matching:
         old, new = self._free()
         by_text: dict[Hashable, OperatorModel] = {of_old(operator): operator for operator in reversed(old)}
         by_text.pop(None, None)
-        for each in new:
-            if (text := (of_new or of_old)(each)) in by_text:
-                self._pairs.add(by_text.pop(text).node, each.node)
+        for operator in new:
+            if (text := (of_new or of_old)(operator)) in by_text:
+                self._pairs.add(by_text.pop(text).node, operator.node)
 
     def _by_labels(self, old: Labels, new: Labels, *, strict: bool) -> None:
         """Pair operators with equal labels: those with the same ID first, then in order; if ``strict``, only equally
@@ -130,15 +130,15 @@ class _Matching:
         self, old: Iterable[OperatorModel], new: list[OperatorModel]
     ) -> tuple[list[OperatorModel], list[OperatorModel]]:
         """Pair operators with the same ID, and return the rest."""
-        by_id = {each.operator_id: each for each in new if each.operator_id}
+        by_id = {operator.operator_id: operator for operator in new if operator.operator_id}
         left = []
-        for each in old:
-            other = by_id.pop(each.operator_id, None)
+        for operator in old:
+            other = by_id.pop(operator.operator_id, None)
             if other is None:
-                left.append(each)
+                left.append(operator)
             else:
-                self._pairs.add(each.node, other.node)
-        return left, [each for each in new if each.node not in self._pairs.old_of]
+                self._pairs.add(operator.node, other.node)
+        return left, [operator for operator in new if operator.node not in self._pairs.old_of]
 
     def _along_edges(self, label: Label) -> None:
         """Pair neighbours of pairs whose label is unique there, and continue with their neighbours."""
@@ -155,11 +155,11 @@ class _Matching:
     @staticmethod
     def _alone(nodes: Iterable[int], names: Labels, paired: Mapping[int, int]) -> dict[Hashable, int]:
         """The unpaired nodes whose label is unique, by label."""
-        found: dict[Hashable, list[int]] = {}
+        by_name: dict[Hashable, list[int]] = {}
         for node in nodes:
             if node not in paired:
-                found.setdefault(names[node], []).append(node)
-        return {name: each[0] for name, each in found.items() if len(each) == 1}
+                by_name.setdefault(names[node], []).append(node)
+        return {name: named[0] for name, named in by_name.items() if len(named) == 1}
 
     def _uncross(self) -> None:
         """Two operators whose uids were swapped are matched by their names."""

@@ -47,10 +47,10 @@ def model_of_saved(savepoint: StoredSavepoint) -> ProgramModel:
     """The model of a savepoint that has been read, with the state that a restore finds in it, without empty state."""
     manifest = savepoint.manifest.filled()
     content = content_of(replace(savepoint, manifest=manifest))
-    operators = [_operator(number, each) for number, each in enumerate(content.operators)]
+    operators = [_operator(number, operator) for number, operator in enumerate(content.operators)]
     known = {operator.operator_id for operator in operators}
     sources = [source for source in content.sources if source.operator_id not in known and source.read_as]
-    operators += [_source(len(operators) + number, each) for number, each in enumerate(sources)]
+    operators += [_source(len(operators) + number, source) for number, source in enumerate(sources)]
     known.update(source.operator_id for source in sources)
     for holder in holders(manifest):
         if holder not in known:  # rows that wait for the head of a loop
@@ -64,8 +64,8 @@ def joined(locked: ProgramModel, saved: ProgramModel) -> ProgramModel:
     and the cause of a move can be found. O(operators)."""
     by_id = {operator.operator_id: operator for operator in saved.operators}
     known = tuple(_with_state(operator, by_id.pop(operator.operator_id, None)) for operator in locked.operators)
-    node = 1 + max((each.node for each in known), default=0)
-    others = (replace(each, node=node + number) for number, each in enumerate(by_id.values()))
+    node = 1 + max((operator.node for operator in known), default=0)
+    others = (replace(operator, node=node + number) for number, operator in enumerate(by_id.values()))
     return replace(locked, operators=(*known, *others))
 
 
@@ -84,23 +84,23 @@ def _with_state(locked: OperatorModel, saved: OperatorModel | None) -> OperatorM
     )
 
 
-def _operator(node: int, found: OperatorContent) -> OperatorModel:
-    ids, sizes = (found.name, found.uid, found.operator_id), (found.parallelism, found.max_parallelism)
-    operator = operator_with_state(node, "operator", *ids, sizes, tuple(_states(found)))
-    declared = None if found.key is None else found.key[0] or None
-    return replace(operator, keyed=found.key is not None, key_type=declared, classes=found.classes)
+def _operator(node: int, content: OperatorContent) -> OperatorModel:
+    ids, sizes = (content.name, content.uid, content.operator_id), (content.parallelism, content.max_parallelism)
+    operator = operator_with_state(node, "operator", *ids, sizes, tuple(_states(content)))
+    declared = None if content.key is None else content.key[0] or None
+    return replace(operator, keyed=content.key is not None, key_type=declared, classes=content.classes)
 
 
-def _source(node: int, found: SourceContent) -> OperatorModel:
+def _source(node: int, source: SourceContent) -> OperatorModel:
     """A source; one that pushes has no positions."""
-    operator = operator_with_state(node, "source", found.name, found.uid, found.operator_id, states=(POSITIONS,))
-    operator = replace(operator, facts={SOURCE: found.read_as})
-    return operator if found.read_as != PUSHED else replace(operator, stateful=False, states=())
+    operator = operator_with_state(node, "source", source.name, source.uid, source.operator_id, states=(POSITIONS,))
+    operator = replace(operator, facts={SOURCE: source.read_as})
+    return operator if source.read_as != PUSHED else replace(operator, stateful=False, states=())
 
 
-def _states(found: OperatorContent) -> Iterator[StateModel]:
-    timers = [] if found.event_timers + found.clock_timers == 0 else [USER_TIMERS]
-    for state in found.states:
+def _states(content: OperatorContent) -> Iterator[StateModel]:
+    timers = [] if content.event_timers + content.clock_timers == 0 else [USER_TIMERS]
+    for state in content.states:
         if state.kind in KINDS:
             yield _of_function(state, *KINDS[state.kind])
             continue
@@ -110,7 +110,7 @@ def _states(found: OperatorContent) -> Iterator[StateModel]:
         types = dict[str, str]([(role, state.types[0])] if any(state.types) else [])
         timers = [own_timers for _ in timers] if own_timers is not USER_TIMERS else timers
         yield StateModel(state.name, kind, types, form=state.kind, windows=state.windows)
-    for state in found.broadcast:
+    for state in content.broadcast:
         yield _of_function(state, "broadcast", ("key", "value"))
     yield from timers
 
@@ -159,10 +159,10 @@ def operator_with_state(
 def model_of_flink_savepoint(place: str) -> ProgramModel:
     """The model of a savepoint or checkpoint of Flink. Reads its ``_metadata``."""
     operators: list[OperatorModel] = []
-    for node, found in enumerate(read_flink_savepoint(place).by_id.values()):
-        name = found.name or found.uid or f"the operator {found.operator_id}"
-        sizes = found.parallelism, found.max_parallelism
-        operator = operator_with_state(node, "operator", name, found.uid, found.operator_id, sizes)
-        content: dict[str, Any] = {"unknown": NOT_COMPARED} if found.has_state else {"stateful": False, "states": ()}
+    for node, saved in enumerate(read_flink_savepoint(place).by_id.values()):
+        name = saved.name or saved.uid or f"the operator {saved.operator_id}"
+        sizes = saved.parallelism, saved.max_parallelism
+        operator = operator_with_state(node, "operator", name, saved.uid, saved.operator_id, sizes)
+        content: dict[str, Any] = {"unknown": NOT_COMPARED} if saved.has_state else {"stateful": False, "states": ()}
         operators.append(replace(operator, **content))
     return ProgramModel("", "", tuple(operators), (), (), ())

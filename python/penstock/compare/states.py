@@ -67,19 +67,19 @@ class Takings:
 def takings(old: ProgramModel, new: ProgramModel) -> Takings:
     """The new operators that take the state of old ones, as a restore decides it; also of operators without state."""
     by_id = {operator.operator_id: operator for operator in old.operators if operator.operator_id}
-    held = {operator_id: None for operator_id, each in by_id.items() if keeps(each)}
+    held = {operator_id: None for operator_id, operator in by_id.items() if keeps(operator)}
     matching = matched(held, by_id, new.operators)
-    found = Takings(matching=matching)
+    result = Takings(matching=matching)
     for operator in new.operators:
         taken = matching.taken.get(operator.operator_id)
         if taken is not None:
             node = by_id[taken.state_id].node
-            first = found.by_old.get(node)
+            first = result.by_old.get(node)
             taker = operator.node if first is None else first.taker
             _, also = matching.twice.get(taken.state_id, (None, None))
-            also = next((each.node for each in new.operators if each is also), None)
-            found.by_old[node] = found.by_new[operator.node] = Taking(node, taker, also)
-    return found
+            also = next((other.node for other in new.operators if other is also), None)
+            result.by_old[node] = result.by_new[operator.node] = Taking(node, taker, also)
+    return result
 
 
 def keeps(operator: OperatorModel) -> bool:
@@ -100,12 +100,12 @@ def fates(
     """The fates of the states of an operator, as a restore decides them, as far as both sides know their states."""
     if old.states is None or new.states is None:
         why = new.unknown if new.states is None else old.unknown or "what was kept is not known"
-        return [StateFate(each.name, UNKNOWN, why) for each in old.states or (_ANY,)]
+        return [StateFate(state.name, UNKNOWN, why) for state in old.states or (_ANY,)]
     unrecorded = UNRECORDED in (old.key_type, new.key_type)
     key = [StateFate(decisions.THE_KEY, UNKNOWN, "its type was not recorded")] if unrecorded else []
     judged = verdicts(_holding(old, new), _holding(new, new), classes, allow=allow)
-    found = [StateFate(verdict.state, _FATES[verdict.outcome], verdict.reason) for verdict in judged]
-    return [*_of_source(old, new), *key, *found]
+    of_states = [StateFate(verdict.state, _FATES[verdict.outcome], verdict.reason) for verdict in judged]
+    return [*_of_source(old, new), *key, *of_states]
 
 
 _ANY = StateModel("its state", "")
@@ -121,7 +121,7 @@ _FATES = {
 
 def _holding(operator: OperatorModel, new: OperatorModel) -> Holding:
     """The state of an operator before or after, as a restore compares it."""
-    states = [_known(each) for each in operator.states or ()]
+    states = [_known(state) for state in operator.states or ()]
     key = (operator.key_type or "") if operator.keyed and operator.key_type != UNRECORDED else None
     never_late = new.type in ("Reduce", "Fold", "IntervalJoin")  # functions cannot ask for state after they were opened
     asks_early = never_late or any(state.late for state in states)
@@ -147,7 +147,7 @@ def _known(state: StateModel) -> Known:
 def _of_source(old: OperatorModel, new: OperatorModel) -> Iterator[StateFate]:
     """A source keeps its positions if it still reads in the same way."""
     read, kind = old.facts.get(SOURCE, ""), new.facts.get(SOURCE)
-    if kind is None or not read or POSITIONS.name not in {each.name for each in old.states or ()}:
+    if kind is None or not read or POSITIONS.name not in {state.name for state in old.states or ()}:
         return
     kind = "" if kind == "function" else kind
     if read not in (PUSHED, COUNTED, SPLIT):  # a class, which says how it is read
@@ -158,25 +158,26 @@ def _of_source(old: OperatorModel, new: OperatorModel) -> Iterator[StateFate]:
 
 def unfit(old: ProgramModel, new: ProgramModel, matching: Matching) -> list[Unfit]:
     """The states whose key groups prevent a restore, as a restore decides it: the first reason for each operator."""
-    groups = {each.operator_id: each.effective_max_parallelism for each in old.operators if _has_groups(each)}
-    tasks, place = dict[int, Task](), {node: each.index for each in new.vertices for node in each.operators}
+    with_groups = filter(_has_groups, old.operators)
+    groups = {operator.operator_id: operator.effective_max_parallelism for operator in with_groups}
+    tasks, place = dict[int, Task](), {node: vertex.index for vertex in new.vertices for node in vertex.operators}
     for vertex in new.vertices:
         configured = new.by_node[vertex.operators[0]].max_parallelism is not None
         tasks[vertex.index] = Task(vertex.name, vertex.parallelism, vertex.max_parallelism, configured)
     operators: list[Planned] = []
-    for each in new.operators:
-        index, most = place.get(each.node, -1 - each.node), each.max_parallelism
+    for operator in new.operators:
+        index, most = place.get(operator.node, -1 - operator.node), operator.max_parallelism
         if index < 0:  # of a lock file the chains are not known
-            size = max(each.parallelism, 1), each.effective_max_parallelism
-            tasks[index] = Task(each.name, *size, most is not None)
-        ids = each.operator_id, each.name, each.uid, each.pinned
-        operators.append(Planned(*ids, each.node, index, most or -1, each.keyed))
-    stateless = {each.operator_id for each in old.operators if each.stateful is False}
+            size = max(operator.parallelism, 1), operator.effective_max_parallelism
+            tasks[index] = Task(operator.name, *size, most is not None)
+        ids = operator.operator_id, operator.name, operator.uid, operator.pinned
+        operators.append(Planned(*ids, operator.node, index, most or -1, operator.keyed))
+    stateless = {operator.operator_id for operator in old.operators if operator.stateful is False}
     sizes = sizes_of(groups, matching, operators, tasks, stateless)
-    found: dict[int, Unfit] = {}
+    problems: dict[int, Unfit] = {}
     for problem in (*sizes.mismatches, *sizes.misfits):
-        found.setdefault(problem.operator.node, problem)
-    return list(found.values())
+        problems.setdefault(problem.operator.node, problem)
+    return list(problems.values())
 
 
 def _has_groups(operator: OperatorModel) -> bool:
@@ -188,19 +189,19 @@ def _has_groups(operator: OperatorModel) -> bool:
     return keeps(operator) and not (operator.states and all(state.name == POSITIONS.name for state in operator.states))
 
 
-def why_unfit(found: Unfit, new: ProgramModel) -> str:
+def why_unfit(misfit: Unfit, new: ProgramModel) -> str:
     """Why key groups prevent a restore, as the rest of a sentence."""
-    chain = next((each.operators for each in new.vertices if each.index == found.operator.vertex), ())
-    head = new.by_node[chain[0] if chain else found.operator.node]
-    groups = f"its state has {found.there} key groups"
-    if found.kind == "too few":
-        return f"{groups}, fewer than the {found.wanted} subtasks that the program gives it"
-    if found.kind == "mismatch":
-        configured = found.operator.max_parallelism > 0
-        where = "" if configured or found.operator.node == head.node else f" for its chain, which {head.name!r} begins"
-        return f"{groups}, and the program sets max parallelism {found.wanted}{where}"
-    other = head.name if found.beside is None else found.beside.name
+    chain = next((vertex.operators for vertex in new.vertices if vertex.index == misfit.operator.vertex), ())
+    head = new.by_node[chain[0] if chain else misfit.operator.node]
+    groups = f"its state has {misfit.actual} key groups"
+    if misfit.kind == "too few":
+        return f"{groups}, fewer than the {misfit.wanted} subtasks that the program gives it"
+    if misfit.kind == "mismatch":
+        configured = misfit.operator.max_parallelism > 0
+        where = "" if configured or misfit.operator.node == head.node else f" for its chain, which {head.name!r} begins"
+        return f"{groups}, and the program sets max parallelism {misfit.wanted}{where}"
+    other = head.name if misfit.beside is None else misfit.beside.name
     return (
-        f"it shares a chain with {other!r}, and they have {found.there} and {found.wanted} key groups: Flink restores "
-        "such a chain with one number for both, and keys are looked for in the wrong groups (FLINK-40113)"
+        f"it shares a chain with {other!r}, and they have {misfit.actual} and {misfit.wanted} key groups: Flink "
+        "restores such a chain with one number for both, and keys are looked for in the wrong groups (FLINK-40113)"
     )

@@ -36,7 +36,7 @@ _MARKUP = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>
 def shown(text: str, longest: int = _LONGEST) -> str:
     """A text of a stranger for a terminal: one line, without control codes, cut."""
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in cut)
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut)
 
 
 def place(site: Site | None) -> str:
@@ -72,12 +72,12 @@ def _lines(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
     counts = {change: sum(operator.change == change for operator in difference.operators) for change in _SIGNS}
     yield "operators: " + ", ".join(f"{count} {change}" for change, count in counts.items())
     for title, group in _groups(difference):
-        yield from ("", title, *(line for each in group for line in _of_operator(each)))
+        yield from ("", title, *(line for operator in group for line in _of_operator(operator)))
     if difference.problems:
         yield from ("", "state", *told(difference))
     if difference.unknown:
         yield from ("", "unknown until it runs")
-        yield from (f"  {shown(each.text, 1000)}{in_brackets(each.site)}" for each in difference.unknown)
+        yield from (f"  {shown(problem.text, 1000)}{in_brackets(problem.site)}" for problem in difference.unknown)
     if fixes:
         yield from ("", "to keep it", *(f"  {fix.line}" for fix in fixes))
     yield ""
@@ -119,16 +119,16 @@ def _groups(difference: Difference) -> Iterator[tuple[str, list[OperatorDiff]]]:
             yield title, group
 
 
-def _of_operator(each: OperatorDiff) -> Iterator[str]:
-    ids = [one.operator_id for one in (each.old, each.new) if one is not None]
-    where = "" if each.new is None else place(each.new.site)
-    state = "" if each.state == states.NONE else f"  state {each.state}"
+def _of_operator(operator: OperatorDiff) -> Iterator[str]:
+    ids = [one.operator_id for one in (operator.old, operator.new) if one is not None]
+    where = "" if operator.new is None else place(operator.new.site)
+    state = "" if operator.state == states.NONE else f"  state {operator.state}"
     arrow = " -> ".join(dict.fromkeys(ids))
-    yield f"  {_SIGNS[each.change]} {shown(each.name)}  {arrow}{state}" + (f"  ({where})" if where else "")
-    if each.takes:
-        yield f"      takes the state of {shown(each.takes)}"
-    yield from (f"      {shown(change)}" for change in (*each.changes, *each.facts))
-    for state_fate in each.states:
+    yield f"  {_SIGNS[operator.change]} {shown(operator.name)}  {arrow}{state}" + (f"  ({where})" if where else "")
+    if operator.takes:
+        yield f"      takes the state of {shown(operator.takes)}"
+    yield from (f"      {shown(change)}" for change in (*operator.changes, *operator.facts))
+    for state_fate in operator.states:
         if state_fate.fate != KEPT or state_fate.text:
             text = f": {state_fate.text}" if state_fate.text else ""
             yield f"      state {shown(state_fate.name)} {state_fate.fate}{shown(text, 500)}"
@@ -199,17 +199,17 @@ def _markdown(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
         return
     yield from ("| | Operator | ID | State | Why |", "| --- | --- | --- | --- | --- |")
     named = {(cause.subject, cause.rule, cause.site) for cause, _ in by_cause(difference.problems) if cause is not None}
-    for each in differing:
-        ids = " → ".join(f"`{one.operator_id[:8]}`" for one in (each.old, each.new) if one is not None)
-        notes = [*each.changes, *each.facts]
-        if each.cause is not None:
-            key = (each.cause.subject, each.cause.rule, each.cause.site)
-            notes.insert(0, f"edit at {each.cause.subject}" if key in named else each.cause.text)
+    for operator in differing:
+        ids = " → ".join(f"`{one.operator_id[:8]}`" for one in (operator.old, operator.new) if one is not None)
+        notes = [*operator.changes, *operator.facts]
+        if operator.cause is not None:
+            key = (operator.cause.subject, operator.cause.rule, operator.cause.site)
+            notes.insert(0, f"edit at {operator.cause.subject}" if key in named else operator.cause.text)
             named.add(key)
-        if each.takes:
-            notes.append(f"takes the state of {each.takes}")
+        if operator.takes:
+            notes.append(f"takes the state of {operator.takes}")
         why = "; ".join(marked(one, 1000) for one in notes)
-        yield f"| {each.change} | {marked(each.name)} | {ids} | {each.state} | {why} |"
+        yield f"| {operator.change} | {marked(operator.name)} | {ids} | {operator.state} | {why} |"
     yield ""
     yield f"{kept} operators are as they were."
 

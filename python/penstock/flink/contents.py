@@ -45,6 +45,11 @@ class OperatorContent:
     states: tuple[StateContent, ...]
     unread: str
 
+    @property
+    def title(self) -> str:
+        """Its name, or its ID."""
+        return self.name or self.operator_id
+
 
 @dataclass(frozen=True)
 class Content:
@@ -207,5 +212,4 @@ def _changes(
 
 def _named(operator: OperatorContent) -> str:
     """An operator for display: its name with its uid, or its ID."""
-    name = operator.name or operator.operator_id
-    return name if operator.uid is None else f"{name} (uid {operator.uid})"
+    return operator.title if operator.uid is None else f"{operator.title} (uid {operator.uid})"

@@ -97,8 +97,7 @@ class Cursor:
 
     def utf(self, what: str) -> str:
         """A string in Java's modified UTF-8 after its length in two bytes. Half a surrogate pair is kept."""
-        length = self.length(f"the length of {what}")
-        raw = self.take(length, what)
+        raw = self.take(self.length(f"the length of {what}"), what)
         return raw.decode("ascii") if raw.isascii() else self._decoded(raw, what)
 
     def _decoded(self, raw: bytes, what: str) -> str:

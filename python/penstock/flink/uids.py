@@ -25,10 +25,10 @@ class Search:
     """A search for the origins of IDs."""
 
     wanted: tuple[str, ...]
-    found: dict[str, list[Origin]] = field(init=False)
+    origins: dict[str, list[Origin]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.found = {wanted_id: [] for wanted_id in self.wanted}
+        self.origins = {wanted_id: [] for wanted_id in self.wanted}
 
     def in_program(self, plan: RestorePlan, where: str) -> None:
         """Search the operators of a program. O(operators)."""
@@ -56,12 +56,12 @@ class Search:
             self._note(known_id, Origin("savepoint", f"{text}{whose}", uid, name, where))
 
     def _note(self, known_id: str, origin: Origin) -> None:
-        if known_id in self.found:
-            self.found[known_id].append(origin)
+        if known_id in self.origins:
+            self.origins[known_id].append(origin)
 
     def lines(self) -> Iterator[str]:
         """A line for each origin, and for each ID that was not found."""
-        for wanted_id, origins in self.found.items():
+        for wanted_id, origins in self.origins.items():
             for origin in origins:
                 yield f"{wanted_id}  {origin.said}  ({origin.where})"
             if not origins:

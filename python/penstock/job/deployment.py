@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from penstock.plan import JobGraph, Pipeline
 
 _ENDS: dict[str, StreamOperator] = {"StreamIterationHead": IterationHead(), "StreamIterationTail": IterationTail()}
-"""What runs at the ends of a loop, by task class."""
+"""The operators at the ends of a loop, by task class."""
 
 
 @dataclass(frozen=True)

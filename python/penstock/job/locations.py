@@ -22,13 +22,13 @@ def refuse_local(
     private = next(private_paths(locations, shared), None)
     if private is None or (len(hosts) < 2 and not more):
         return
-    found = machines(hosts)
-    if len(found) < 2 and not more:
+    names = machines(hosts)
+    if len(names) < 2 and not more:
         return
     if more:
         several = "may at any time run on several, as executors come and go (spark.dynamicAllocation.enabled)"
     else:
-        several = f"runs on several: {', '.join(sorted(found))}"
+        several = f"runs on several: {', '.join(sorted(names))}"
     raise UnsupportedError(
         f"Operator {private[0]!r} reads or writes {private[1]!r}, a path of each machine's own, and the job {several}. "
         "Use storage that all reach; if it is a mount, name the folder in the setting penstock.files.shared-folders."
@@ -37,20 +37,20 @@ def refuse_local(
 
 def private_paths(locations: Iterable[tuple[str, str]], shared: Collection[str]) -> Iterator[tuple[str, str]]:
     """Those of the locations that each host may have another file at."""
-    return (each for each in locations if is_local(each[1]) and not _within(each[1], shared))
+    return (location for location in locations if is_local(location[1]) and not _within(location[1], shared))
 
 
 def machines(hosts: Iterable[str]) -> list[str]:
     """One name of each machine among hosts; this machine has several. A look-up of each name."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for host in sorted(hosts):
-        found.setdefault(_machine(host), host)
-    return list(found.values())
+        result.setdefault(_machine(host), host)
+    return list(result.values())
 
 
 def _machine(host: str) -> str:
     try:
-        addresses = {str(each[4][0]) for each in socket.getaddrinfo(host.strip("[]"), None)}
+        addresses = {str(info[4][0]) for info in socket.getaddrinfo(host.strip("[]"), None)}
     except (OSError, UnicodeError):  # known to the executors only
         return host.lower()
     return "" if any(address in _HERE or _is_own(address) for address in addresses) else min(addresses)
@@ -71,7 +71,7 @@ def _within(location: str, folders: Iterable[str]) -> bool:
     """Whether a path lies in one of some folders, links followed on this machine or not."""
     path = local_path(location).absolute()
     return any(
-        os.path.commonpath([folder, each]) == folder
+        os.path.commonpath([folder, form]) == folder
         for folder in (os.path.normpath(local_path(folder).absolute()) for folder in folders)
-        for each in (os.path.normpath(path), os.path.realpath(path))
+        for form in (os.path.normpath(path), os.path.realpath(path))
     )

@@ -28,11 +28,11 @@ def culprit(value: Any, picklable: Callable[[Any], bool]) -> tuple[str, Any]:
     """The innermost part that cannot be pickled, behind where the program has it, such as ``self.connection``."""
     path, seen = "", {id(value)}
     for _ in range(_DEPTH):
-        unfit = (each for each in _parts(value) if id(each[1]) not in seen and not isinstance(each[1], _CODE))
-        found = next((each for each in unfit if not picklable(each[1])), None)
-        if found is None or is_sparks(value):
+        unfit = (part for part in _parts(value) if id(part[1]) not in seen and not isinstance(part[1], _CODE))
+        part = next((part for part in unfit if not picklable(part[1])), None)
+        if part is None or is_sparks(value):
             break
-        name, value = found
+        name, value = part
         if name:
             path = f"{path or 'self'}{name}" if name[0] in ".[" else name
         seen.add(id(value))
@@ -45,7 +45,7 @@ def is_sparks(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a value consists of, by the text that follows the value's own name; "" in parts of penstock's own."""
+    """The parts of a value, by the text that follows the value's own name; "" in parts of penstock's own."""
     if isinstance(value, FunctionType):
         yield from _variables(value)
     elif isinstance(value, (MethodType, BuiltinMethodType)):
@@ -142,24 +142,24 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 def _with_aliases(enum: Any, reduced: Any) -> Any:
     """An enum by value with all its names: cloudpickle leaves out aliases, and named combinations of flags."""
     make, (bases, name, qualname, _, *rest), (attributes, slots), *others = reduced
-    members = {each: member.value for each, member in enum.__members__.items()}
-    attributes = {each: value for each, value in attributes.items() if each not in members}
+    members = {alias: member.value for alias, member in enum.__members__.items()}
+    attributes = {key: value for key, value in attributes.items() if key not in members}
     return make, (bases, name, qualname, members, *rest), (attributes, slots), *others
 
 
 def classes_in(operator: Any) -> dict[str, type]:
     """The classes that travel with an operator by value, by name (``module:name``), as far as it can be pickled."""
-    found: dict[str, type] = {}
+    classes: dict[str, type] = {}
 
     class Noting(_Pickler):
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, type):
-                found[name_of(obj)] = obj
+                classes[name_of(obj)] = obj
             return super().reducer_override(obj)
 
     with contextlib.suppress(Exception):
         Noting(io.BytesIO(), protocol=5).dump(operator)
-    return found
+    return classes
 
 
 _seen: set[str] = set()

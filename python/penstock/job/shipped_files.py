@@ -1,4 +1,4 @@
-"""What a program ships to its tasks, on the driver: its files in one archive, named by what is in it.
+"""The files that a program ships to its tasks, on the driver: in one archive, named by what is in it.
 
 Requirements are installed here, once per process: the executors need no network, but the driver's Python and platform.
 """
@@ -43,8 +43,8 @@ class _Contents:
                 self.path.append(f"{folder}/{path.name}")
             if path.suffix == ".py" or (path / "__init__.py").exists():  # a module or package itself
                 self.path.append(folder)
-        for index, each in enumerate(settings.python_archives):
-            path, target = _target(each)
+        for index, archive in enumerate(settings.python_archives):
+            path, target = _target(archive)
             if not is_archive(path):
                 raise ConfigurationError(
                     f"add_python_archive() has {str(path)!r}, neither a zip nor a tar file. Pack it."
@@ -71,8 +71,8 @@ class _Contents:
 
     @property
     def manifest(self) -> bytes:
-        said = {"path": self.path, "archives": self.archives, "files": self.cached}
-        return json.dumps(said | {"executable": sorted(self.executable)}).encode()
+        document = {"path": self.path, "archives": self.archives, "files": self.cached}
+        return json.dumps(document | {"executable": sorted(self.executable)}).encode()
 
     def digest(self) -> str:
         """A text that changes with every name and every byte. O(bytes)."""
@@ -104,8 +104,8 @@ class _Contents:
 
 def same_python(first: str, second: str) -> bool:
     """Whether two paths or commands are one Python: one program, in one folder, which may be that of an environment."""
-    found = [os.path.abspath(shutil.which(each) or each) for each in (first, second)]
-    return len({(os.path.realpath(each), os.path.dirname(each)) for each in found}) == 1
+    paths = [os.path.abspath(shutil.which(command) or command) for command in (first, second)]
+    return len({(os.path.realpath(path), os.path.dirname(path)) for path in paths}) == 1
 
 
 def ship(settings: Settings) -> Path | None:
@@ -128,10 +128,10 @@ def archives() -> Path:
 
 
 def _existing(path: str, call: str) -> Path:
-    found = local_path(path).absolute()
-    if not found.exists():
-        raise ConfigurationError(f"{call}() was given {path!r}, which is not there ({str(found)!r}). Correct the path.")
-    return found
+    file = local_path(path).absolute()
+    if not file.exists():
+        raise ConfigurationError(f"{call}() was given {path!r}, which is not there ({str(file)!r}). Correct the path.")
+    return file
 
 
 def _target(archive: str) -> tuple[Path, str]:
@@ -150,7 +150,7 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
         yield "", path
         return
     for folder, folders, names in os.walk(path):
-        folders[:] = sorted(each for each in folders if each != "__pycache__")
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
         here = [""] if not (folders or names) else sorted(names)
         for file in map(Path(folder).joinpath, here):
             yield file.relative_to(path).as_posix(), file

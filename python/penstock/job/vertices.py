@@ -194,7 +194,7 @@ class BatchEdges:
         if not self._batch or self.key(edge) is not None:
             return False
         broadcast = isinstance(self._operators[edge.target], BroadcastProcess) and edge.type_number == 2
-        return broadcast or any(self.key(each) is not None for each in beside)
+        return broadcast or any(self.key(other) is not None for other in beside)
 
     def combined(self, edge: StreamEdge, record_type: TypeInformation[Any] | None) -> Aggregator | None:
         """The reduction by which the sender may combine the records of an edge."""

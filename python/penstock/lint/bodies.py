@@ -49,7 +49,7 @@ def results(tree: Tree) -> list[ast.expr | None]:
     """The values of all ``return`` of a function; None for one without a value."""
     if isinstance(tree, ast.Lambda):
         return [tree.body]
-    return [each.value for each in own(tree) if isinstance(each, ast.Return)]
+    return [node.value for node in own(tree) if isinstance(node, ast.Return)]
 
 
 def may_end(tree: Tree) -> bool:
@@ -70,7 +70,7 @@ def _statement_passes(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.With | ast.AsyncWith):
         return _passes(statement.body)
     if isinstance(statement, ast.While | ast.For | ast.AsyncFor):
-        if any(isinstance(each, ast.Break) for each in own(statement)):
+        if any(isinstance(node, ast.Break) for node in own(statement)):
             return True
         test = statement.test if isinstance(statement, ast.While) else None
         endless = isinstance(test, ast.Constant) and bool(test.value)
@@ -106,7 +106,7 @@ def always_none(source: Source) -> bool:
 
 def names_in(node: ast.AST) -> set[str]:
     """The names that are read in an expression."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
 
 
 def attribute_of_self(node: ast.AST) -> str | None:
@@ -179,7 +179,7 @@ def changes(tree: ast.AST, *, of_self: bool = True) -> Iterator[Change]:
             yield Change(name, node, isinstance(node.target, ast.Subscript), node.value, adds=True)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            parts = (each.elts if isinstance(each, ast.Tuple | ast.List) else [each] for each in targets)
+            parts = (target.elts if isinstance(target, ast.Tuple | ast.List) else [target] for target in targets)
             for target in chain.from_iterable(parts):
                 if (name := root(target)) is not None and node.value is not None:
                     yield Change(name, node, isinstance(target, ast.Subscript), node.value)
@@ -194,12 +194,12 @@ _OF_STATES = frozenset({"add", "clear", "remove", "update"})
 
 def reached(sources: Mapping[str, Source], start: Iterable[str]) -> list[str]:
     """The methods that are called, by way of ``self``, from some methods, with these, in order of discovery."""
-    found = [each for each in start if each in sources]
-    for name in found:  # grows while it is gone through
+    methods = [name for name in start if name in sources]
+    for name in methods:  # grows while it is gone through
         for _, owner, method in calls(sources[name].tree, *sources):
-            if isinstance(owner, ast.Name) and owner.id == "self" and method not in found:
-                found.append(method)
-    return found
+            if isinstance(owner, ast.Name) and owner.id == "self" and method not in methods:
+                methods.append(method)
+    return methods
 
 
 def meaning(node: ast.AST, source: Source) -> Any:

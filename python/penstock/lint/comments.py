@@ -33,7 +33,7 @@ class Comment:
 
     def suppresses(self, code: str) -> bool:
         """Whether it means a rule; its codes that do are marked as used."""
-        meant = {each for each in self.codes if each and matches(code, each)}
+        meant = {pattern for pattern in self.codes if pattern and matches(code, pattern)}
         self.used |= meant
         return bool(meant)
 
@@ -43,14 +43,14 @@ class Comment:
         def finding(rule: Rule, message: str) -> Finding:
             return Finding(rule.code, rule.name(), message, file=file, line=self.line, last_line=self.line)
 
-        unknown = [each for each in self.codes if not each or not any(matches(code, each) for code in RULES)]
+        unknown = [text for text in self.codes if not text or not any(matches(code, text) for code in RULES)]
         if unknown and configuration.selects(unknown_suppression.code):
-            named = ", ".join(each or "nothing" for each in unknown)
+            named = ", ".join(pattern or "nothing" for pattern in unknown)
             text = f"The comment names {named}, and there is no such rule. Give a code such as PS001, or remove it."
             yield finding(unknown_suppression, text)
         selected = [code for code in RULES if configuration.selects(code)]
-        left = [each for each in self.codes if each not in self.used and each not in unknown]
-        unused = [each for each in left if any(matches(code, each) for code in selected)]
+        left = [pattern for pattern in self.codes if pattern not in self.used and pattern not in unknown]
+        unused = [pattern for pattern in left if any(matches(code, pattern) for code in selected)]
         if unused and configuration.selects(unused_suppression.code):
             named = "nothing" if unused == [ALL] else f"{', '.join(unused)}, which is not found here"
             yield finding(unused_suppression, f"The comment suppresses {named}. Remove it.")
@@ -61,8 +61,8 @@ class Comments:
 
     def __init__(self, source: str) -> None:
         self.all: list[Comment] = list(_comments(source))
-        self._everywhere = [each for each in self.all if each.whole_file]
-        self._in_lines = [each for each in self.all if not each.whole_file]
+        self._everywhere = [comment for comment in self.all if comment.whole_file]
+        self._in_lines = [comment for comment in self.all if not comment.whole_file]
         self._lines = [in_line.line for in_line in self._in_lines]
 
     def suppress(self, code: str, first: int | None, last: int | None) -> bool:
@@ -72,7 +72,7 @@ class Comments:
         if first is not None:
             lines = slice(bisect_left(self._lines, first), bisect_right(self._lines, last or first))
             meant = [*meant, *self._in_lines[lines]]
-        suppressed = [each.suppresses(code) for each in meant]  # all of them are marked as used
+        suppressed = [comment.suppresses(code) for comment in meant]  # all of them are marked as used
         return any(suppressed)
 
 
@@ -83,7 +83,7 @@ def _comments(source: str) -> Iterator[Comment]:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             match = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
             if match is not None:
-                codes = (ALL,) if match["codes"] is None else tuple(each.strip() for each in match["codes"].split(","))
+                codes = (ALL,) if match["codes"] is None else tuple(code.strip() for code in match["codes"].split(","))
                 yield Comment(token.start[0], codes, match["kind"] == "ignore-file")
     except (tokenize.TokenError, SyntaxError):  # it has run, so it is no Python file; the comments so far count
         pass

@@ -67,7 +67,8 @@ class LintConfiguration:
         if file is None or not self.per_file_ignores:
             return ()
         path = os.path.relpath(file, self.root)
-        patterns = [each for each in self.per_file_ignores if fnmatch.filter((path, os.path.basename(path)), each)]
+        names = (path, os.path.basename(path))
+        patterns = [pattern for pattern in self.per_file_ignores if fnmatch.filter(names, pattern)]
         return tuple(code for pattern in patterns for code in self.per_file_ignores[pattern])
 
     def with_options(
@@ -87,7 +88,7 @@ def matches(code: str, pattern: str) -> bool:
 
 def _closeness(code: str, pattern: Iterable[str]) -> int:
     """The length of the longest of some codes that match a rule; -1 if none does."""
-    return max((0 if each == ALL else len(each) for each in pattern if matches(code, each)), default=-1)
+    return max((0 if prefix == ALL else len(prefix) for prefix in pattern if matches(code, prefix)), default=-1)
 
 
 def find_configuration(program: Path) -> LintConfiguration:
@@ -104,12 +105,12 @@ def find_configuration(program: Path) -> LintConfiguration:
 
 def _table(file: Path) -> Mapping[str, Any] | None:
     try:
-        found: Any = _TOML.loads(file.read_text(encoding="utf-8"))
+        table: Any = _TOML.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{file} cannot be read: {error}. Correct it, or remove it.") from error
     for name in ("tool", "penstock", "lint"):
-        found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, Mapping) else None
-    return found
+        table = cast("Mapping[str, Any]", table).get(name) if isinstance(table, Mapping) else None
+    return table
 
 
 def read_configuration(table: Mapping[str, Any], root: Path, where: str) -> LintConfiguration:
@@ -120,7 +121,7 @@ def read_configuration(table: Mapping[str, Any], root: Path, where: str) -> Lint
             values[_LISTS[name]] = _codes(value, f"{name} of {TABLE} in {where}")
         elif name == "per-file-ignores" and isinstance(value, Mapping):
             pairs, place = cast("Mapping[str, Any]", value).items(), f"{name} of {TABLE} in {where}"
-            values["per_file_ignores"] = {pattern: _codes(each, place) for pattern, each in pairs}
+            values["per_file_ignores"] = {pattern: _codes(codes, place) for pattern, codes in pairs}
         elif name == "long-running" and isinstance(value, bool):
             values["long_running"] = value
         elif name == "large-capture" and type(value) is int and value > 0:
@@ -135,6 +136,6 @@ def read_configuration(table: Mapping[str, Any], root: Path, where: str) -> Lint
 
 
 def _codes(value: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in cast("list[Any]", value)):
+    if not isinstance(value, list) or not all(isinstance(code, str) for code in cast("list[Any]", value)):
         raise ConfigurationError(f'{where} is {value!r}. Give a list of codes: ["PS001", "PS2"].')
     return tuple(cast("list[str]", value))

@@ -35,12 +35,12 @@ def lacks(
     nodes: Mapping[int, StreamNode], inputs: Mapping[int, Sequence[StreamEdge]], operators: Mapping[int, Any]
 ) -> dict[int, Lack]:
     """The lack of the records that leave each node. Nodes are in order, inputs before readers. O(nodes + edges)."""
-    found: dict[int, Lack] = {}
+    by_node: dict[int, Lack] = {}
     for node, described in nodes.items():
         operator = operators.get(node)
-        above = [found.get(edge.source, Lack.NOTHING) for edge in inputs[node]]
+        above = [by_node.get(edge.source, Lack.NOTHING) for edge in inputs[node]]
         lack = reduce(Lack.__or__, above, Lack.NOTHING)
-        if described.kind == "two_input" and not all(Lack.TIMESTAMPS in each for each in above):
+        if described.kind == "two_input" and not all(Lack.TIMESTAMPS in lacks_above for lacks_above in above):
             lack &= ~Lack.TIMESTAMPS  # it may emit one of its inputs, and keep the other
         if isinstance(operator, StreamSource):
             lack = of_source(operator)
@@ -49,8 +49,8 @@ def lacks(
             lack = Lack.NOTHING  # another rule checks that watermarks need timestamps
         elif strategy is not None and strategy.assigner is not None:
             lack &= ~Lack.TIMESTAMPS
-        found[node] = lack
-    return found
+        by_node[node] = lack
+    return by_node
 
 
 def strategy_of(operator: Any) -> Any:

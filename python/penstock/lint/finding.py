@@ -36,7 +36,7 @@ class Finding:
         return (self.file or "", self.line or 0, -1 if self.node is None else self.node, self.code)
 
     def __str__(self) -> str:
-        place = (str(each) for each in (self.file, self.line) if each is not None)
+        place = (str(part) for part in (self.file, self.line) if part is not None)
         return f"{':'.join(place) or '<program>'}: {self.code} {self.message}"
 
 

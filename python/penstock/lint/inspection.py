@@ -47,7 +47,7 @@ class Uses:
 
 def user_functions(operator: Any) -> list[Any]:
     """The user's functions, and objects with functions, of an operator or a partitioner, in the order of its fields."""
-    found: list[Any] = []
+    functions: list[Any] = []
     pending: list[Any] = [operator]
     while pending:
         current: object = pending.pop()
@@ -56,10 +56,10 @@ def user_functions(operator: Any) -> list[Any]:
                 pending.extend(reversed([getattr(current, field.name) for field in fields(current)]))
         elif is_of(current, type):
             if not _home(current).startswith((_OURS, "builtins")):
-                found.append(current)
+                functions.append(current)
         elif is_of(current, *_FUNCTIONS) or _is_users(type(current)):
-            found.append(current)
-    return [each for each in found if not (is_of(each, FunctionType) and _home(each).startswith(_OURS))]
+            functions.append(current)
+    return [part for part in functions if not (is_of(part, FunctionType) and _home(part).startswith(_OURS))]
 
 
 def is_of(value: object, *kinds: type) -> bool:
@@ -108,18 +108,18 @@ class Inspector:
             return every[0]
         nothing = frozenset[str]()
         return Uses(
-            nothing.union(*(each.calls for each in every)),
-            nothing.union(*(each.attributes for each in every)),
+            nothing.union(*(uses.calls for uses in every)),
+            nothing.union(*(uses.attributes for uses in every)),
             nothing.union(*(self._codes[id(code)][1].written for code, _ in codes if code.co_name not in ONCE)),
         )
 
     def carried(self, function: Any) -> tuple[str, int] | None:
         """The name and approximate bytes of the largest object that travels with a function; None below the limit."""
         size, name = 0, ""
-        for each, part in carried_parts(function):
+        for part_name, part in carried_parts(function):
             if id(part) not in self._sizes:
                 self._sizes[id(part)] = (part, _size(part, self._limit))
-            size, name = max((size, name), (self._sizes[id(part)][1], each))
+            size, name = max((size, name), (self._sizes[id(part)][1], part_name))
         return (name, size) if size >= self._limit else None
 
 
@@ -148,7 +148,7 @@ def methods_of(cls: type) -> Iterator[tuple[str, FunctionType]]:
 
 def is_of_program(function: FunctionType) -> bool:
     """Whether a function is neither of an installed library nor ours."""
-    installed = any(each in function.__code__.co_filename for each in _LIBRARIES)
+    installed = any(library in function.__code__.co_filename for library in _LIBRARIES)
     return not installed and not _home(function).startswith(_OURS)
 
 
@@ -177,7 +177,7 @@ def _read(code: CodeType, names: Mapping[str, Any]) -> Uses:
             if path is not None and (name := full_name(path)) is not None:
                 calls.add(name)
         if current is code:
-            constant = [each for each in steps if each not in _PLUMBING] in _CONSTANTS
+            constant = [step for step in steps if step not in _PLUMBING] in _CONSTANTS
     return Uses(frozenset(calls), frozenset(attributes), frozenset(written), constant)
 
 
@@ -267,7 +267,7 @@ def _own_size(value: Any) -> int:
 
 def _items(value: Any, limit: int) -> Iterable[Any]:
     """The items of a container, without calling overridden methods."""
-    kind = next((each for each in _CONTAINERS if is_of(value, each)), None)
+    kind = next((container for container in _CONTAINERS if is_of(value, container)), None)
     if kind is None or _own_size(value) >= limit:
         return ()
     items: list[Any] = list(kind.__iter__(value))

@@ -58,25 +58,25 @@ def lint_jobs(
     these are all jobs of the program: ``whole``."""
     chosen = configuration or LintConfiguration()
     file = None if file is None else _absolute(file)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     files: set[str] = set()
     for pipeline, known in jobs:
         if configuration is not None:
             known = replace(known, long_running=chosen.long_running, large=chosen.large_capture)
         subject = Subject(pipeline, known)
-        places, before = _Places(subject, file), {_visible_part(each) for each in found}
+        places, before = _Places(subject, file), {_visible_part(finding) for finding in findings}
         selected = [rule for code, rule in RULES.items() if chosen.selects(code)]
-        of_job = [places.finding(rule, each) for rule in selected for each in rule.find(subject)]
-        found += [each for each in of_job if _visible_part(each) not in before]
+        of_job = [places.finding(rule, result) for rule in selected for result in rule.find(subject)]
+        findings += [finding for finding in of_job if _visible_part(finding) not in before]
         files.update(places.files())
-    comments = _read_comments([*(each.file for each in found), *sorted(files)])
+    comments = _read_comments([*(finding.file for finding in findings), *sorted(files)])
     kept: list[Finding] = []
-    for finding in found:  # comments come before the configuration, so that their codes count as used
+    for finding in findings:  # comments come before the configuration, so that their codes count as used
         in_file = comments.get(finding.file or file or "")
         if in_file is None or not in_file.suppress(finding.code, finding.line, finding.last_line):
             kept.append(finding)
     for name, in_file in comments.items():
-        of_comments = (each for comment in in_file.all for each in comment.findings(name, chosen))
+        of_comments = (finding for comment in in_file.all for finding in comment.findings(name, chosen))
         kept += [finding for finding in of_comments if whole or finding.code != unused_suppression.code]
     kept = [
         finding for finding in kept if not any(matches(finding.code, code) for code in chosen.ignored_in(finding.file))
@@ -96,14 +96,14 @@ class _Places:
     subject: Subject
     file: str | None
 
-    def finding(self, rule: Rule, found: Found) -> Finding:
-        site = self.subject.site(found.node)
-        name = None if found.node is None else self.subject.nodes[found.node].name
+    def finding(self, rule: Rule, result: Found) -> Finding:
+        site = self.subject.site(result.node)
+        name = None if result.node is None else self.subject.nodes[result.node].name
         file, line, last = (self.file, None, None) if site is None else (_absolute(site.file), site.line, site.end_line)
-        called = _CALLED.search(found.call)
+        called = _CALLED.search(result.call)
         if called is not None and called[2] in self._by_name:
             file, line, last = self._by_name[called[2]], int(called[1]), None
-        return Finding(rule.code, rule.name(), found.message, found.node, name, file, line, last)
+        return Finding(rule.code, rule.name(), result.message, result.node, name, file, line, last)
 
     def files(self) -> list[str]:
         """All files of the program, as far as they are known."""
@@ -123,8 +123,8 @@ def _absolute(file: str) -> str:
 
 def _read_comments(files: Iterable[str | None]) -> dict[str, Comments]:
     """The comments of files that can be read; a notebook's cell has no file."""
-    found: dict[str, Comments] = {}
+    comments: dict[str, Comments] = {}
     for file in dict.fromkeys(filter(None, files)):
         with suppress(OSError, ValueError):
-            found[file] = Comments(Path(file).read_text(encoding="utf-8"))
-    return found
+            comments[file] = Comments(Path(file).read_text(encoding="utf-8"))
+    return comments

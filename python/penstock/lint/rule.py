@@ -66,8 +66,8 @@ class Rule:
 
     def examples(self) -> dict[str, str]:
         """The programs that the rule finds, ``Bad``, and does not find, ``Good``."""
-        found = _EXAMPLE.search(f"{self._doc}\n")
-        lines = [] if found is None else [line[4:] for line in found[1].strip("\n").split("\n")]
+        match = _EXAMPLE.search(f"{self._doc}\n")
+        lines = [] if match is None else [line[4:] for line in match[1].strip("\n").split("\n")]
         sides = {"Bad": "+", "Good": "-"}
         return {side: "\n".join(line[2:] for line in lines if line[:1] != other) for side, other in sides.items()}
 
@@ -75,9 +75,9 @@ class Rule:
         """The findings of the rule in a program, in any order. O(operators + edges), besides looking at functions."""
         for node, arguments in self.scope(subject):
             answer = self.check(subject, *arguments)
-            for each in [answer] if isinstance(answer, str) else answer or ():
-                if each:
-                    yield each if isinstance(each, Found) else Found(each, node)
+            for result in [answer] if isinstance(answer, str) else answer or ():
+                if result:
+                    yield result if isinstance(result, Found) else Found(result, node)
 
     def page(self) -> str:
         """The page of the rule as Markdown: what is wrong, why, two programs, and how to suppress a finding."""

@@ -88,4 +88,4 @@ def difference(actual: Shape | None, wanted: Shape | None) -> str:
     if len(actual.fields) != len(wanted.fields):
         return f"{actual}, not of {len(wanted.fields)}"
     differences = map(difference, actual.fields, wanted.fields)
-    return next((f"{each}, as field {index}" for index, each in enumerate(differences) if each), "")
+    return next((f"{text}, as field {index}" for index, text in enumerate(differences) if text), "")

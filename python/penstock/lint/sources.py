@@ -76,12 +76,12 @@ class Sources:
     def of(self, function: Any, method: str = "") -> dict[str, Source]:
         """The sources of a user function by method, base classes of the program's own included; ``method`` is what a
         plain function stands for."""
-        found: dict[str, Source] = {}
+        sources: dict[str, Source] = {}
         for name, plain in _plain(function, method):
             tree = self._tree(plain.__code__)
-            if tree is not None and name not in found:
-                found[name] = Source(name, tree, plain, ChainMap(dict(closure_of(plain)), plain.__globals__))
-        return found
+            if tree is not None and name not in sources:
+                sources[name] = Source(name, tree, plain, ChainMap(dict(closure_of(plain)), plain.__globals__))
+        return sources
 
     def enclosing(self, source: Source) -> Iterator[ast.AST]:
         """The nodes around a function, from the inside."""
@@ -92,8 +92,8 @@ class Sources:
 
     def dropped_calls(self, file: str) -> list[DroppedCall]:
         """The calls of methods in a file whose results are not used; none if it cannot be read."""
-        found = self._file(file)
-        return [] if found is None else found.dropped
+        parsed = self._file(file)
+        return [] if parsed is None else parsed.dropped
 
     def _tree(self, code: CodeType) -> Tree | None:
         known = self._found.get(id(code))
@@ -109,7 +109,7 @@ class Sources:
         same = file.functions.get((code.co_firstlineno, code.co_name), [])
         fit = [tree for tree in same if _arguments(tree) == arguments]
         if len(fit) > 1:
-            fit = [each for each in fit if _contains(each, code)]
+            fit = [tree for tree in fit if _contains(tree, code)]
         return fit[0] if len(fit) == 1 else None
 
     def _file(self, name: str) -> _File | None:
@@ -151,7 +151,7 @@ def _parsed(name: str) -> _File | None:
         if isinstance(node, ast.Lambda):
             functions.setdefault((node.lineno, _LAMBDA), []).append(node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             functions.setdefault((first, node.name), []).append(node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             called = node.value.func

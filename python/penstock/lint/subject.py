@@ -68,7 +68,7 @@ class Body(NamedTuple):
     @property
     def at_run_time(self) -> list[str]:
         """The methods that run while records are processed: those that the operator calls, and those that they call."""
-        return [each for each in reached(self.methods, self.hooks) if each not in ONCE]
+        return [method for method in reached(self.methods, self.hooks) if method not in ONCE]
 
     def sources(self, *names: str) -> list[Source]:
         """The methods of some names, as far as there are."""
@@ -122,10 +122,10 @@ class Subject:
         return self._edges("source")
 
     def _edges(self, end: str) -> Mapping[int, list[StreamEdge]]:
-        found: dict[int, list[StreamEdge]] = {node: [] for node in self.nodes}
+        by_node: dict[int, list[StreamEdge]] = {node: [] for node in self.nodes}
         for edge in self.edges:
-            found[getattr(edge, end)].append(edge)
-        return found
+            by_node[getattr(edge, end)].append(edge)
+        return by_node
 
     @cached_property
     def chains(self) -> list[list[int]]:
@@ -202,11 +202,11 @@ class Subject:
     @cached_property
     def endless(self) -> frozenset[int]:
         """The nodes whose input never ends, sources that never end among them."""
-        found = {node for node in self.nodes if getattr(self.operator(node), "unbounded", False)}
+        endless = {node for node in self.nodes if getattr(self.operator(node), "unbounded", False)}
         for node in self.nodes:  # inputs come before their readers, but for the tails of loops
-            if any(edge.source in found for edge in self.inputs[node]):
-                found.add(node)
-        return frozenset(found)
+            if any(edge.source in endless for edge in self.inputs[node]):
+                endless.add(node)
+        return frozenset(endless)
 
     @cached_property
     def lacking(self) -> Mapping[int, Lack]:
@@ -233,7 +233,7 @@ class Subject:
         if not functions or not self.keyed(self.nodes[node]):
             return functions
         keys = [getattr(self.operator(node), name, None) for name in ("keyed", "second_keyed")]
-        selectors = {id(each) for key in keys if key is not None for each in user_functions(key)}
+        selectors = {id(selector) for key in keys if key is not None for selector in user_functions(key)}
         return [function for function in functions if id(function) not in selectors]
 
     @cached_property
@@ -257,12 +257,12 @@ class Subject:
     @cached_property
     def bodies(self) -> list[Body]:
         """The functions that operators call with records and whose sources are known."""
-        found: list[Body] = []
+        bodies: list[Body] = []
         for node in self.nodes.values():
             hooks = _HOOKS.get(type(self.operator(node.id)).__name__, ())
             for function in self.own_functions(node.id) if hooks else ():
                 methods = self.sources.of(function, hooks[0])
                 called = tuple(name for name in hooks if name in methods)
                 if called:
-                    found.append(Body(node, function, methods, called))
-        return found
+                    bodies.append(Body(node, function, methods, called))
+        return bodies

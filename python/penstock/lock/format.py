@@ -33,8 +33,8 @@ def written(model: ProgramModel, program: str) -> str:
             "Correct it first; penstock explain shows its plan."
         )
     text = _text(graph, program, numbered=False)
-    found = Graph(model_of_lock(text, NAME)).order
-    return text if found == tuple(range(len(order))) else _text(graph, program, numbered=True)
+    read_order = Graph(model_of_lock(text, NAME)).order
+    return text if read_order == tuple(range(len(order))) else _text(graph, program, numbered=True)
 
 
 def _text(graph: Graph, program: str, *, numbered: bool) -> str:
@@ -47,23 +47,23 @@ def _text(graph: Graph, program: str, *, numbered: bool) -> str:
 
 
 def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]:
-    each = graph.model.by_node[node]
-    yield "name", each.name
-    yield "id", each.operator_id
+    operator = graph.model.by_node[node]
+    yield "name", operator.name
+    yield "id", operator.operator_id
     facts = {
-        "uid": each.uid,
-        "uid_hash": each.pinned,
-        "kind": None if each.kind == "operator" else each.kind,
-        "type": each.type or None,
-        "parallelism": each.parallelism,
-        "max_parallelism": each.max_parallelism,
-        "key_groups": each.effective_max_parallelism,
-        "key": each.key_type,
-        "keyed": each.keyed or None,
+        "uid": operator.uid,
+        "uid_hash": operator.pinned,
+        "kind": None if operator.kind == "operator" else operator.kind,
+        "type": operator.type or None,
+        "parallelism": operator.parallelism,
+        "max_parallelism": operator.max_parallelism,
+        "key_groups": operator.effective_max_parallelism,
+        "key": operator.key_type,
+        "keyed": operator.keyed or None,
     }
     yield from ((key, value) for key, value in facts.items() if value is not None)
-    yield from ((name, each.facts[name]) for name in NAMES if name in each.facts)
-    yield "states", "unknown" if each.states is None else [_state(state) for state in each.states]
+    yield from ((name, operator.facts[name]) for name in NAMES if name in operator.facts)
+    yield "states", "unknown" if operator.states is None else [_state(state) for state in operator.states]
     reads = [_read(graph.model, edge, numbered) for edge in graph.into[node] if edge.source in graph.before]
     if reads:
         yield "reads", reads
@@ -100,7 +100,7 @@ def _value(value: Any) -> str:
     """A list has a line per element."""
     if not isinstance(value, list) or not value:
         return _plain(value)
-    return "[\n" + ",\n".join(f"    {_plain(each)}" for each in value) + "\n   ]"
+    return "[\n" + ",\n".join(f"    {_plain(item)}" for item in value) + "\n   ]"
 
 
 def _plain(value: Any) -> str:
@@ -128,10 +128,10 @@ def model_of_lock(text: str, place: str) -> ProgramModel:
     """The model of a lock file; ``place`` is its path, for errors. Nodes are numbered in the order of their IDs."""
     try:
         document = json.loads(text)
-        found = document[_KEY]
-        if type(found) is int and found > FORMAT:
+        version = document[_KEY]
+        if type(version) is int and version > FORMAT:
             raise FileFormatError(
-                f"The lock file {place!r} has format {found}: a newer Penstock has written it, and this one knows "
+                f"The lock file {place!r} has format {version}: a newer Penstock has written it, and this one knows "
                 f"formats up to {FORMAT}. Use that version or a later one."
             )
         return _model(document)

@@ -49,12 +49,12 @@ def pins(difference: Difference) -> tuple[Pin, ...]:
     }
     pinned = {pin.value for pin in moved.values() if pin.method == HASH}
     pinned |= {operator.pinned for operator in operators if operator.pinned is not None}
-    found = list(moved.values())
+    result = list(moved.values())
     for operator in operators:
         free = operator.uid is None and operator.pinned is None and operator.node not in moved
         if free and operator.operator_id in pinned:
-            found.append(calls.pin(operator, UID, calls.own_uid(operator)))
-    return tuple(found)
+            result.append(calls.pin(operator, UID, calls.own_uid(operator)))
+    return tuple(result)
 
 
 def _pin(calls: _Calls, old: OperatorModel, new: OperatorModel, moved: OperatorDiff) -> Pin:
@@ -67,24 +67,24 @@ def _pin(calls: _Calls, old: OperatorModel, new: OperatorModel, moved: OperatorD
 
 def own_uids(operators: Sequence[OperatorModel], nodes: Collection[int], locked: Mapping[str, bool]) -> tuple[Pin, ...]:
     """Calls that give operators uids made of their names; a ``locked`` ID with state also becomes the uid hash."""
-    calls, found = _Calls(operators), list[Pin]()
+    calls, result = _Calls(operators), list[Pin]()
     for operator in operators:
         if operator.node in nodes:
-            found.append(calls.pin(operator, UID, calls.own_uid(operator)))
+            result.append(calls.pin(operator, UID, calls.own_uid(operator)))
             if locked.get(operator.operator_id) and operator.pinned is None:
-                found.append(calls.pin(operator, HASH, operator.operator_id))
-    return tuple(found)
+                result.append(calls.pin(operator, HASH, operator.operator_id))
+    return tuple(result)
 
 
 class _Calls:
     """The calls that make operators, and the uids in use."""
 
     def __init__(self, operators: Sequence[OperatorModel]) -> None:
-        found: dict[Site, list[OperatorModel]] = {}
+        by_site: dict[Site, list[OperatorModel]] = {}
         for operator in operators:
             if operator.site is not None:
-                found.setdefault(operator.site, []).append(operator)
-        self._last = {site: _last(made) for site, made in found.items()}
+                by_site.setdefault(operator.site, []).append(operator)
+        self._last = {site: _last(operators) for site, operators in by_site.items()}
         self._uids = {operator.uid for operator in operators if operator.uid is not None}
 
     def pin(
@@ -114,5 +114,5 @@ class _Calls:
 
 def _last(operators: list[OperatorModel]) -> int | None:
     """The last operator that a call has made, to which following calls apply; None if the call ran several times."""
-    last = max(operators, key=lambda each: each.node)
-    return None if sum(each.type == last.type for each in operators) > 1 else last.node
+    last = max(operators, key=lambda operator: operator.node)
+    return None if sum(operator.type == last.type for operator in operators) > 1 else last.node

@@ -60,7 +60,7 @@ class _Source(cst.CSTTransformer):
         call = None if pin.site is None else self._call(pin.site)
         if call is None:
             return None, "its call is not found in the file"
-        existing = next((each for each in self._chain(call) if _method(each) == pin.method), None)
+        existing = next((other for other in self._chain(call) if _method(other) == pin.method), None)
         unfit = pin.instead_of is not None if existing is None else _literal(existing) is None
         if unfit and pin.otherwise is not None:
             return self.plan(replace(pin, method=HASH, value=pin.otherwise, instead_of=None, otherwise=None))
@@ -77,8 +77,8 @@ class _Source(cst.CSTTransformer):
             if not 0 < site.end_line <= len(self._lines):
                 return None
             column = len(self._lines[site.end_line - 1].encode()[: site.end_column].decode(errors="replace"))
-            found = self._calls.get((site.end_line, column))
-            return found if found is not None and _method(found) == site.call else None
+            call = self._calls.get((site.end_line, column))
+            return call if call is not None and _method(call) == site.call else None
         named = self._named.get((site.line, site.call), [])
         return named[0] if len(named) == 1 else None
 
@@ -113,14 +113,14 @@ class _Source(cst.CSTTransformer):
     def _line_break(self, call: cst.Call) -> cst.BaseParenthesizableWhitespace:
         """The whitespace before the dots of the calls around one: a new line, if each call has its own."""
         attribute = self._parents.get(call)
-        for each in (attribute, call.func):
-            if isinstance(each, cst.Attribute):
-                found = each.dot.whitespace_before
-                if isinstance(found, cst.ParenthesizedWhitespace):
-                    plain = found.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
-                    return found.with_changes(first_line=plain, empty_lines=[])
-                if isinstance(found, cst.SimpleWhitespace) and "\n" in found.value:
-                    return found
+        for node in (attribute, call.func):
+            if isinstance(node, cst.Attribute):
+                space = node.dot.whitespace_before
+                if isinstance(space, cst.ParenthesizedWhitespace):
+                    plain = space.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+                    return space.with_changes(first_line=plain, empty_lines=[])
+                if isinstance(space, cst.SimpleWhitespace) and "\n" in space.value:
+                    return space
         return cst.SimpleWhitespace("")
 
 
@@ -131,8 +131,8 @@ def _method(call: cst.Call) -> str:
 def _literal(call: cst.Call) -> str | None:
     """The text argument of a call; None if it is not a literal."""
     value = call.args[0].value if call.args else None
-    found = value.evaluated_value if isinstance(value, cst.SimpleString) else None
-    return found if isinstance(found, str) else None
+    text = value.evaluated_value if isinstance(value, cst.SimpleString) else None
+    return text if isinstance(text, str) else None
 
 
 def _string(pin: Pin) -> cst.SimpleString:

@@ -165,15 +165,15 @@ class Metrics:
 
     def register(self, identifier: str, kind: type[M], make: Callable[[], M], *, replace: bool = False) -> M:
         """The metric with an identifier, made on first use; an InvalidProgramError if it is of another kind."""
-        found = self._metrics.get(identifier)
-        if found is None or (replace and type(found) is kind):
-            found = self._metrics[identifier] = make()
-        if not isinstance(found, kind):
+        metric = self._metrics.get(identifier)
+        if metric is None or (replace and type(metric) is kind):
+            metric = self._metrics[identifier] = make()
+        if not isinstance(metric, kind):
             raise InvalidProgramError(
-                f"The metric {identifier!r} is a {type(found).__name__.lower()} already and cannot be a "
+                f"The metric {identifier!r} is a {type(metric).__name__.lower()} already and cannot be a "
                 f"{kind.__name__.lower()} too. Give one of them another name, or put it into a group."
             )
-        return found
+        return metric
 
     def sample(self) -> None:
         """Read all gauges. Errors of their functions are raised."""

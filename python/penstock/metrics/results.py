@@ -134,7 +134,7 @@ class OperatorMetrics:
     def counters(self) -> dict[str, int]:
         """The sums of the user's counters by identifier."""
         values = {name: [subtask.user.get(name) for subtask in self.subtasks] for name in self._names()}
-        return {name: _aggregate(found) for name, found in values.items() if _kinds(found) == {CounterValue}}
+        return {name: _aggregate(counts) for name, counts in values.items() if _kinds(counts) == {CounterValue}}
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys(name for subtask in self.subtasks for name in subtask.user))
@@ -145,11 +145,11 @@ def _kinds(values: Sequence[Any]) -> set[type]:
 
 
 def _aggregate(values: Sequence[Any]) -> Any:
-    kinds, found = _kinds(values), [value for value in values if value is not None]
+    kinds, known = _kinds(values), [value for value in values if value is not None]
     if kinds <= {CounterValue} or kinds <= {MeterValue}:
-        return sum(value.count for value in found)
+        return sum(value.count for value in known)
     if kinds <= {DistributionValue}:
-        return together(found)
+        return together(known)
     return tuple(value.value if isinstance(value, GaugeValue) else value for value in values)
 
 
@@ -180,7 +180,7 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
 
     def __repr__(self) -> str:
         first = islice(self._by_id.values(), _NAMED)
-        operators = [f"{each.name!r} {each.records_in} in {each.records_out} out" for each in first]
+        operators = [f"{operator.name!r} {operator.records_in} in {operator.records_out} out" for operator in first]
         rest = [f"{len(self) - _NAMED} more"] if len(self) > _NAMED else []
         return f"JobMetrics({', '.join(operators + rest)})"
 
@@ -193,18 +193,18 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
         """
         if key in self._by_id:
             return self._by_id[key]
-        found = self._by_alias.get(key)
-        if found is None:
+        operators = self._by_alias.get(key)
+        if operators is None:
             raise UnknownNameError(
                 f"There are no metrics of an operator {key!r}. Ask by operator ID, uid or name; there are the names "
-                f"{sorted({each.name for each in self._by_id.values()})}."
+                f"{sorted({operator.name for operator in self._by_id.values()})}."
             )
-        if len(found) > 1:
-            ids = ", ".join(each.operator_id for each in found)
+        if len(operators) > 1:
+            ids = ", ".join(operator.operator_id for operator in operators)
             raise InvalidProgramError(
-                f"The name {key!r} is that of {len(found)} operators. Ask by operator ID, one of {ids}."
+                f"The name {key!r} is that of {len(operators)} operators. Ask by operator ID, one of {ids}."
             )
-        return found[0]
+        return operators[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_id)
@@ -279,7 +279,7 @@ def draw_job(metrics: JobMetrics, shown: Shown) -> Group:
         (operator.name, *map(_number_shown, row), identity(operator.operator_id))
         for operator, row in zip(operators, numbers, strict=True)
     )
-    user = [(each, name, value) for each in operators for name, value in each.user.items()]
+    user = [(operator, name, value) for operator in operators for name, value in operator.user.items()]
     of_user = ((operator.name, name, _text_shown(value)) for operator, name, value in user)
     return Group(
         *shown.table(columns, rows, len(operators), "operators"),
@@ -296,7 +296,7 @@ def _draw_operator(operator: OperatorMetrics, shown: Shown) -> Group:
     head = Text.assemble(f"{operator.name}   ", identity(operator.operator_id))
     columns = ("subtask", ">in", ">out", ">late", ">bytes in", ">bytes out")
     names = ("records_in", "records_out", "late_dropped", "bytes_in", "bytes_out")
-    numbers = ([getattr(each, name) for name in names] for each in operator.subtasks)
+    numbers = ([getattr(subtask, name) for name in names] for subtask in operator.subtasks)
     rows = ((str(index), *map(_number_shown, row)) for index, row in enumerate(numbers))
     user = [(name, _text_shown(value)) for name, value in operator.user.items()]
     return Group(

@@ -68,8 +68,8 @@ class RunningOperator:
     @property
     def watermark(self) -> int | None:
         """Its least output watermark in milliseconds; None before the first one and after the last."""
-        found = self.metrics.output_watermark if self.metrics.subtasks else NO_WATERMARK
-        return None if found in (NO_WATERMARK, END_OF_TIME) else found
+        watermark = self.metrics.output_watermark if self.metrics.subtasks else NO_WATERMARK
+        return None if watermark in (NO_WATERMARK, END_OF_TIME) else watermark
 
     @property
     def watermark_lag_ms(self) -> int | None:
@@ -163,11 +163,11 @@ class RunningMetrics(Mapping[str, RunningOperator]):
             UnknownNameError: there is none (a KeyError).
             InvalidProgramError: several have the name.
         """
-        found = self.operators.get(key)
-        if found is None:
+        operator = self.operators.get(key)
+        if operator is None:
             known = JobMetrics([operator.metrics for operator in self.operators.values()])
-            found = self.operators[known[key].operator_id]
-        return found
+            operator = self.operators[known[key].operator_id]
+        return operator
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.operators)
@@ -187,15 +187,15 @@ class RunningMetrics(Mapping[str, RunningOperator]):
 
     @property
     def records_behind(self) -> int | None:
-        """What there is and was not read yet, of all sources that know; None if none does."""
-        found = [operator.source.records_behind for operator in self.operators.values() if operator.source is not None]
-        known = [each for each in found if each is not None]
+        """The number of records that are not read yet, of all sources that know; None if none does."""
+        sources = [operator.source for operator in self.operators.values() if operator.source is not None]
+        known = [source.records_behind for source in sources if source.records_behind is not None]
         return sum(known) if known else None
 
     @property
     def bottleneck(self) -> Bottleneck | None:
         """The subtask that works most; None while none has worked. O(subtasks)."""
-        vertex = max(self.vertices, key=lambda each: each.busy, default=None)
+        vertex = max(self.vertices, key=lambda vertex: vertex.busy, default=None)
         if vertex is None or vertex.busy <= 0:
             return None
         subtask = vertex.busiest
@@ -275,16 +275,16 @@ def _steps(metrics: RunningMetrics) -> Text:
 
 def _chain(vertex: RunningVertex, metrics: RunningMetrics) -> Iterator[Cells]:
     for position, operator_id in enumerate(vertex.operators):
-        each = metrics.operators[operator_id]
+        operator = metrics.operators[operator_id]
         head = position == 0
-        name = each.name if head else f"→ {each.name}"
+        name = operator.name if head else f"→ {operator.name}"
         tasks, bar = (_tasks(vertex.tasks), _bar(vertex.busy)) if head else ("", "")
-        records = each.metrics.records_in or each.metrics.records_out
-        counts = map(_short, (each.in_rate, each.out_rate, records))
-        late = _short(each.metrics.late_dropped) if each.metrics.late_dropped else ""
-        kept = each.state.keys or each.state.bytes
-        state = (_short(each.state.keys), _bytes(each.state.bytes)) if kept else ("", "")
-        yield [name, tasks, *counts, late, _lag(each.watermark_lag_ms), *state, bar]
+        records = operator.metrics.records_in or operator.metrics.records_out
+        counts = map(_short, (operator.in_rate, operator.out_rate, records))
+        late = _short(operator.metrics.late_dropped) if operator.metrics.late_dropped else ""
+        kept = operator.state.keys or operator.state.bytes
+        state = (_short(operator.state.keys), _bytes(operator.state.bytes)) if kept else ("", "")
+        yield [name, tasks, *counts, late, _lag(operator.watermark_lag_ms), *state, bar]
 
 
 def _tasks(tasks: tuple[RunningTask, ...]) -> Text:

@@ -12,7 +12,8 @@ Level = Literal["stream", "job", "execution"]
 
 
 class Pipeline(Program):
-    """What ``env.execute()`` hands to an executor. The planner holds no Python object; executors find them by ids.
+    """A program as ``env.execute()`` passes it to an executor. The planner holds no Python object; executors find them
+    by ids.
 
     Attributes:
         name: name of the job.

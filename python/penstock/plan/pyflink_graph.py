@@ -100,8 +100,8 @@ class _Reader:
                 "all_vertices_in_same_slot_sharing_group": self.graph.isAllVerticesInSameSlotSharingGroupByDefault(),
             },
             # the order of sources decides the order of vertices; that of others decides nothing
-            "nodes": [self.node(nodes[each], each in sinks) for each in [*sources, *rest]],
-            "edges": self.edges(nodes[each] for each in sorted(nodes)),
+            "nodes": [self.node(nodes[node_id], node_id in sinks) for node_id in [*sources, *rest]],
+            "edges": self.edges(nodes[node_id] for node_id in sorted(nodes)),
         }
 
     def all(self, collection: Any) -> list[Any]:
@@ -138,7 +138,7 @@ class _Reader:
         for node in nodes:
             outputs, inputs = self.all(node.getOutEdges()), self.all(node.getInEdges())
             result.update((output.toString(), self.edge(output)) for output in outputs)  # the texts differ
-            orders += [[output.toString() for output in outputs], [each.toString() for each in inputs]]
+            orders += [[output.toString() for output in outputs], [edge.toString() for edge in inputs]]
         return [result[in_all_order] for in_all_order in in_all_orders(list(result), orders)]
 
     def edge(self, edge: Any) -> dict[str, Any]:

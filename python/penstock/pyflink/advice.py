@@ -38,5 +38,5 @@ ADVICE = {
 
 
 def advice(name: str) -> str:
-    """What to use instead of something."""
+    """The advice for something that is missing."""
     return ADVICE[max((begin for begin in ADVICE if name.startswith(begin)), key=len)]

@@ -1,4 +1,4 @@
-"""What stands behind PyFlink's names: a class or function of Penstock, or else a placeholder."""
+"""The objects behind PyFlink's names: a class or function of Penstock, or else a placeholder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLUMN_TYPES = {
     for name, value in vars(column_types).items()
     if isinstance(value, type) and value.__module__ == column_types.__name__
 }
-"""What there is of the Table API, by its name in PyFlink: ``DataTypes``, ``DataType``, ``RowType``, …"""
+"""The parts of the Table API that exist, by its name in PyFlink: ``DataTypes``, ``DataType``, ``RowType``, …"""
 
 IN, IN1, IN2, OUT = TypeVar("IN"), TypeVar("IN1"), TypeVar("IN2"), TypeVar("OUT")
 KEY, W2 = TypeVar("KEY"), TypeVar("W2")
@@ -50,14 +50,14 @@ TYPE_VARIABLES = {
 
 
 def contents(module: str) -> dict[str, Any]:
-    """What a listed module holds, by name."""
+    """The contents of a listed module, by name."""
     names = {name: value(name, module) for name in (*modules().get(module, ()), *BESIDE.get(module, ()))}
     variables = {variable.__name__: variable for variable in TYPE_VARIABLES.get(module, ())}
     return dict(sorted({**names, **variables}.items()))
 
 
 def value(name: str, module: str) -> Any:
-    """What stands behind a name; wherever it is imported from it is the same."""
+    """The object behind a name; wherever it is imported from it is the same."""
     return _value(definitions().get(name) or Name("", module, name, "function", ""))
 
 
@@ -77,7 +77,7 @@ def _value(name: Name) -> Any:
 
 
 def absent_value(name: str, module: str) -> Any:
-    """What stands behind a name of an absent module: a type of columns, or a placeholder."""
+    """The object behind a name of an absent module: a type of columns, or a placeholder."""
     if f"{module}.".startswith(f"{TABLES}.") and name in COLUMN_TYPES:
         return COLUMN_TYPES[name]
     return placeholder(Name("", module, name, "class", ""))

@@ -1,5 +1,5 @@
-"""What PyFlink's programs get instead of a class of :mod:`penstock.datastream`, because PyFlink deviates from Flink;
-all of it belongs to the setting ``penstock.pyflink``, which is on by default here. docs/limits.md lists it."""
+"""Classes that PyFlink's programs get instead of one of :mod:`penstock.datastream`, because PyFlink deviates from
+Flink; all of it belongs to the setting ``penstock.pyflink``, which is on by default here. docs/limits.md lists it."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
     ) -> None:
         if isinstance(configuration, common.Configuration):  # PyFlink's ways, in tasks too, unless it switches them off
             imports = {"penstock.runtime.imports": "penstock.pyflink.install"} if installed() else {}
-            given = configuration.to_dict()
-            pyflink = {} if given.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}
-            configuration = common.Configuration({**pyflink, **imports, **given})
+            values = configuration.to_dict()
+            pyflink = {} if values.keys() & {*names_of(PYFLINK)} else {PYFLINK: "true"}
+            configuration = common.Configuration({**pyflink, **imports, **values})
         super().__init__(configuration, spark, master, executor)
         self._parallelism_is_said = False
 
@@ -134,7 +134,7 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
 
     @property
     def _j_stream_execution_environment(self) -> JavaEnvironment:
-        """What stands for PyFlink's object in Java; programs give it to :func:`get_j_env_configuration`."""
+        """The object in Java; programs give it to :func:`get_j_env_configuration`."""
         return JavaEnvironment(self)
 
     def set_default_local_parallelism(self, parallelism: int) -> None:

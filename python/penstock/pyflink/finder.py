@@ -25,7 +25,7 @@ _ENTRY = "<PyFlink's names>."
 
 
 def entry(package: str) -> str:
-    """What stands in the path of a package for the modules that are made."""
+    """The entry in the path of a package for the modules that are made."""
     return _ENTRY + package
 
 

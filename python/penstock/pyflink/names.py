@@ -84,7 +84,7 @@ def definitions() -> dict[str, Name]:
 
 
 def members(owner: Name) -> dict[str, Name]:
-    """What the table has inside a class, in classes inside it too, by path."""
+    """The entries of the table inside a class, in classes inside it too, by path."""
     begin = f"{owner.path}."
     return {name.path: name for name in read() if name.module == owner.module and name.path.startswith(begin)}
 

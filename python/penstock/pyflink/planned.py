@@ -28,7 +28,7 @@ _SECRET = ("password", "authentication")
 
 
 class Instead(NamedTuple):
-    """What to use instead of a connector, half a sentence behind "use"."""
+    """The advice instead of a connector, half a sentence behind "use"."""
 
     reading: str = ""  # instead of its source
     writing: str = ""  # instead of its sink
@@ -99,7 +99,7 @@ _ROLES: Mapping[str, type[Planned]] = {
     "Source": PlannedSource,
     "SourceFunction": PlannedSourceFunction,
 }
-"""What takes the place of PyFlink's bases."""
+"""The classes in place of PyFlink's bases."""
 
 
 def planned(name: Name) -> type[Any] | None:
@@ -187,9 +187,9 @@ def _result(owner: Name, method: str) -> type[Any]:
 _PRODUCTS = {"ElasticsearchSinkBuilderBase": "ElasticsearchSink"}  # what builders make whose name does not say it
 
 
-def _new(cls: type[Any], given: Mapping[str, Any]) -> Any:
+def _new(cls: type[Any], arguments: Mapping[str, Any]) -> Any:
     instance: Any = object.__new__(cls)
-    instance.given = dict(given)
+    instance.given = dict(arguments)
     return instance
 
 
@@ -207,7 +207,7 @@ _Settings: type[Any] = _class(Name("", _CASSANDRA, "CassandraSink.CassandraSinkB
 
 
 class CassandraWriter(PlannedSinkFunction):
-    """What a :class:`CassandraSink` adds to a stream."""
+    """The sink that a :class:`CassandraSink` adds to a stream."""
 
     advice = INSTEAD["cassandra"].writing
 

@@ -36,8 +36,8 @@ class PyFlinkTestCase(unittest.TestCase):
     @classmethod
     def assert_equals(cls, actual: Iterable[Any], expected: Iterable[Any]) -> None:
         """Both hold the same, in any order."""
-        found, wanted = sorted(actual), sorted(expected)
-        assert found == wanted, f"{found} is not {wanted}"
+        results, wanted = sorted(actual), sorted(expected)
+        assert results == wanted, f"{results} is not {wanted}"
 
     @classmethod
     def to_py_list(cls, actual: Iterable[Any]) -> list[Any]:

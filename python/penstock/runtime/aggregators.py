@@ -35,7 +35,7 @@ class SumAggregator:
         return replace_field(first, position, get_field(first, position) + get_field(second, position))
 
     def fold(self, elements: list[Any]) -> Any:
-        """What ``reduce`` makes of all elements from the first to the last, with one new record instead of many."""
+        """The result of ``reduce`` for all elements from the first to the last, with one new record instead of many."""
         first = elements[0]
         if len(elements) == 1:
             return first
@@ -58,7 +58,7 @@ class ComparableAggregator:
 
     @property
     def field_fold(self) -> Literal["sum", "min", "max"] | None:
-        """What it does to its field, if it changes nothing but that; None where it keeps whole records."""
+        """The function on its field, if it changes nothing else; None where it keeps whole records."""
         return None if self.by else self.kind
 
     @property

@@ -50,22 +50,21 @@ def write_on_spark(
     filling: Filling, folder: str, operator_id: str, state: OperatorState, subtasks: Sequence[Subtask], version: int
 ) -> Any:
     """Have executors write the files of an operator: a shuffle of the rows; a subtask's state fits a task's memory."""
-    session = filling.frame.sparkSession
-    _equip(session)
+    _equip(filling.frame.sparkSession)
     sent = replace(filling, frame=None)  # a DataFrame cannot be sent
     write = partial(_write, sent, folder, (operator_id, state, version), subtasks, options_now())
     try:
         rows = filling.frame.rdd.mapPartitionsWithIndex(partial(_rows_by_subtask, sent, state))
         parts = rows.repartitionAndSortWithinPartitions(state.parallelism, partitionFunc=itemgetter(0))
-        chains_by_subtask: dict[int, Any] = dict(parts.mapPartitionsWithIndex(write).collect())
+        series_by_subtask: dict[int, Any] = dict(parts.mapPartitionsWithIndex(write).collect())
     except Exception as error:
         raise SavepointError(f"The state of {state.name!r} could not be made on Spark: {error}") from error
-    for _, chain in sorted(chains_by_subtask.items()):
-        if isinstance(chain, _Refused):
-            raise SavepointError(str(chain))
-    chains = tuple(chains_by_subtask[index] for index in range(state.parallelism))
-    _check_files(folder, operator_id, chains)
-    return replace(state, subtasks=chains)
+    for _, series in sorted(series_by_subtask.items()):
+        if isinstance(series, _Refused):
+            raise SavepointError(str(series))
+    all_series = tuple(series_by_subtask[index] for index in range(state.parallelism))
+    _check_files(folder, operator_id, all_series)
+    return replace(state, subtasks=all_series)
 
 
 def _equip(session: Any) -> None:
@@ -116,10 +115,10 @@ def _values(rows: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
         yield value
 
 
-def _check_files(folder: str, operator_id: str, chains: Sequence[tuple[StateFile, ...]]) -> None:
+def _check_files(folder: str, operator_id: str, all_series: Sequence[tuple[StateFile, ...]]) -> None:
     storage = storage_of(folder)
     entries = {entry.path.rpartition("/")[2]: entry for entry in storage.list(folder)}
-    named = {file.name: file for chain in chains for file in chain}
+    named = {file.name: file for series in all_series for file in series}
     for name, file in named.items():
         if name not in entries or entries[name].size != file.bytes:
             raise SavepointError(

@@ -13,7 +13,7 @@ from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import Placed, opened, state_files
 from penstock.job.savepoint.format import StoredSavepoint, damaged
-from penstock.runtime.checkpoint.state_chain import NOTHING, put_file, write_file
+from penstock.runtime.checkpoint.state_series import NOTHING, put_file, write_file
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.pyflink_keys import InRow
@@ -74,14 +74,14 @@ def subtasks(
     """The states of an operator's subtasks, one after the other."""
     state = savepoint.manifest.operators[operator_id]
     size, place = groups or state.max_parallelism, savepoint.place
-    chains: list[list[Placed]] = [[] for _ in range(state.parallelism)]
+    all_series: list[list[Placed]] = [[] for _ in range(state.parallelism)]
     for placed in state_files(only_operator(savepoint, operator_id)):
-        chains[placed.about.subtask].append(placed)
+        all_series[placed.about.subtask].append(placed)
     storage = storage_of(place)
-    for chain in chains if which is None else chains[which : which + 1]:
+    for series in all_series if which is None else all_series[which : which + 1]:
         subtask = Subtask()
         replay: Replay | None = None
-        for placed in chain:
+        for placed in series:
             with opened(storage, savepoint, placed) as reader, _naming_errors(reader.header, subtask, place):
                 replay = _apply(reader, subtask, replay, state, size, unpickle)
         if replay is not None:
@@ -157,7 +157,7 @@ def descriptions_of(operator_id: str, state: OperatorState) -> list[AboutOperato
 
 
 def write_state(folder: str, about: AboutOperator, subtask: Subtask, version: int) -> tuple[StateFile, ...]:
-    """Write a subtask's state as a chain of one file, or of none if it is empty."""
+    """Write a subtask's state as a series of one file, or of none if it is empty."""
     keyed = subtask.keyed
     try:
         content = NOTHING if keyed is None else snapshot_of(keyed)
@@ -192,21 +192,21 @@ def copy_readdressed(
     savepoint: StoredSavepoint, operator_id: str, folder: str, new_id: str, new: OperatorState
 ) -> OperatorState:
     """Copy the files of an operator for another one, with new headers. Nothing is unpickled."""
-    storage, chains = storage_of(savepoint.place), [list[StateFile]() for _ in range(new.parallelism)]
+    storage, all_series = storage_of(savepoint.place), [list[StateFile]() for _ in range(new.parallelism)]
     who = descriptions_of(new_id, new)
     for placed in state_files(only_operator(savepoint, operator_id)):
-        chain = chains[placed.about.subtask]
+        series = all_series[placed.about.subtask]
         with opened(storage, savepoint, placed) as reader:
             header, groups = reader.header, range(new.max_parallelism)
             try:
                 sections, data = list(reader.sections(groups)), reader.operator_state()
             except StateError as error:
                 raise damaged(savepoint.place, str(error)) from error
-        follows = chain[-1].name if chain else None
+        follows = series[-1].name if series else None
         about = who[placed.about.subtask]
         moved = put_file(folder, replace(header, about=about, follows=follows), sections, data)
-        chain.append(replace(moved, keys=placed.file.keys))
-    return replace(new, subtasks=tuple(map(tuple, chains)))
+        series.append(replace(moved, keys=placed.file.keys))
+    return replace(new, subtasks=tuple(map(tuple, all_series)))
 
 
 def distribute(parts: Iterable[KeyedState | None], parallelism: int) -> Iterator[KeyedState]:

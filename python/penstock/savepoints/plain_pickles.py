@@ -161,12 +161,10 @@ class _Machine:
             self.items()
 
     def collect(self, kind: Callable[[list[Any]], Any]) -> None:
-        items = self.items()
-        self.push(kind(items))
+        self.push(kind(self.items()))
 
     def short_tuple(self, length: int) -> None:
-        items = [self.stack.pop() for _ in range(length)]
-        self.push(tuple(reversed(items)))
+        self.push(tuple(reversed([self.stack.pop() for _ in range(length)])))
 
     def append(self) -> None:
         self.extend([self.stack.pop()])

@@ -92,7 +92,7 @@ _MAKERS: dict[tuple[str, str], Maker] = {
     ("builtins", "range"): _of(range, _INTEGER),
     ("builtins", "set"): _of_items(set),
     ("builtins", "slice"): slice,
-    ("collections", "Counter"): lambda found=None: Counter(_checked("Counter", found or {}, dict)),
+    ("collections", "Counter"): lambda counts=None: Counter(_checked("Counter", counts or {}, dict)),
     ("collections", "OrderedDict"): _of(OrderedDict),
     ("collections", "deque"): _deque,
     ("datetime", "date"): _of(datetime.date, bytes, _INTEGER),

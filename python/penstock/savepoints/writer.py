@@ -367,7 +367,7 @@ class SavepointWriter:
         return Savepoint(target)
 
     def _carry(self, storage: Any, folder: str, manifest: StepManifest) -> None:
-        here = {file.name for state in manifest.operators.values() for chain in state.subtasks for file in chain}
+        here = {file.name for state in manifest.operators.values() for series in state.subtasks for file in series}
         for place in self._places:
             ended = {name.name for origin, source in self._ended if origin is place for name in source.ended.files}
             kept = {file.name for source in manifest.sources.values() for file in source.ended.files}

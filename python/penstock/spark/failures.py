@@ -28,7 +28,7 @@ _ATTRIBUTES = (
     *("flink_class", "flink_message", "operators", "file", "position", "name"),
     *("operator", "uid", "operator_id", "task", "subtask", "attempt", "function"),
 )
-"""What errors of Penstock have beside their message."""
+"""The attributes of Penstock's errors beside their message."""
 
 
 def _classes(module: Any, base: type[Exception]) -> dict[str, type[Exception]]:
@@ -41,7 +41,7 @@ _OURS = _classes(errors, PenstockError)
 
 
 class RemoteFailure(Exception):
-    """What the executor raises: the message for logs, and the error itself for the driver."""
+    """The error of the executor: the message for logs, and the error itself for the driver."""
 
 
 def remote_failure(error: PenstockError, mark: str | None) -> RemoteFailure | JobExecutionError:
@@ -119,11 +119,11 @@ _NEEDS: dict[tuple[str, ...], str] = {
         "to the path of one on the workers."
     ),
 }
-"""What to do, by what stands in Spark's text."""
+"""The advice, by a part of Spark's text."""
 
 
 def advice(text: str) -> str:
-    """What to do about a Python that Spark's workers cannot run tasks with; "" if the text is of something else."""
+    """The advice about a Python that Spark's workers cannot run tasks with; "" if the text is of something else."""
     return next((needs for signs, needs in _NEEDS.items() if any(sign in text for sign in signs)), "")
 
 
@@ -169,9 +169,9 @@ def _arguments(error: BaseException) -> Any:
     if _BUILT_IN.get(cls.__name__) is not cls:
         return None
     try:
-        given = error.__reduce__()[1]  # of an OSError these are more than its args
-        assert isinstance(given, tuple)
-        data = _plain(given)
+        arguments = error.__reduce__()[1]  # of an OSError these are more than its args
+        assert isinstance(arguments, tuple)
+        data = _plain(arguments)
         again = cls(*_read(data))
     except Exception:
         return None

@@ -199,7 +199,7 @@ def parameters(write: Callable[..., Any]) -> int:
 
 
 def told(error: Exception) -> str:
-    """What an error of Spark's says, in a line."""
+    """The text of an error of Spark's, in a line."""
     lines = [line.removeprefix(": ") for line in str(error).strip().split("\n")]
     text = lines[min(len(lines) - 1, lines[0].startswith("An error occurred while calling"))].rstrip(".")
     return f"{type(error).__name__}: {text}"

@@ -173,7 +173,7 @@ def end_jvm(seconds: float) -> None:
 
 
 def fork_workers() -> None:
-    """What Spark's own daemon does, in this process: fork workers until Spark is gone. Checked against 4.3.0."""
+    """Do as Spark's own daemon, in this process: fork workers until Spark is gone. Checked against 4.3.0."""
     from pyspark.daemon import manager
 
     manager()
@@ -185,7 +185,7 @@ _LOST = (
     "FetchFailed",
     "indeterminate output was failed and retried",  # shuffle files, when tasks of the last stage had ended already
 )
-"""What stands in the text of a job of Spark 4.3 that failed because processes or shuffle files were lost."""
+"""Parts of the text of a job of Spark 4.3 that failed because processes or shuffle files were lost."""
 
 _NO_WORKER = "PythonWorkerFactory.create("
 """The call in Spark's stack that gets a worker from the Python daemon. It fails where the daemon, or the worker that it

@@ -213,8 +213,8 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
         same = same_python(os.environ["PYSPARK_PYTHON"], sys.executable)
         local = LOCAL if same and master.partition("[")[0] == "local" else {}
         jvm += java_options() if local else ""
-        given = settings.get("spark.driver.extraJavaOptions", "")
-        options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {given}".rstrip()
+        user_options = settings.get("spark.driver.extraJavaOptions", "")
+        options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {user_options}".rstrip()
         merged: dict[str, Any] = {**STATIC, **local, **settings, "spark.driver.extraJavaOptions": options}
         inside_pyspark.import_quietly(inside_pyspark.LOOKS_FOR_PANDAS)
         try:
@@ -246,7 +246,7 @@ def archive_path() -> Path | None:
 
 
 def java_options() -> str:
-    """What makes a JVM use the archive; "" without one, or with a blank in its path, at which Spark would cut."""
+    """The option for a JVM to use the archive; "" without one, or with a blank in its path, where Spark would cut."""
     path = archive_path()
     if path is None or not path.is_file() or " " in str(path):
         return ""
@@ -279,10 +279,10 @@ def check_java() -> None:
         )
 
 
-def session_of(frames: Iterable[Any], given: Any = None) -> Any:
-    """The session of the user's in which a job runs: the one that was given, or that of the DataFrames it reads; None
+def session_of(frames: Iterable[Any], own: Any = None) -> Any:
+    """The session of the user's in which a job runs: its ``own``, or that of the DataFrames it reads; None
     if there is neither."""
-    sessions = [*([] if given is None else [given]), *(frame.sparkSession for frame in frames)]
+    sessions = [*([] if own is None else [own]), *(frame.sparkSession for frame in frames)]
     sparks: set[str] = set()
     for session in sessions:
         connect = type(session).__module__.startswith("pyspark.sql.connect")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("penstock")
 
 PACKAGES = ("penstock", "cloudpickle")
-"""What travels: this package, and the one that unpickles user functions. PyArrow is large, PySpark is Spark's own."""
+"""The packages that travel: this one, and that which unpickles functions. PyArrow is large, PySpark is Spark's own."""
 
 VERSION = "shipped_version.txt"  # a file that says which version it is: a package that is only unpacked has no metadata
 

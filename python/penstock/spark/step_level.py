@@ -36,7 +36,7 @@ def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, by
 
 
 def assignment_of(text: str, place: Place, job: JobConfig) -> Assignment | None:
-    """What a task is to do; None if it has ended."""
+    """The assignment of a task; None if it has ended."""
     if text.startswith("="):
         data = base64.b64decode(text[1:])
     else:
@@ -80,11 +80,11 @@ def keep(task: Task | EndedTask, vertex: VertexConfig, subtask: int, job: JobCon
 def _look_for_cycles(large: bool) -> None:
     """After some tasks, and at once where one that was made again leaves much behind: kept state, which has no cycles,
     is not looked through after each task."""
-    made, since = TASKS.made + TASKS.mended, _looked[1] + 1
-    if since >= _BETWEEN or (large and made != _looked[0]):
+    tasks, since = TASKS.made + TASKS.mended, _looked[1] + 1
+    if since >= _BETWEEN or (large and tasks != _looked[0]):
         gc.unfreeze()
         gc.collect()
-        _looked[:] = made, 0
+        _looked[:] = tasks, 0
     else:
         _looked[1] = since
     gc.freeze()

@@ -158,8 +158,8 @@ class SparkSteps:
         try:
             taken = self._frames.taken()
             frame = self._lower(frames=taken) if taken else self._frame
-            told = self._session, frame, self._deployment, self._control, self._seen
-            return driver_rows(*told, step=step, tag=tag, line=self._line)
+            arguments = self._session, frame, self._deployment, self._control, self._seen
+            return driver_rows(*arguments, step=step, tag=tag, line=self._line)
         except JobCancelledError:
             raise
         except JobExecutionError as error:
@@ -193,7 +193,7 @@ class SparkSteps:
         """Spark's own tasks are interrupted by their tag."""
 
     def forget(self, attempt: int) -> None:
-        """What workers keep is known by what the manifest says."""
+        """Workers keep their tasks by what the manifest says."""
 
     def close(self) -> None:
         self._frames.close()

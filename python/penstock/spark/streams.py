@@ -104,7 +104,7 @@ class Checkpoint:
         self._logs[index] = newest
 
     def _others(self) -> Iterator[tuple[str, str]]:
-        """What sources without such a log have written, by its place."""
+        """The files of sources without such a log, by their place."""
         root, logs = self._folder / "sources", set(map(str, self._logs))
         for source in sorted(root.glob("*")):
             files = (path for path in source.rglob("*") if path.is_file() and path.name[0] != ".")
@@ -122,7 +122,7 @@ def _log_offset(line: str) -> int | None:
 
 
 class QueryLeft(Exception):
-    """What ends a query whose micro-batch nobody wants."""
+    """The error that ends a query whose micro-batch is not wanted."""
 
 
 @dataclass(eq=False)
@@ -249,8 +249,8 @@ class StreamPlan(SourcePlan):
         if self._taken is None and not self.over_for_good and (handed := self._query.handed()) is not None:
             self._take(handed)
         busy = self._taken is not None
-        idle = ({True: True, False: False if busy else None}[each >= self._partitions] for each in self._subtasks)
-        return Plan(tuple(Reading((), records, millis, idle=each) for each in idle), busy=busy)
+        idle = ({True: True, False: False if busy else None}[subtask >= self._partitions] for subtask in self._subtasks)
+        return Plan(tuple(Reading((), records, millis, idle=is_idle) for is_idle in idle), busy=busy)
 
     def _take(self, handed: Handed) -> None:
         try:
@@ -292,12 +292,11 @@ class WholePlan(SourcePlan):
 
     @property
     def frame(self) -> Any:
-        """What the next step reads; None if it has been read."""
+        """The readings of the next step; None if it has been read."""
         return None if WHOLE in self.positions else self._frame
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        reading = Reading((), records, millis, last=True)
-        return Plan((reading,) * self.vertex.parallelism, busy=not self.over_for_good)
+        return Plan((Reading((), records, millis, last=True),) * self.vertex.parallelism, busy=not self.over_for_good)
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Iterable[str]) -> None:
         self.positions[WHOLE] = 0, True

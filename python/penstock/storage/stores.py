@@ -237,7 +237,7 @@ def _modified(info: Mapping[str, Any]) -> int:
 
 
 def _root(path: str, place: str) -> tuple[str, int]:
-    """What fsspec leaves out in front of a path, such as scheme and host, and how much of a place is in there, as the
+    """The front of a path that fsspec leaves out, such as scheme and host, and how much of a place is in there, as the
     container of ``abfs://container@account/folder``."""
     end = place
     while end and not path.endswith(f"/{end}"):
@@ -272,7 +272,7 @@ def abandoned(file: IO[bytes]) -> None:
 
 @contextlib.contextmanager
 def _reaching(path: str) -> Iterator[None]:
-    """What libraries of stores raise, in the user's terms; missing and existing files stay what they are."""
+    """Errors of stores' libraries in the user's terms; missing and existing files stay what they are."""
     try:
         yield
     except (FileNotFoundError, FileExistsError, ConfigurationError):

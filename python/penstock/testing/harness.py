@@ -118,7 +118,7 @@ class Watermark(NamedTuple):
 
 
 class TestHarness(Generic[OUT]):
-    """What harnesses of any number of inputs share.
+    """The base of harnesses of any number of inputs.
 
     The operator opens with its first input, or by :meth:`open`; a harness is a context manager that closes it. The
     clock is at 0 until a test moves it. What a user function raises comes out as it is, not as the failure of a job.
@@ -238,7 +238,7 @@ class TestHarness(Generic[OUT]):
         self.set_processing_time(self._now + checks.integer(by_ms, "advance_processing_time", "milliseconds"))
 
     def get_processing_time(self) -> int:
-        """What the clock shows, in milliseconds."""
+        """The time of the clock, in milliseconds."""
         return self._now
 
     def _process(self, number: int, call: str, value: Any, timestamp: int | None) -> None:
@@ -316,7 +316,7 @@ class TestHarness(Generic[OUT]):
         return [] if self._context.state is None else _waiting(self._context.state.processing_timers)
 
     def get_metrics(self) -> Mapping[str, MetricValue]:
-        """What the function has counted so far, by identifier: a CounterValue, say, which has a ``count``."""
+        """The metrics of the function so far, by identifier: a CounterValue, say, which has a ``count``."""
         with self._users_own_errors():
             return dict(self._context.metrics.values())
 
@@ -344,8 +344,7 @@ class TestHarness(Generic[OUT]):
             return
         own = [g for g in range(groups) if subtask_of_key_group(g, groups, vertex.parallelism) == self._context.subtask]
         replay, reading = Replay(state, range(own[0], own[-1] + 1) if own else range(0)), Reading(snapshot.classes)
-        check = replay.expect(content.key[1], content.states, reading)
-        replay.apply(content, content.sections, reading, check)
+        replay.apply(content, content.sections, reading, replay.expect(content.key[1], content.states, reading))
         replay.finish()
 
     def _check_fits(self, snapshot: OperatorSnapshot) -> None:

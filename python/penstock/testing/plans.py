@@ -55,8 +55,8 @@ class TestedPlan:
         """Records go from one operator to the other by calls, in one task; the error has the rule that forbids it."""
         edges = self._between(upstream, downstream)
         if not any(edge.chained for edge in edges):
-            said = "; ".join(edge.reason for edge in edges)
-            raise AssertionError(f"{upstream!r} and {downstream!r} are not chained: {said}.")
+            reasons = "; ".join(edge.reason for edge in edges)
+            raise AssertionError(f"{upstream!r} and {downstream!r} are not chained: {reasons}.")
 
     def assert_not_chained(self, upstream: str, downstream: str) -> None:
         """Records go from one operator to the other through an exchange."""
@@ -69,12 +69,13 @@ class TestedPlan:
     def assert_uid_stable(self, *operators: str) -> None:
         """The state of operators is found again after any edit, as their IDs are those of uids, not of positions; the
         AssertionError has the lines that make those without uid. Without operators: all that keep state, or may."""
-        asked = [self.operator(each) for each in operators] or [
-            each for each in self.model.operators if each.stateful is not False
+        asked = [self.operator(name) for name in operators] or [
+            operator for operator in self.model.operators if operator.stateful is not False
         ]
-        loose = [each for each in asked if each.origin != "uid" and each.pinned is None]
+        loose = [operator for operator in asked if operator.origin != "uid" and operator.pinned is None]
         if loose:
-            listed = "\n".join(f"  {each.name!r}" + (f", {each.site}" if each.site else "") for each in loose)
+            lines = (f"  {operator.name!r}" + (f", {operator.site}" if operator.site else "") for operator in loose)
+            listed = "\n".join(lines)
             raise AssertionError(
                 "These operators have IDs of their positions, so that an edit elsewhere can move them away from their "
                 f"state. Give each a uid('…'):\n{listed}"
@@ -111,25 +112,25 @@ class TestedPlan:
 
 
 def snapshot_of(model: ProgramModel) -> dict[str, Any]:
-    """What a snapshot holds, to be read in a review: all that decides about state and tasks, no places in files."""
-    names = {each.node: each.uid or each.name for each in model.operators}
+    """The contents of a snapshot, for a review: all that decides about state and tasks, no places in files."""
+    names = {operator.node: operator.uid or operator.name for operator in model.operators}
     return {
         "flink": model.flink,
         "refused": model.refused,
         "operators": [
             {
-                "name": each.name,
-                "uid": each.uid,
-                "id": each.effective_id,
-                "from": origin(each),
-                "parallelism": each.parallelism,
-                "max_parallelism": each.effective_max_parallelism,
-                "states": each.states if each.states is None else [_state(state) for state in each.states],
+                "name": operator.name,
+                "uid": operator.uid,
+                "id": operator.effective_id,
+                "from": origin(operator),
+                "parallelism": operator.parallelism,
+                "max_parallelism": operator.effective_max_parallelism,
+                "states": operator.states if operator.states is None else [_state(state) for state in operator.states],
             }
-            for each in model.operators
+            for operator in model.operators
         ],
         "edges": [f"{names[e.source]} -> {names[e.target]}: {e.partitioner}, {verdict(e)}" for e in model.edges],
-        "vertices": [f"{each.name}: {each.parallelism}" for each in model.vertices],
+        "vertices": [f"{vertex.name}: {vertex.parallelism}" for vertex in model.vertices],
     }
 
 

@@ -20,8 +20,8 @@ def run_program(
     parallelism: int = 1,
     configuration: Configuration | None = None,
 ) -> list[OUT]:
-    """What a program makes of some records, on the local executor, in milliseconds: with the plan and operators of a
-    job.
+    """The results of a program for some records, on the local executor, in milliseconds: with the plan and operators of
+    a job.
 
     Args:
         program: from a stream to a stream, in any number of operators.

@@ -43,27 +43,28 @@ class SourceTestHarness:
         if self.source.bounded:
             if self._asked is None:
                 self._asked = _checked(self.source.splits(self.parallelism), self.source)
-            begun = [replace(each, start=self.positions.get(each.id, each.start)) for each in self._asked]
-            return [each for each in begun if each.id not in self.over and (each.end is None or each.start != each.end)]
-        found = _checked(self.source.pending(self.parallelism, dict(self.positions), frozenset(self.over)), self.source)
-        for split in found:
+            begun = [replace(split, start=self.positions.get(split.id, split.start)) for split in self._asked]
+            left = (split for split in begun if split.id not in self.over)
+            return [split for split in left if split.end is None or split.start != split.end]
+        splits = self.source.pending(self.parallelism, dict(self.positions), frozenset(self.over))
+        for split in (checked := _checked(splits, self.source)):
             self._check_pending(split)
-        return found
+        return checked
 
     def step(self, records: int | None = None) -> list[Any]:
         """Read what is pending, split after split: about so many records of each at most, None for all."""
-        found: list[Any] = []
+        values: list[Any] = []
         for split in self.pending():
-            found += self._step(split, records)
-        return found
+            values += self._step(split, records)
+        return values
 
     def run(self, records: int | None = None) -> list[Any]:
         """The records of steps until nothing is pending; an endless source has to come to an end of what it has."""
-        found: list[Any] = []
+        values: list[Any] = []
         for _ in range(_STEPS):
             if not self.pending():
-                return found
-            found += self.step(records)
+                return values
+            values += self.step(records)
         raise SourceContractError(
             f"{self.source!r} has something to read after {_STEPS} steps still. Let the test's source stop growing."
         )
@@ -94,17 +95,17 @@ class SourceTestHarness:
 
     def _step(self, split: Split, records: int | None) -> list[Any]:
         cut = split if records is None else self._limited(split, records)
-        found: list[Any] = []
+        values: list[Any] = []
         for some in reading(_copy(self.source), cut):
             self._check_promise(split.id, some)
-            found += some.values
+            values += some.values
             self.positions[split.id] = some.position
-            if records is not None and len(found) >= records:
+            if records is not None and len(values) >= records:
                 break
         else:
             self._exhausted(split, cut)
-        self.read.setdefault(split.id, []).extend(found)
-        return found
+        self.read.setdefault(split.id, []).extend(values)
+        return values
 
     def _limited(self, split: Split, records: int) -> Split:
         cut = self.source.limited(split, records)
@@ -145,7 +146,7 @@ class SourceTestHarness:
 
 
 def reading(source: Source[Any], split: Split) -> Iterator[Records[Any]]:
-    """What a source reads of a split, checked."""
+    """The records that a source reads of a split, checked."""
     before = split.start
     for some in source.read(split):
         if not isinstance(some, Records):  # type: ignore[reportUnnecessaryIsInstance] - users'
@@ -194,8 +195,8 @@ def check_source(
     expected.run()
     for size in (*sizes, None):
         for restarts in (False, True):
-            found = _in_steps(make, parallelism, grow, size, restarts)
-            _compare(expected.read, found, expected.source, size, restarts)
+            actual = _in_steps(make, parallelism, grow, size, restarts)
+            _compare(expected.read, actual, expected.source, size, restarts)
     _check_positions(make, parallelism, grow)
     return expected.read
 
@@ -226,11 +227,11 @@ def _in_steps(
 
 
 def _compare(
-    expected: dict[str, list[Any]], found: dict[str, list[Any]], source: Source[Any], size: int | None, restarts: bool
+    expected: dict[str, list[Any]], actual: dict[str, list[Any]], source: Source[Any], size: int | None, restarts: bool
 ) -> None:
     way = f"in steps of {'what there is' if size is None else size}{', restarted after each,' if restarts else ''}"
-    for name in sorted({*expected, *found}):
-        whole, parts = expected.get(name, []), found.get(name, [])
+    for name in sorted({*expected, *actual}):
+        whole, parts = expected.get(name, []), actual.get(name, [])
         if whole != parts:
             at = next(
                 (i for i, (a, b) in enumerate(zip(whole, parts, strict=False)) if a != b), min(len(whole), len(parts))
@@ -261,15 +262,14 @@ def _check_positions(make: Callable[[], Source[Any]], parallelism: int, grow: Se
 
 
 def _checked(splits: Sequence[Split], source: Source[Any]) -> list[Split]:
-    found = list(splits)
-    for split in found:
+    for split in (listed := list(splits)):
         if not isinstance(split, Split):  # type: ignore[reportUnnecessaryIsInstance] - users'
             raise SourceContractError(f"{source!r} gave {checks.shown(split)} as a split. Give Split('part-1').")
-    names = [split.id for split in found]
+    names = [split.id for split in listed]
     twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set[str]()
     if twice:
         raise SourceContractError(f"{source!r} gave several splits with the id {twice.pop()!r}. An id names one.")
-    return found
+    return listed
 
 
 def _less(end: Any, other: Any) -> bool:

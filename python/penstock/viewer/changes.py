@@ -30,7 +30,7 @@ def united(difference: Difference) -> tuple[ProgramModel, dict[int, dict[str, An
             node = here[operator.old.node] = after + len(gone)
             gone.append(replace(operator.old, node=node, vertex=None, chain_index=None))
         changes[node] = _change(operator)
-    removed, back = {each.node for each in gone}, list[EdgeModel]()
+    removed, back = {operator.node for operator in gone}, list[EdgeModel]()
     for index, edge in enumerate(old.edges, len(new.edges)):
         source, target = here.get(edge.source), here.get(edge.target)
         if source is not None and target is not None and not removed.isdisjoint((source, target)):
@@ -46,22 +46,22 @@ def judged(difference: Difference) -> Verdict:
     return {"safe": difference.safe, "text": verdict(difference), "problems": problems}
 
 
-def _change(each: OperatorDiff) -> dict[str, Any]:
+def _change(diff: OperatorDiff) -> dict[str, Any]:
     """The change of an operator for the page."""
-    document = each.to_dict()
-    status = CHANGED if each.change == "kept" and each.differs else each.change
+    document = diff.to_dict()
+    status = CHANGED if diff.change == "kept" and diff.differs else diff.change
     details = {
-        "old ID": document.get("old_id") if each.change == "moved" else None,
-        "was called": each.old.name if each.old and each.new and each.old.name != each.new.name else None,
-        "state": None if each.state == "none" else each.state,
-        "takes the state of": each.takes or None,
-        "what differs": list(each.changes),
-        "states": [f"{fate.name}: {fate.fate}{f', {fate.text}' if fate.text else ''}" for fate in each.states],
+        "old ID": document.get("old_id") if diff.change == "moved" else None,
+        "was called": diff.old.name if diff.old and diff.new and diff.old.name != diff.new.name else None,
+        "state": None if diff.state == "none" else diff.state,
+        "takes the state of": diff.takes or None,
+        "what differs": list(diff.changes),
+        "states": [f"{fate.name}: {fate.fate}{f', {fate.text}' if fate.text else ''}" for fate in diff.states],
     }
-    loses = each.state in _LOSES or any(fate.fate not in _KEEPS for fate in each.states)
+    loses = diff.state in _LOSES or any(fate.fate not in _KEEPS for fate in diff.states)
     return {
         "status": LOST if loses else status,
         "change": status,
-        "cause": "" if each.cause is None else each.cause.text,
+        "cause": "" if diff.cause is None else diff.cause.text,
         "details": {name: value for name, value in details.items() if value},
     }

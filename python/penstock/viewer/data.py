@@ -36,7 +36,7 @@ def page_data(
     sites = [operator.site for operator in model.operators]
     states = [operator.states for operator in model.operators]
     more: dict[str, list[Any]] = {
-        "states": [None if each is None else [asdict(state) for state in each] for each in states],
+        "states": [None if kept is None else [asdict(state) for state in kept] for kept in states],
         "file": [site and site.file.removeprefix(here) for site in sites],
         "line": [site and site.line for site in sites],
         "call": [site and site.call for site in sites],

@@ -61,7 +61,7 @@ def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> VertexNumbers:
     """The numbers of a chain; the input rate of a source is what it emits, the output rate of a sink what it gets."""
     chain = [metrics.operators[operator] for operator in vertex.operators]
     head, last = chain[0], chain[-1]
-    lags = [each.watermark_lag_ms for each in chain if each.watermark_lag_ms is not None]
+    lags = [operator.watermark_lag_ms for operator in chain if operator.watermark_lag_ms is not None]
     return {
         "id": head.operator_id,
         "name": vertex.name,
@@ -69,8 +69,8 @@ def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> VertexNumbers:
         "out_rate": last.in_rate if last.operator_id in metrics.sinks else last.out_rate,
         "busy": vertex.busy if vertex.tasks else None,
         "lag_ms": max(lags, default=None),
-        "state_bytes": sum(each.state.bytes for each in chain),
-        "state_keys": sum(each.state.keys for each in chain),
+        "state_bytes": sum(operator.state.bytes for operator in chain),
+        "state_keys": sum(operator.state.keys for operator in chain),
         "tasks": dict(Counter(task.state for task in vertex.tasks)),
         "records_behind": None if head.source is None else head.source.records_behind,
     }

@@ -82,9 +82,10 @@ class JobFollower:
     ) -> VertexNumbers:
         chain = [self.model.by_node[node] for node in vertex.operators]
         head, last = chain[0].operator_id, chain[-1].operator_id
-        counters = [task for each in chain for task in newest.counters.get(each.operator_id, ())]
+        counters = [task for operator in chain for task in newest.counters.get(operator.operator_id, ())]
         watermarks = {task.get("output_watermark", NO_WATERMARK) for task in counters} - {NO_WATERMARK, END_OF_TIME}
-        known = [newest.operators[each.effective_id] for each in chain if each.effective_id in newest.operators]
+        ids = (operator.effective_id for operator in chain)
+        known = [newest.operators[operator_id] for operator_id in ids if operator_id in newest.operators]
         state_bytes = sum(file.bytes for operator in known for files in operator.subtasks for file in files)
         return {
             "id": vertex.id,
@@ -103,16 +104,16 @@ class JobFollower:
         """The newest checkpoint, which is read once. Those that are too old are dropped, except for one."""
         version = self._files.highest()
         if version and (not self._recent or self._recent[-1].version != version):
-            found = self._files.newest(unpickle=False)
-            if found is not None:
-                self._recent.append(found)
+            manifest = self._files.newest(unpickle=False)
+            if manifest is not None:
+                self._recent.append(manifest)
         while len(self._recent) > 2 and self._recent[-1].time - self._recent[1].time > _SPAN_MS:
             self._recent.popleft()
         return self._recent[-1] if self._recent else None
 
 
 def _sum(manifest: StepManifest, operator: str, counter: str) -> int:
-    return sum(each.get(counter, 0) for each in manifest.counters.get(operator, ()))
+    return sum(task.get(counter, 0) for task in manifest.counters.get(operator, ()))
 
 
 def _guessed(job: str, manifest: StepManifest | None) -> ProgramModel:
@@ -124,7 +125,7 @@ def _guessed(job: str, manifest: StepManifest | None) -> ProgramModel:
         )
     known = {**manifest.sources, **manifest.operators}
     ids = sorted({*manifest.counters, *known, *manifest.tasks})
-    operators = tuple(_operator(at, each, known.get(each), manifest) for at, each in enumerate(ids))
+    operators = tuple(_operator(at, an_id, known.get(an_id), manifest) for at, an_id in enumerate(ids))
     vertices = (
         VertexModel(at, op.operator_id, op.name, (at,), op.parallelism, op.effective_max_parallelism, "")
         for at, op in enumerate(operators)

@@ -122,7 +122,7 @@ def test_sections_are_not_unpickled_either(taken: StoredSavepoint, monkeypatch: 
         monkeypatch.setattr(pickle, name, no)
     for module in (
         "penstock.runtime.buffers.codec.decode_value",
-        "penstock.runtime.checkpoint.state_chain.decode_value",
+        "penstock.runtime.checkpoint.state_series.decode_value",
     ):
         monkeypatch.setattr(module, no)
     found = read_savepoint(taken.place)

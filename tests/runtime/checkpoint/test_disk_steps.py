@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.runtime.chain import context
-from penstock.runtime.checkpoint.state_chain import load, repair, save
+from penstock.runtime.checkpoint.state_series import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state import replay, sections
 from penstock.runtime.state.disk.keyed import DiskKeyedState

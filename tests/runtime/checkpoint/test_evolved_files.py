@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock.common import Types
 from penstock.datastream import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.evolution import settle_broadcast

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import StateError
 from penstock.runtime.buffers.codec import decode_value
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.state.files import AboutOperator, StateReader
@@ -147,7 +147,7 @@ def test_files_that_do_not_belong_together_are_an_error(chain, tmp_path):
     for wrong, match in [
         ((other, log), "and not after"),
         ((first, log, log), "and not after"),
-        ((log,), "begins a chain that is not a snapshot"),
+        ((log,), "begins a series that is not a snapshot"),
         ((renamed, log), "bytes"),
         ((dataclasses.replace(first, checksum="0" * 32),), "its checksum differs"),
         ((dataclasses.replace(first, operator_id="0" * 32),), "belongs to operator 'Größen'"),

@@ -11,7 +11,7 @@ from penstock.common import Types
 from penstock.common.settings.settings import Settings
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.codec import Encoder
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.reduce import STATE, GroupedReduce
 from tests.effort import examples

@@ -10,8 +10,8 @@ from penstock.common import Types
 from penstock.datastream import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import StateError
 from penstock.runtime.buffers.codec import dumps
-from penstock.runtime.checkpoint import state_chain as chain_module
-from penstock.runtime.checkpoint.state_chain import load, repair, save
+from penstock.runtime.checkpoint import state_series
+from penstock.runtime.checkpoint.state_series import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
@@ -84,7 +84,7 @@ def test_a_step_without_changes_writes_nothing(tmp_path):
 
 
 def test_many_small_logs_become_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(chain_module, "MOST_LOGS", 8)
+    monkeypatch.setattr(state_series, "MOST_LOGS", 8)
     keyed, chain, lengths = fresh(), (), []
     state = OperatorState()
     fill(keyed, range(300), value=lambda key: "x" * 2_000)
@@ -125,7 +125,7 @@ def test_steps_with_few_keys_write_few_bytes(tmp_path):
 
 
 def stepped(folder, kind, subtask, old, touched, whole):
-    """The chain of a subtask after some steps; ``whole`` gets all its state too."""
+    """The series of state files of a subtask after some steps; ``whole`` gets all its state too."""
     who, keyed, state, chain = about(subtask, old), fresh(TYPES[kind]), OperatorState(), ()
     for version, numbers in enumerate([range(0, 40, 3), *touched]):
         keys = owned(keyed, map(KEYS[kind], numbers), who)
@@ -201,8 +201,8 @@ def test_only_the_key_groups_that_are_wanted_are_read(tmp_path, monkeypatch):
         def __exit__(self, *_):
             self.file.close()
 
-    original = chain_module.storage_of
-    monkeypatch.setattr(chain_module, "storage_of", lambda path: Counting(original(path)))
+    original = state_series.storage_of
+    monkeypatch.setattr(state_series, "storage_of", lambda path: Counting(original(path)))
     part = fresh(Types.STRING())
     load(str(tmp_path), [chain, ()], part, None, about(3, 16))
     assert sum(read) < chain[0].bytes / 10

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.runtime.checkpoint.state_chain import load, repair, save
+from penstock.runtime.checkpoint.state_series import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState

@@ -12,7 +12,7 @@ from penstock.datastream import (
     StateTtlConfig,
     ValueStateDescriptor,
 )
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.files import AboutOperator

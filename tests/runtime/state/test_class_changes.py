@@ -18,7 +18,7 @@ from penstock.datastream import ListStateDescriptor, ValueStateDescriptor
 from penstock.errors import InvalidProgramError, StateError
 from penstock.job.pickled_code import pickle_operator
 from penstock.runtime.buffers.codec import decode_value, dumps
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.classes import Noted, find_class

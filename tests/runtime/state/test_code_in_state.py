@@ -19,7 +19,7 @@ import penstock
 from penstock.common import Types
 from penstock.datastream import ValueStateDescriptor
 from penstock.errors import InvalidProgramError
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state import class_changes
 from penstock.runtime.state.class_changes import Reading
@@ -139,7 +139,7 @@ READ = """
 import json, sys
 from penstock.datastream import ValueStateDescriptor
 from penstock.errors import InvalidProgramError
-from penstock.runtime.checkpoint.state_chain import load
+from penstock.runtime.checkpoint.state_series import load
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator

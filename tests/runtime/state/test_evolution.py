@@ -12,7 +12,7 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.errors import InvalidProgramError
-from penstock.runtime.checkpoint.state_chain import save
+from penstock.runtime.checkpoint.state_series import save
 from penstock.runtime.state.evolution import MIGRATION
 from penstock.runtime.state.store import handle_of
 from tests.runtime.state.evolving import (

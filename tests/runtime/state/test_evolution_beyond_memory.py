@@ -6,7 +6,7 @@ import pytest
 
 from penstock.common import Types
 from penstock.datastream import ValueStateDescriptor
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.store import handle_of

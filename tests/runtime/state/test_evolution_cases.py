@@ -12,7 +12,7 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.errors import InvalidProgramError, StateError
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import handle_of

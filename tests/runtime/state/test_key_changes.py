@@ -6,7 +6,7 @@ import pytest
 
 from penstock.common import Row
 from penstock.errors import InvalidProgramError
-from penstock.runtime.checkpoint.state_chain import save
+from penstock.runtime.checkpoint.state_series import save
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state.evolution import MIGRATION
 from tests.runtime.state.evolving import (

@@ -8,7 +8,7 @@ from collections import namedtuple
 import pytest
 
 from penstock.common import Row
-from penstock.runtime.checkpoint.state_chain import save
+from penstock.runtime.checkpoint.state_series import save
 from penstock.runtime.operators.broadcast import BroadcastState
 from penstock.runtime.state.handles import key_in
 from penstock.runtime.state.store import handle_of

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.common import Types
 from penstock.errors import InvalidProgramError
-from penstock.runtime.checkpoint.state_chain import save
+from penstock.runtime.checkpoint.state_series import save
 from penstock.runtime.state.store import handle_of
 from tests.runtime.state.evolving import ABOUT, elements, entries, get, put, reduction, reopened, value, written
 from tests.runtime.state.evolving import fresh as fresh_state

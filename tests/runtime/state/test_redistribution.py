@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Types
 from penstock.common.java.java_hash import hash_string
-from penstock.runtime.checkpoint.state_chain import load, save
+from penstock.runtime.checkpoint.state_series import load, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import SNAPSHOT, AboutOperator, Header, StateReader, pack
 from penstock.runtime.state.keyed import KeyedState
@@ -85,7 +85,7 @@ def about(subtask, parallelism, groups=128):
 
 
 def written(folder, number, line):
-    """The chain of an old subtask of a job that ran: its operator state, and a value per key."""
+    """The series of state files of an old subtask of a job that ran: its operator state, and a value per key."""
     who, state = about(number, line["old"], line["max"]), OperatorState()
     for (kind, name), count in counts_of(line["managed_operator"][number]).items():
         if kind == BROADCAST:

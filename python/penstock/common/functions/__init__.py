@@ -1,1 +1,1 @@
-"""What functions, state and timers look like to a program."""
+"""Functions, state and timers as a program sees them."""

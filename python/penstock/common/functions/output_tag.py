@@ -55,6 +55,6 @@ class OutputTag(Generic[T_co]):
         object.__setattr__(self, "type_info", type_info)
 
     def get_java_output_tag(self) -> JavaOutputTag:
-        """What stands for the tag in Java (PyFlink)."""
+        """The tag's object in Java (PyFlink)."""
         type_info = Types.PICKLED_BYTE_ARRAY() if self.type_info is None else self.type_info
         return JavaOutputTag(self.tag_id, type_info.get_java_type_info())

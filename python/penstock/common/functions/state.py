@@ -59,7 +59,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
     @abstractmethod
     def get(self) -> OUT | None:
-        """What the values added for the current key have become; None without any, except of a list."""
+        """The result of the values that were added for the current key; None without any, except of a list."""
 
     @abstractmethod
     def add(self, value: IN) -> None:
@@ -106,7 +106,7 @@ class AggregatingState(MergingState[IN, OUT]):
 
 
 class ReadableMap(ABC, Generic[K, V]):
-    """What can be read of a map."""
+    """The reading half of a map."""
 
     __slots__ = ()
 

@@ -45,7 +45,7 @@ class Aggregates(Protocol[IN_contra, OUT_co]):
 
 
 class Migration(NamedTuple):
-    """What becomes of values that a former program has written."""
+    """A change of the values that a former program has written."""
 
     version: int  # of the values that it makes
     function: Callable[[Any], Any]  # makes one of an old value; None: it is forgotten
@@ -100,7 +100,7 @@ class StateDescriptor(Generic[S_co]):
         return self
 
     def migrated_by(self: D, function: Callable[[Any], Any], version: int = 1) -> D:
-        """What becomes of values that a former program has written. Each goes once through all migrations of later
+        """Functions that change the values of a former program. Each goes once through all migrations of later
         versions than its own, 0 without any, and is stored with the last one's. Returns the descriptor itself.
 
         Args:
@@ -123,7 +123,7 @@ class StateDescriptor(Generic[S_co]):
         return self
 
     def with_field_defaults(self: D, defaults: Mapping[str, Any]) -> D:
-        """What new fields of rows and tuples have in old values, copied for each. Returns the descriptor itself.
+        """The values of new fields of rows and tuples in old values, copied for each. Returns the descriptor itself.
 
         Args:
             defaults: by name, of a tuple ``f2`` and the like; of a record in a record by path, such as ``address.zip``.

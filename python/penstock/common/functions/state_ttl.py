@@ -21,7 +21,7 @@ class StateTtlConfig:
     """How long the values of a state live. :meth:`new_builder` makes it for a descriptor's ``enable_time_to_live``."""
 
     class UpdateType(Enum):
-        """What makes a value live on for the whole time again."""
+        """The accesses that make a value live on for the whole time again."""
 
         Disabled = 0
         """Values live for ever, as without a StateTtlConfig."""
@@ -45,7 +45,7 @@ class StateTtlConfig:
         """The clock of the task, which timers of processing time go by too."""
 
     class CleanupStrategies:
-        """What removes values that are over, besides reading them."""
+        """The ways to remove expired values, beside reading them."""
 
         class Strategies(Enum):
             """Those that there are."""
@@ -85,7 +85,7 @@ class StateTtlConfig:
                 return self._every_record
 
         class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
-            """What RocksDB does when it compacts its files; state here is not in RocksDB."""
+            """The clean-up when RocksDB compacts its files; state here is not in RocksDB."""
 
             __slots__ = ("_compaction_time", "_num_entries")
 
@@ -124,17 +124,17 @@ class StateTtlConfig:
             return self.Strategies.FULL_STATE_SCAN_SNAPSHOT in self._strategies
 
         def get_incremental_cleanup_strategy(self) -> IncrementalCleanupStrategy | None:
-            """What each access to the state looks at, five more values by default; None: at its own value only."""
-            found = self._strategies.get(self.Strategies.INCREMENTAL_CLEANUP)
-            if isinstance(found, self.IncrementalCleanupStrategy):
-                return found
+            """The clean-up by each access: of five more values by default; None: of its own value only."""
+            strategy = self._strategies.get(self.Strategies.INCREMENTAL_CLEANUP)
+            if isinstance(strategy, self.IncrementalCleanupStrategy):
+                return strategy
             return self.IncrementalCleanupStrategy(5, False) if self._in_background else None
 
         def get_rocksdb_compact_filter_cleanup_strategy(self) -> RocksdbCompactFilterCleanupStrategy | None:
-            """What RocksDB would do."""
-            found = self._strategies.get(self.Strategies.ROCKSDB_COMPACTION_FILTER)
-            if isinstance(found, self.RocksdbCompactFilterCleanupStrategy):
-                return found
+            """The clean-up that RocksDB would do."""
+            strategy = self._strategies.get(self.Strategies.ROCKSDB_COMPACTION_FILTER)
+            if isinstance(strategy, self.RocksdbCompactFilterCleanupStrategy):
+                return strategy
             return self.RocksdbCompactFilterCleanupStrategy(1000) if self._in_background else None
 
     class Builder:
@@ -156,7 +156,7 @@ class StateTtlConfig:
             return self
 
         def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> StateTtlConfig.Builder:
-            """What makes a value live on for the whole time again."""
+            """The accesses that make a value live on for the whole time again."""
             self._update_type = checks.member(update_type, "set_update_type", StateTtlConfig.UpdateType)
             return self
 
@@ -209,16 +209,16 @@ class StateTtlConfig:
                 cleanup_size: how many values each access looks at, at least 1.
                 run_cleanup_for_every_record: has no effect: records that leave the state alone cost nothing here.
             """
-            made = _Cleanup.IncrementalCleanupStrategy(cleanup_size, run_cleanup_for_every_record)
-            self._strategies[_Strategies.INCREMENTAL_CLEANUP] = made
+            key, kind = _Strategies.INCREMENTAL_CLEANUP, _Cleanup.IncrementalCleanupStrategy
+            self._strategies[key] = kind(cleanup_size, run_cleanup_for_every_record)
             return self
 
         def cleanup_in_rocksdb_compact_filter(
             self, query_time_after_num_entries: int, periodic_compaction_time: Duration = _MONTH
         ) -> StateTtlConfig.Builder:
             """Kept without effect, as with Flink's state in memory; see :meth:`cleanup_incrementally`."""
-            made = _Cleanup.RocksdbCompactFilterCleanupStrategy(query_time_after_num_entries, periodic_compaction_time)
-            self._strategies[_Strategies.ROCKSDB_COMPACTION_FILTER] = made
+            key, kind = _Strategies.ROCKSDB_COMPACTION_FILTER, _Cleanup.RocksdbCompactFilterCleanupStrategy
+            self._strategies[key] = kind(query_time_after_num_entries, periodic_compaction_time)
             return self
 
         def disable_cleanup_in_background(self) -> StateTtlConfig.Builder:
@@ -251,7 +251,7 @@ class StateTtlConfig:
         return self.update_type is not StateTtlConfig.UpdateType.Disabled
 
     def get_update_type(self) -> UpdateType:
-        """What makes a value live on."""
+        """The accesses that make a value live on."""
         return self.update_type
 
     def get_state_visibility(self) -> StateVisibility:
@@ -267,7 +267,7 @@ class StateTtlConfig:
         return self.ttl
 
     def get_cleanup_strategies(self) -> CleanupStrategies:
-        """What removes values that are over, besides reading them."""
+        """The ways to remove expired values, beside reading them."""
         return self.cleanup_strategies
 
 

@@ -1,4 +1,4 @@
-"""What Java's library computes of texts: their hash codes, by which keys and the entries of maps find their places."""
+"""The hash codes of texts in Java's library, by which keys and the entries of maps find their places."""
 
 from __future__ import annotations
 

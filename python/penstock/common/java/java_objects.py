@@ -13,7 +13,7 @@ _ADVICE = "It stands for an object of Flink's Java classes, of which only a part
 
 
 class JavaClass:
-    """What ``getClass()`` gives."""
+    """The result of ``getClass()``."""
 
     def __init__(self, name: str) -> None:
         self._name = name

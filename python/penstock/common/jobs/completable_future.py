@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class CompletableFuture(Generic[T]):
-    """What an asynchronous call returns: its result, as soon as there is one."""
+    """The result of an asynchronous call, as soon as there is one."""
 
     __slots__ = ("_future",)
 
@@ -34,17 +34,17 @@ class CompletableFuture(Generic[T]):
     @staticmethod
     def after(future: Future[U], then: Callable[[U], V]) -> CompletableFuture[V]:
         """One with what ``then`` makes of another's result, or with its error. Each is cancelled alone."""
-        own: Future[V] = Future()
+        result: Future[V] = Future()
 
         def finish(done: Future[U]) -> None:
-            if own.set_running_or_notify_cancel():
+            if result.set_running_or_notify_cancel():
                 try:
-                    own.set_result(then(done.result()))
+                    result.set_result(then(done.result()))
                 except BaseException as error:
-                    own.set_exception(error)
+                    result.set_exception(error)
 
         future.add_done_callback(finish)
-        return CompletableFuture(own)
+        return CompletableFuture(result)
 
     def done(self) -> bool:
         """Whether there is a result, or an error, or it was cancelled."""
@@ -70,7 +70,7 @@ class CompletableFuture(Generic[T]):
             return self._future.result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """What went wrong, None if nothing did; waits for it as :meth:`result` does."""
+        """The error, or None; waits for it as :meth:`result` does."""
         with self._waiting(timeout):
             return self._future.exception(timeout)
 
@@ -84,5 +84,5 @@ class CompletableFuture(Generic[T]):
             raise TimeoutError(f"There is no result after {timeout} seconds. Wait longer, or ask done().") from None
 
     def __repr__(self) -> str:
-        said = "cancelled" if self.cancelled() else ("done" if self.done() else "not done")
-        return f"<CompletableFuture {said}>"
+        state = "cancelled" if self.cancelled() else ("done" if self.done() else "not done")
+        return f"<CompletableFuture {state}>"

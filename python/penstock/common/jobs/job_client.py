@@ -16,7 +16,7 @@ from penstock.metrics.running import RunningMetrics
 
 
 class JobClient:
-    """What ``execute_async()`` returns: asks about a job, waits for it, stops or cancels it. Any thread may."""
+    """A handle on a job, from ``execute_async()``: asks about it, waits for it, stops or cancels it. Any thread may."""
 
     __slots__ = ("_control", "_result")
 
@@ -80,7 +80,7 @@ class JobClient:
         return self._control.observed
 
     def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
-        """What ``execute()`` would have returned, or raised, when the job has ended."""
+        """The result or error of ``execute()``, when the job has ended."""
         return CompletableFuture.after(self._result, lambda result: result)
 
     def get_accumulators(self) -> CompletableFuture[dict[str, int]]:

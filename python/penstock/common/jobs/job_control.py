@@ -91,10 +91,10 @@ class JobControl:
     def asked(self) -> list[SavepointWish]:
         """The wishes since the last call; whoever runs the job sees to them."""
         with self._lock:
-            found, self._wishes = self._wishes, []
+            wishes, self._wishes = self._wishes, []
             if not (self._stop.is_set() or self._wish.is_set()):
                 self._awake.clear()
-            return found
+            return wishes
 
     def taken(self, wish: SavepointWish, place: str) -> None:
         """A wish has come true; who has it is told now, or when the job has ended."""

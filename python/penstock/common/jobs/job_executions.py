@@ -41,7 +41,7 @@ class VertexExecutions:
 
     def states(self) -> dict[str, int]:
         """How many subtasks are in each state."""
-        return dict(Counter(each.state for each in self.executions))
+        return dict(Counter(execution.state for execution in self.executions))
 
 
 def _draw(executions: JobExecutions, shown: Shown) -> Group:
@@ -68,7 +68,7 @@ def _draw(executions: JobExecutions, shown: Shown) -> Group:
 @drawn_by(_draw)
 @dataclass(frozen=True, repr=False)
 class JobExecutions:
-    """What ``JobClient.execution_graph()`` returns."""
+    """The result of ``JobClient.execution_graph()``."""
 
     graph: Any  # the ``penstock.plan.ExecutionGraph``: subtasks and what connects them
     vertices: tuple[VertexExecutions, ...]  # the executions of its vertices, in its order
@@ -79,4 +79,4 @@ class JobExecutions:
 
     def states(self) -> dict[str, int]:
         """How many subtasks of the whole job are in each state."""
-        return dict(sum((Counter(each.states()) for each in self.vertices), Counter[str]()))
+        return dict(sum((Counter(vertex.states()) for vertex in self.vertices), Counter[str]()))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 Convert = Callable[[Any], Any]
-"""What makes one value of another."""
+"""A function that makes one value of another."""
 
 
 def same(value: Any) -> Any:

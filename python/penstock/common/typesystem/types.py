@@ -84,7 +84,7 @@ class TypeInformation(Generic[T_co]):
         return obj
 
     def get_java_type_info(self) -> JavaTypeInformation:
-        """What stands for the type in Java: it answers Java's questions, and no Java runs."""
+        """The type's object in Java: it answers Java's questions, and no Java runs."""
         raise NotImplementedError
 
 
@@ -321,7 +321,7 @@ class ArrayTypeInfo(TypeInformation[T_co]):
         return f"Types.{kind}_ARRAY({self.element_type!r})"
 
     def get_java_type_info(self) -> JavaTypeInformation:
-        """What stands for the type in Java, where an array of texts is one of basic values."""
+        """The type's object in Java, where an array of texts is one of basic values."""
         kind = type(self).__name__
         if kind == "ObjectArrayTypeInfo" and str(self.element_type) == "String":
             kind = "BasicArrayTypeInfo"
@@ -355,11 +355,11 @@ def _types(name: str, field_types: Iterable[TypeInformation[object]]) -> tuple[T
     if not isinstance(field_types, Iterable) or isinstance(field_types, str):
         raise TypeInfoError(f"{name} was given {shown(field_types)}. Give a list of types such as [Types.INT()].")
     types = tuple(field_types)
-    for position, each in enumerate(types):
-        if not isinstance(each, TypeInformation):
+    for position, field_type in enumerate(types):
+        if not isinstance(field_type, TypeInformation):
             raise TypeInfoError(
-                f"{name} was given {shown(each)} as the type of field {position}. Write the type with its parentheses, "
-                "such as Types.STRING()."
+                f"{name} was given {shown(field_type)} as the type of field {position}. Write the type with its "
+                "parentheses, such as Types.STRING()."
             )
     return types
 
@@ -443,7 +443,7 @@ class RowTypeInfo(TypeInformation[Row]):
         if (
             isinstance(names, str)
             or not isinstance(names, Iterable)
-            or not all(isinstance(each, str) for each in names)
+            or not all(isinstance(text, str) for text in names)
         ):
             raise TypeInfoError(
                 f"Types.ROW_NAMED (RowTypeInfo) was given the names {shown(field_names)}. Give a list of texts such as "

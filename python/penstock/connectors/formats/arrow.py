@@ -30,7 +30,7 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 @dataclass(frozen=True)
 class ArrowRules:
-    """What differs between the users of the codec."""
+    """The rules in which users of the codec differ."""
 
     utc: bool = True  # local times are in UTC, otherwise in the time zone of the machine
     spark: bool = False  # times have nanoseconds, an Instant is cut to microseconds; values are copied, as they wait
@@ -93,17 +93,17 @@ class Mismatch(Exception):
     """A column has another kind of values than declared."""
 
 
-def inward(found: pa.DataType, wanted: ct.DataType, rules: ArrowRules = UTC) -> Inward:
+def inward(stored: pa.DataType, wanted: ct.DataType, rules: ArrowRules = UTC) -> Inward:
     """How a column of a type is read as the declared one; raises :class:`Mismatch` if they are of different kinds."""
-    if isinstance(found, pa.BaseExtensionType):
-        return inward(found.storage_type, wanted, rules)
-    if pa.types.is_dictionary(found):
-        return inward(found.value_type, wanted, rules)
-    if pa.types.is_null(found):
-        return found, None
-    reading = _READERS[type(wanted)](found, wanted, rules)
+    if isinstance(stored, pa.BaseExtensionType):
+        return inward(stored.storage_type, wanted, rules)
+    if pa.types.is_dictionary(stored):
+        return inward(stored.value_type, wanted, rules)
+    if pa.types.is_null(stored):
+        return stored, None
+    reading = _READERS[type(wanted)](stored, wanted, rules)
     if reading is None:
-        raise Mismatch(f"{found} in the file, {wanted} declared")
+        raise Mismatch(f"{stored} in the file, {wanted} declared")
     return reading
 
 
@@ -116,32 +116,32 @@ def column_values(column: pa.Array, reading: Inward) -> list[Any]:
     return values if convert is None else list(map(convert, values))
 
 
-def _integer(found: pa.DataType, wanted: ct.DataType, _: ArrowRules) -> Inward | None:
-    if not pa.types.is_integer(found):
+def _integer(stored: pa.DataType, wanted: ct.DataType, _: ArrowRules) -> Inward | None:
+    if not pa.types.is_integer(stored):
         return None
     bits = BITS[type(wanted)]
-    narrow = found.bit_width > bits or (found.bit_width == bits and pa.types.is_unsigned_integer(found))
-    return found, (optional(within(bits)) if narrow else None)
+    narrow = stored.bit_width > bits or (stored.bit_width == bits and pa.types.is_unsigned_integer(stored))
+    return stored, (optional(within(bits)) if narrow else None)
 
 
-def _float(found: pa.DataType, wanted: ct.DataType, _: ArrowRules) -> Inward | None:
+def _float(stored: pa.DataType, wanted: ct.DataType, _: ArrowRules) -> Inward | None:
     wide = isinstance(wanted, ct.DoubleType)
-    return (found, None) if pa.types.is_floating(found) and (wide or found.bit_width <= 32) else None
+    return (stored, None) if pa.types.is_floating(stored) and (wide or stored.bit_width <= 32) else None
 
 
-def _decimal(found: pa.DataType, wanted: ct.DecimalType, _: ArrowRules) -> Inward | None:
-    if not pa.types.is_decimal(found):
+def _decimal(stored: pa.DataType, wanted: ct.DecimalType, _: ArrowRules) -> Inward | None:
+    if not pa.types.is_decimal(stored):
         return None
-    if wanted.whole and found.scale == 0:
-        return found, optional(int)
+    if wanted.whole and stored.scale == 0:
+        return stored, optional(int)
     return arrow_type(wanted), None
 
 
-def _moment(found: pa.DataType, wanted: ct.LocalZonedTimestampType, _: ArrowRules) -> Inward | None:
+def _moment(stored: pa.DataType, wanted: ct.LocalZonedTimestampType, _: ArrowRules) -> Inward | None:
     """Moments cross as integers: Python's datetime has fewer years than Arrow."""
-    if not pa.types.is_timestamp(found):
+    if not pa.types.is_timestamp(stored):
         return None
-    per_second = _PER_SECOND[found.unit]
+    per_second = _PER_SECOND[stored.unit]
     if per_second == 10**6:
         return pa.int64(), optional(moment_of if wanted.zoned else instant_of)
     if wanted.zoned:
@@ -149,42 +149,42 @@ def _moment(found: pa.DataType, wanted: ct.LocalZonedTimestampType, _: ArrowRule
     return pa.int64(), optional(lambda ticks: instant_of(ticks, per_second))
 
 
-def _local_time(found: pa.DataType, _: ct.DataType, rules: ArrowRules) -> Inward | None:
-    if not pa.types.is_timestamp(found):
+def _local_time(stored: pa.DataType, _: ct.DataType, rules: ArrowRules) -> Inward | None:
+    if not pa.types.is_timestamp(stored):
         return None
-    if found.tz is None or rules.utc:
+    if stored.tz is None or rules.utc:
         return pa.timestamp("us"), None
     in_zone = optional(lambda value: value.replace(tzinfo=timezone.utc).astimezone().replace(tzinfo=None))
     return pa.timestamp("us"), in_zone
 
 
-def _array(found: pa.DataType, wanted: ct.ArrayType, rules: ArrowRules) -> Inward | None:
-    if not (pa.types.is_list(found) or pa.types.is_large_list(found) or pa.types.is_fixed_size_list(found)):
+def _array(stored: pa.DataType, wanted: ct.ArrayType, rules: ArrowRules) -> Inward | None:
+    if not (pa.types.is_list(stored) or pa.types.is_large_list(stored) or pa.types.is_fixed_size_list(stored)):
         return None
-    plain, element = inward(found.value_type, wanted.element_type, rules)
+    plain, element = inward(stored.value_type, wanted.element_type, rules)
     convert = element and optional(lambda values: list(map(element, values)))
-    return pa.large_list(pa.field(found.value_field.name, plain)), convert
+    return pa.large_list(pa.field(stored.value_field.name, plain)), convert
 
 
-def _map(found: pa.DataType, wanted: ct.MapType, rules: ArrowRules) -> Inward | None:
-    if not pa.types.is_map(found):
+def _map(stored: pa.DataType, wanted: ct.MapType, rules: ArrowRules) -> Inward | None:
+    if not pa.types.is_map(stored):
         return None
-    plain_key, key = inward(found.key_type, wanted.key_type, rules)
-    plain_item, item = inward(found.item_type, wanted.value_type, rules)
+    plain_key, key = inward(stored.key_type, wanted.key_type, rules)
+    plain_item, item = inward(stored.item_type, wanted.value_type, rules)
     if key is None and item is None:
         return pa.map_(plain_key, plain_item), optional(dict)
     key, item = key or same, item or same
     return pa.map_(plain_key, plain_item), optional(lambda pairs: {key(k): item(v) for k, v in pairs})
 
 
-def _row(found: pa.DataType, wanted: ct.RowType, rules: ArrowRules) -> Inward | None:
-    if not pa.types.is_struct(found):
+def _row(stored: pa.DataType, wanted: ct.RowType, rules: ArrowRules) -> Inward | None:
+    if not pa.types.is_struct(stored):
         return None
-    parts = {found.field(index).name: found.field(index).type for index in range(found.num_fields)}
+    parts = {stored.field(index).name: stored.field(index).type for index in range(stored.num_fields)}
     plain, converts = dict(parts), list[tuple[str, Convert]]()
     for field in wanted:
         if field.name not in parts:
-            raise Mismatch(f"no field {field.name!r} in {found}")
+            raise Mismatch(f"no field {field.name!r} in {stored}")
         plain[field.name], convert = inward(parts[field.name], field.data_type, rules)
         converts.append((field.name, convert or same))
     make = maker(wanted)
@@ -197,7 +197,7 @@ _Reader = Callable[[pa.DataType, Any, ArrowRules], "Inward | None"]
 
 def _of_kind(*checks: Callable[[pa.DataType], bool], plain: pa.DataType | None = None) -> _Reader:
     """Reads columns that pass one of the checks as they are, or cast to a type."""
-    return lambda found, *_: (plain or found, None) if any(check(found) for check in checks) else None
+    return lambda stored, *_: (plain or stored, None) if any(check(stored) for check in checks) else None
 
 
 _text = _of_kind(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, plain=pa.large_string())
@@ -226,15 +226,15 @@ _READERS: dict[type[ct.DataType], _Reader] = {
 class BatchReader:
     """Makes records of the declared columns of a file's batches; FileFormatError if one is of another kind."""
 
-    def __init__(self, found: pa.Schema, row_type: ct.RowType, where: str, rules: ArrowRules = UTC) -> None:
+    def __init__(self, schema: pa.Schema, row_type: ct.RowType, where: str, rules: ArrowRules = UTC) -> None:
         self._row_type, self._where = row_type, where
-        self._columns = [self._reader(found, field.name, field.data_type, rules) for field in row_type]
+        self._columns = [self._reader(schema, field.name, field.data_type, rules) for field in row_type]
 
-    def _reader(self, found: pa.Schema, name: str, wanted: ct.DataType, rules: ArrowRules) -> Inward:
-        if name not in found.names:
+    def _reader(self, schema: pa.Schema, name: str, wanted: ct.DataType, rules: ArrowRules) -> Inward:
+        if name not in schema.names:
             return pa.null(), None
         try:
-            return inward(found.field(name).type, wanted, rules)
+            return inward(schema.field(name).type, wanted, rules)
         except Mismatch as error:
             why = f"cannot be read as {wanted}: {error}. Declare the type that the file has, and convert in a map()."
             raise FileFormatError(f"{self._where}: the column {name!r} {why}") from None

@@ -156,10 +156,10 @@ class Blocks:
         if split.start is not None and split.start > self._at - MARKER:
             start, (path, _, begins) = split.start, split.id.rpartition(":")
             begun = split.end is None or start != int(begins)  # then a marker was seen there
-            found = self._sought(start)
-            if (begun and self._at != start + MARKER) or (not found and self._file.seek(0, os.SEEK_END) < start):
+            marked = self._sought(start)
+            if (begun and self._at != start + MARKER) or (not marked and self._file.seek(0, os.SEEK_END) < start):
                 raise ends_before(split.id if split.end is None else path, start)
-            if not found:
+            if not marked:
                 return
         while split.end is None or self._at - MARKER < split.end:
             self._next = self._file.read(1)
@@ -183,9 +183,9 @@ class Blocks:
         self._file.seek(start)
         while more := self._file.read(_LOOKED_AT):
             seen += more
-            found = seen.find(self._marker)
-            if found >= 0:
-                self._at += found + MARKER
+            place = seen.find(self._marker)
+            if place >= 0:
+                self._at += place + MARKER
                 self._file.seek(self._at)
                 return True
             kept = seen[-MARKER + 1 :]

@@ -20,7 +20,7 @@ def arguments(configuration: Any, known: Readers, call: str, what: str) -> dict[
     if configuration is None:
         return {}
     checks.instance(configuration, call, Configuration, f"Give a Configuration as {what}, or leave it out.")
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, text in configuration.to_dict().items():
         if key not in known:
             raise UnsupportedError(
@@ -29,10 +29,10 @@ def arguments(configuration: Any, known: Readers, call: str, what: str) -> dict[
             )
         name, read = known[key]
         try:
-            found[name] = read(text)
+            values[name] = read(text)
         except ValueError as error:
             raise ConfigurationError(f"{call}({what}=…) sets {key!r} to {text!r}. Give {error}.") from error
-    return found
+    return values
 
 
 def choice(values: Mapping[str, Any]) -> Callable[[str], Any]:

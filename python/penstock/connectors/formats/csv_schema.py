@@ -1,4 +1,4 @@
-"""What a CSV file looks like: its columns, and the characters between them.
+"""The layout of a CSV file: its columns, and the characters between them.
 
 Sources: names and defaults of ``CsvSchema`` (PyFlink 2.3), Jackson's ``CsvDecoder`` and ``CsvEncoder``.
 """
@@ -73,10 +73,10 @@ class CsvTokenizer:
         """A field without quotes; then the text, and the place in it behind the field."""
         parts: list[str] = []
         while True:
-            found = self._ends.search(text, at)
-            end = len(text) if found is None else found.start()
+            match = self._ends.search(text, at)
+            end = len(text) if match is None else match.start()
             parts.append(text[at:end])
-            if found is None or found[0] != self._escape:
+            if match is None or match[0] != self._escape:
                 return "".join(parts), text, end
             parts.append(self._unescaped(text, end + 1))
             at = end + 2
@@ -88,17 +88,17 @@ class CsvTokenizer:
         assert self._special is not None
         parts: list[str] = []
         while True:
-            found = self._special.search(text, at)
-            if found is None:
+            match = self._special.search(text, at)
+            if match is None:
                 parts.append(text[at:])
                 following = more()
                 if not following:
                     raise Unfit(text, f"has no closing {self._quote} of a field")
                 text, at = following, 0
                 continue
-            parts.append(text[at : found.start()])
-            at = found.end()
-            if found[0] == self._escape:
+            parts.append(text[at : match.start()])
+            at = match.end()
+            if match[0] == self._escape:
                 parts.append(self._unescaped(text, at))
             elif text.startswith(self._quote, at):
                 parts.append(self._quote)
@@ -108,8 +108,8 @@ class CsvTokenizer:
 
     def _behind(self, text: str, at: int) -> int:
         """The place of the separator, or the end, behind a closing quote."""
-        found = self._blanks.match(text, at)
-        end = at if found is None else found.end()
+        match = self._blanks.match(text, at)
+        end = at if match is None else match.end()
         if end < len(text) and text[end] not in f"\r\n{self._separator}":
             raise Unfit(text, f"goes on behind the closing {self._quote} of a field")
         return end
@@ -168,7 +168,7 @@ class CsvSchema(CsvForm):
         return RowType(tuple(ct.RowField(column.name, column.data_type) for column in self.columns))
 
     def elements_of(self, column: CsvColumn) -> str:
-        """What separates the elements of an array; "" for nothing."""
+        """The separator of the elements of an array; "" for nothing."""
         return column.separator or self.array_separator
 
     def size(self) -> int:
@@ -249,7 +249,7 @@ class CsvSchemaBuilder:
         return self._with(rest=True)
 
     def set_array_element_separator(self, separator: str) -> CsvSchemaBuilder:
-        """What separates elements of arrays in columns without a separator of their own."""
+        """The separator of elements of arrays in columns without a separator of their own."""
         return self._with(array_separator=checks.text(separator, "set_array_element_separator", "separator"))
 
     def disable_array_element_separator(self) -> CsvSchemaBuilder:
@@ -288,7 +288,7 @@ class CsvSchemaBuilder:
         return self._with(quote="")
 
     def set_line_separator(self, separator: str) -> CsvSchemaBuilder:
-        r"""What ends the lines that are written: ``\n``, ``\r\n`` or ``\r``. All are read."""
+        r"""The end of the lines that are written: ``\n``, ``\r\n`` or ``\r``. All are read."""
         if checks.text(separator, "set_line_separator", "separator") not in ("\n", "\r\n", "\r"):
             raise UnsupportedError(
                 f"set_line_separator({separator!r}): a reader takes \\n, \\r\\n and \\r for the end of a line. Give "

@@ -77,8 +77,8 @@ class OrcBulkWriters:
         """
         call = "OrcBulkWriters.for_row_type"
         arguments(hadoop_config, {}, call, "hadoop_config")
-        own = {"compression": "zlib", **arguments(writer_properties, WRITING, call, "writer_properties")}
+        properties = {"compression": "zlib", **arguments(writer_properties, WRITING, call, "writer_properties")}
         wanted = row_type_of(row_type, call)
-        if any(isinstance(each, TimeType) for each in types_in(wanted)):
+        if any(isinstance(data_type, TimeType) for data_type in types_in(wanted)):
             raise UnsupportedError(f"{call}({wanted}): ORC has no times of day. Use DataTypes.STRING() or TIMESTAMP().")
-        return OrcWriterFactory(wanted, own)
+        return OrcWriterFactory(wanted, properties)

@@ -36,7 +36,7 @@ class MetadataClient:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self.key = frozenset(properties.items())
-        self.consumer: Any = client.create("consumer", properties, {"on_commit": _committed})
+        self.consumer: Any = client.create("consumer", properties, {"on_commit": _log_failed_commit})
 
     def close(self) -> None:
         self.consumer.close()
@@ -62,7 +62,7 @@ def open_cluster(properties: Mapping[str, str]) -> Iterator[Cluster]:
     METADATA_CLIENTS.put(idle)
 
 
-def _committed(error: Any, partitions: Sequence[Any]) -> None:
+def _log_failed_commit(error: Any, partitions: Sequence[Any]) -> None:
     if error is not None:
         shown = ", ".join(f"{partition.topic}-{partition.partition}" for partition in partitions)
         client.LOGGER.warning("the offsets of %s could not be committed for the group: %s", shown, error.str())
@@ -103,20 +103,20 @@ class Cluster:
     def at_time(self, partitions: Sequence[KafkaTopicPartition], time: int) -> Offsets:
         return {partition: offset for partition, offset in self._at(partitions, time).items() if offset >= 0}
 
-    def committed(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
+    def committed_offsets(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
         if "group.id" not in self._properties or not partitions:
             return {}
         offsets = self._request(self._consumer.committed, [_kafkas(partition) for partition in partitions])
         return {partition: offset for partition, offset in offsets.items() if offset >= 0}
 
-    def commit(self, offsets: Mapping[KafkaTopicPartition, int]) -> None:
+    def commit_offsets(self, offsets: Mapping[KafkaTopicPartition, int]) -> None:
         """Commit offsets for monitoring tools. A failure is logged, and nothing waits for it."""
         try:
             self._consumer.poll(0)  # reports earlier failures
             positions = [_kafkas(partition, offset) for partition, offset in offsets.items()]
             self._consumer.commit(offsets=positions, asynchronous=True)
         except client.kafka().KafkaException as error:
-            _committed(error.args[0], [_kafkas(partition) for partition in offsets])
+            _log_failed_commit(error.args[0], [_kafkas(partition) for partition in offsets])
 
     def _at(self, partitions: Sequence[KafkaTopicPartition], time: int) -> Offsets:
         if not partitions:
@@ -174,7 +174,7 @@ def resolved(
         known = cluster.at_time(partitions, initializer.time)
     elif initializer.kind in ("committed", "offsets"):
         known = {partition: initializer.given[partition] for partition in partitions if partition in initializer.given}
-        known |= cluster.committed([partition for partition in partitions if partition not in known])
+        known |= cluster.committed_offsets([partition for partition in partitions if partition not in known])
     missing = [partition for partition in partitions if partition not in known]
     if not missing:
         return known

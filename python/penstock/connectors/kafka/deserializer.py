@@ -28,8 +28,8 @@ class KafkaRecord(NamedTuple):
 
 
 class KafkaRecordDeserializationSchema(ABC, Generic[T_co]):
-    """What a Kafka source makes of a whole record: key, headers, offset and all. One of your own defines both methods;
-    for the value alone :meth:`value_only` is enough."""
+    """The value that a Kafka source makes of a whole record: key, headers, offset and all. One of your own defines both
+    methods; for the value alone :meth:`value_only` is enough."""
 
     @abstractmethod
     def deserialize(self, record: KafkaRecord, /) -> Iterable[T_co]:

@@ -1,4 +1,4 @@
-"""What a Kafka source reads, and where reading begins and ends: plain data. Source of names and semantics:
+"""Partitions of a Kafka source, and where reading begins and ends: plain data. Source of names and semantics:
 ``OffsetsInitializer``, ``SpecifiedOffsetsInitializer``, ``TimestampOffsetsInitializer`` (Flink's Kafka connector 3.3).
 """
 
@@ -92,9 +92,9 @@ class KafkaOffsetsInitializer:
     def committed_offsets(
         offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.NONE,
     ) -> KafkaOffsetsInitializer:
-        """What the consumer group has committed; the source needs a group id. The strategy is for partitions without
-        committed offset, where the job does not start with NONE; another one also counts where the position of an
-        earlier step is not in the partition any more."""
+        """The offsets that the consumer group has committed; the source needs a group id. The strategy is for
+        partitions without committed offset, where the job does not start with NONE; another one also counts where the
+        position of an earlier step is not in the partition any more."""
         checks.member(offset_reset_strategy, "committed_offsets", KafkaOffsetResetStrategy)
         stated = offset_reset_strategy is not KafkaOffsetResetStrategy.NONE
         return KafkaOffsetsInitializer("committed", reset=offset_reset_strategy, stated=stated)

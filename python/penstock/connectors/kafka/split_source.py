@@ -111,7 +111,7 @@ class PartitionTracker:
         if self._commits and positions:
             offsets = {partition_of(split_id): offset_of(position) for split_id, position in positions.items()}
             with self._lock, open_cluster(self._properties) as cluster:
-                cluster.commit(offsets)
+                cluster.commit_offsets(offsets)
 
     def ended(self) -> bool:
         """Whether discovery is off and each partition has reached its stopping offset."""

@@ -191,7 +191,7 @@ class _AvroForm:
 
 
 def _scalar_in(schema: dict[str, Any]) -> Convert:
-    """What fastavro has read, as a value: timestamps without zone, floats of 32 bits."""
+    """A value that fastavro has read, as ours: timestamps without zone, floats of 32 bits."""
     if str(schema.get("logicalType", "")).startswith("timestamp-"):
         return lambda value: value.replace(tzinfo=None)
     return float32 if schema["type"] == "float" else same

@@ -71,21 +71,21 @@ def first_fields_of(record: Any, names: tuple[str, ...]) -> Sequence[Any]:
     and Avro schemas do. A warning says so where the names contradict."""
     if not isinstance(record, Row | tuple | list) or len(record) <= len(names):
         return fields_of(record, names)
-    own = names_of(record) if isinstance(record, Row) else None
-    if own is not None:
-        _warn_of_places(own, names)
+    own_names = names_of(record) if isinstance(record, Row) else None
+    if own_names is not None:
+        _warn_of_places(own_names, names)
     return tuple(record)[: len(names)]
 
 
 @lru_cache(maxsize=256)
-def _warn_of_places(own: tuple[str, ...], names: tuple[str, ...]) -> None:
+def _warn_of_places(own_names: tuple[str, ...], names: tuple[str, ...]) -> None:
     """Warn, once for each pair, where a narrower type has a name of the row at another place."""
-    moved = next((name for at, name in enumerate(names) if name in own and own[at] != name), None)
+    moved = next((name for at, name in enumerate(names) if name in own_names and own_names[at] != name), None)
     if moved is not None:
         _LOG.warning(
             "A schema with the fields %s writes rows with the fields %s. Flink takes fields by position, so %r is the "
             "row's %r. If you mean the row's own %r, map() to a row that begins with it, or list the fields before it.",
-            *(list(names), list(own), moved, own[names.index(moved)], moved),
+            *(list(names), list(own_names), moved, own_names[names.index(moved)], moved),
         )
 
 

@@ -79,12 +79,12 @@ class JsonRowDeserializationSchema(RowReader):
             self._fail_on_missing_field = self._ignore_parse_errors = False
 
         def type_info(self, type_info: TypeInformation[Any]) -> JsonRowDeserializationSchema.Builder:
-            """What the rows are, such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``."""
+            """The type of the rows, such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``."""
             self._type_info = row_type(type_info, "JsonRowDeserializationSchema.Builder.type_info")
             return self
 
         def json_schema(self, json_schema: str) -> JsonRowDeserializationSchema.Builder:
-            """What the rows are, by the text of a JSON schema: drafts up to 7, without unions but those with null.
+            """The type of the rows, by the text of a JSON schema: drafts up to 7, without unions but those with null.
             Numbers are BIG_DEC, objects and tuples rows. InvalidProgramError if it has what no type is there for."""
             call = "JsonRowDeserializationSchema.Builder.json_schema"
             self._type_info = row_type(type_of_schema(json_schema, call), call)
@@ -96,7 +96,7 @@ class JsonRowDeserializationSchema(RowReader):
             return self
 
         def ignore_parse_errors(self) -> JsonRowDeserializationSchema.Builder:
-            """What cannot be read is None, a field or the whole row. Otherwise it is an error."""
+            """A value that cannot be read is None, a field or the whole row. Otherwise it is an error."""
             self._ignore_parse_errors = True
             return self
 
@@ -137,7 +137,7 @@ class JsonRowSerializationSchema(RowWriter):
             self._type_info: RowTypeInfo | None = None
 
         def with_type_info(self, type_info: TypeInformation[Any]) -> JsonRowSerializationSchema.Builder:
-            """What the rows are, such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``."""
+            """The type of the rows, such as ``Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])``."""
             self._type_info = row_type(type_info, "JsonRowSerializationSchema.Builder.with_type_info")
             return self
 
@@ -414,8 +414,7 @@ def type_of_schema(json_schema: str, call: str) -> TypeInformation[Any]:
         root = json.loads(json_schema)
     except ValueError as error:
         _refuse(call, f"is not JSON: {error}")
-    found = _Schema(root, call).type_of(root, "<root>", 0)
-    return found or _refuse(call, "is null only")
+    return _Schema(root, call).type_of(root, "<root>", 0) or _refuse(call, "is null only")
 
 
 def _refuse(call: str, why: str) -> NoReturn:

@@ -58,9 +58,9 @@ class ArrowWriter:
         self.schema = arrow.arrow_schema(rows, SPARK)
         self._fields, self._names = schema["fields"], tuple(rows.names)
         nested = (ArrayType, MapType, RowType, VarBinaryType)
-        self._copies = {i: arrow.outward(each, SPARK) for i, each in enumerate(rows.types) if isinstance(each, nested)}
+        self._copies = {i: arrow.outward(kind, SPARK) for i, kind in enumerate(rows.types) if isinstance(kind, nested)}
         """Conversions of the values that could change before their batch is made."""
-        self._types = [None if index in self._copies else each for index, each in enumerate(rows.types)]
+        self._types = [None if index in self._copies else kind for index, kind in enumerate(rows.types)]
 
     def values(self, record: Any) -> tuple[Any, ...]:
         """The values of a record by column; those that could change are copied."""

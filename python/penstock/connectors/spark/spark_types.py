@@ -77,7 +77,7 @@ def shown(spark: SparkType) -> str:
     if name == "map":
         return f"map<{shown(spark['keyType'])},{shown(spark['valueType'])}>"
     if name == "struct":
-        fields = (f"{each['name']}:{shown(each['type'])}" for each in spark["fields"])
+        fields = (f"{part['name']}:{shown(part['type'])}" for part in spark["fields"])
         return f"struct<{','.join(fields)}>"
     return name
 
@@ -183,8 +183,8 @@ def check_fields(fields: list[Mapping[str, Any]], declared: RowTypeInfo | TupleT
             f"{f'the column {column!r}' if column else 'a DataFrame'} of {len(fields)}: "
             f"{[field['name'] for field in fields]}. Declare one type for each, or select() the ones you want."
         )
-    for field, each in zip(fields, declared.field_types, strict=True):
-        check_declared(field["type"], each, f"{column}.{field['name']}" if column else field["name"])
+    for field, field_type in zip(fields, declared.field_types, strict=True):
+        check_declared(field["type"], field_type, f"{column}.{field['name']}" if column else field["name"])
 
 
 def schema_of(declared: TypeInformation[Any] | None) -> Mapping[str, Any] | None:

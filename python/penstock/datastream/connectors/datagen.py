@@ -64,27 +64,27 @@ class Pace:
         self.strategy = strategy
         self.count = count
         self._begun: tuple[float, int] | None = None
-        self._made = 0
+        self._emitted = 0
         self._durable: int | None = None  # how many at the last checkpoint; None where nobody says
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Pace, (self.strategy, self.count)
 
-    def reached(self, made: int) -> int | None:
-        """How many numbers are due, if ``made`` have been made; None for any number."""
+    def reached(self, emitted: int) -> int | None:
+        """How many numbers are due when so many are emitted; None for any number."""
         if self.strategy.step is not None:
-            return self._capped((made if self._durable is None else self._durable) + self.strategy.step)
+            return self._capped((emitted if self._durable is None else self._durable) + self.strategy.step)
         if self.strategy.second is None:
             return self.count
-        if self._begun is None or made < self._made:  # in another job it begins anew
-            self._begun = now(), made
-        self._made = made
+        if self._begun is None or emitted < self._emitted:  # in another job it begins anew
+            self._begun = now(), emitted
+        self._emitted = emitted
         begun, before = self._begun
-        return self._capped(max(made, before + int((now() - begun) * self.strategy.second)))
+        return self._capped(max(emitted, before + int((now() - begun) * self.strategy.second)))
 
-    def durable(self, made: int) -> None:
-        """Record that ``made`` numbers had been made at a checkpoint, or when the job resumed from one."""
-        self._durable = made
+    def durable(self, emitted: int) -> None:
+        """Record how many numbers were emitted by a checkpoint, or before the job resumed from one."""
+        self._durable = emitted
 
     def _capped(self, reached: int) -> int:
         return reached if self.count is None else min(reached, self.count)

@@ -96,11 +96,11 @@ class SparkSink(Sink[T]):
     def check(self, record_type: TypeInformation[object] | None, call: str = "sink_to") -> None:
         """Refuse a stream without the types that a DataFrame needs; ``call`` is for messages."""
         if self._sink.schema is None and schema_of(record_type) is None:
-            given = "schema='word string, count long'"
+            example = "schema='word string, count long'"
             checks.refuse(
                 f"{call}() needs the types of a DataFrame's columns, and {undeclared(record_type)}. Declare it where "
                 "the stream is made, map(f, output_type=Types.ROW_NAMED(['word', 'count'], [Types.STRING(), "
-                f"Types.LONG()])) say, or give {f'SparkSink(…, {given})' if call == 'sink_to' else given}."
+                f"Types.LONG()])) say, or give {f'SparkSink(…, {example})' if call == 'sink_to' else example}."
             )
 
     def runtime(self) -> FrameSink:

@@ -155,22 +155,22 @@ def _check_not_negative(fields: Sequence[Field], call: str) -> None:
 
 
 def _key_field(stream_type: TypeInformation[Any], field: Field, call: str) -> tuple[int, TypeInformation[object]]:
-    given = f"{call}() was given the {'position' if isinstance(field, int) else 'field name'} {field!r}, but"
+    prefix = f"{call}() was given the {'position' if isinstance(field, int) else 'field name'} {field!r}, but"
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         none = ": only tuples and rows have positions" if isinstance(field, int) else ", which has no fields"
         checks.refuse(
-            f"{given} the stream's type is {stream_type}{none}. Give a function instead: lambda value: …",
+            f"{prefix} the stream's type is {stream_type}{none}. Give a function instead: lambda value: …",
             checks.INVALID_PROGRAM,
         )
     position = field if isinstance(field, int) else _position_by_name(stream_type, field)
     if position is None:
         checks.refuse(
-            f"{given} {stream_type} has the fields {list(stream_type.field_names)}. Give one of these, or a function.",
+            f"{prefix} {stream_type} has the fields {list(stream_type.field_names)}. Give one of these, or a function.",
             checks.INVALID_FIELD,
         )
     if not 0 <= position < len(stream_type.field_types):
         checks.refuse(
-            f"{given} {stream_type} has the positions 0 to {len(stream_type.field_types) - 1}. Give one of these.",
+            f"{prefix} {stream_type} has the positions 0 to {len(stream_type.field_types) - 1}. Give one of these.",
             checks.INDEX_OUT_OF_BOUNDS,
         )
     return position, stream_type.field_types[position]
@@ -252,8 +252,8 @@ def projected_type(stream_type: TypeInformation[Any] | None, fields: Sequence[in
     """Result type of ``project``, after its checks."""
     for field in fields:
         if isinstance(field, list | tuple):
-            given = list(cast("Sequence[Any]", field))
-            checks.refuse(f"project() was given {field!r}. Give positions one by one: project({str(given)[1:-1]}).")
+            positions = list(cast("Sequence[Any]", field))
+            checks.refuse(f"project() was given {field!r}. Give positions one by one: project({str(positions)[1:-1]}).")
         checks.integer(field, "project", "field position")
     if not 1 <= len(fields) <= 24:  # Flink keeps one below its largest tuple
         checks.illegal_argument(

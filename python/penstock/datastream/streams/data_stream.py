@@ -173,8 +173,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
     ) -> SingleOutputStreamOperator[U]:
         """Any number of records out for each record in: ``func`` returns an iterable, or is a generator function."""
         checks.function(func, "flat_map", "flat_map")
-        operator = StreamFlatMap(func, output_type)
-        return self._transform("Flat Map", operator, checks.type_info(output_type, "flat_map"))
+        return self._transform("Flat Map", StreamFlatMap(func, output_type), checks.type_info(output_type, "flat_map"))
 
     def filter(self, func: FilterFunction[T] | Callable[[T], object]) -> SingleOutputStreamOperator[T]:
         """Keep the records for which ``func`` is true; the type stays."""
@@ -193,8 +192,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
                 f"process() was given the KeyedProcessFunction {simple_name(func)}, but the stream is not keyed. "
                 "Call key_by() before process(), or derive the function from ProcessFunction."
             )
-        operator = ProcessOperator(func, output_type)
-        return self._transform("Process", operator, checks.type_info(output_type, "process"))
+        return self._transform("Process", ProcessOperator(func, output_type), checks.type_info(output_type, "process"))
 
     def transform(
         self, operator_name: str, output_type: TypeInformation[U] | None, operator: StreamOperator
@@ -259,8 +257,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
 
     def _partition(self, partitioner: str, spec: Any = None) -> DataStream[T]:
         program = self._program
-        node = PartitionTransformation(program.next_id(), self.transformation, partitioner, spec)
-        return DataStream(program, node)
+        return DataStream(program, PartitionTransformation(program.next_id(), self.transformation, partitioner, spec))
 
     def rebalance(self) -> DataStream[T]:
         """Distribute records evenly, in turn."""

@@ -84,8 +84,7 @@ class KeyedStream(FieldAggregations[T], DataStream[T], Generic[T, K]):
 
     def __init__(self, stream: DataStream[T], key: KeyPartition, partitioner: str = "HASH") -> None:
         program = stream.get_execution_environment()
-        node = PartitionTransformation(program.next_id(), stream.transformation, partitioner, key)
-        super().__init__(program, node)
+        super().__init__(program, PartitionTransformation(program.next_id(), stream.transformation, partitioner, key))
         self._key = key
 
     def get_key_type(self) -> TypeInformation[K] | None:
@@ -134,8 +133,7 @@ class KeyedStream(FieldAggregations[T], DataStream[T], Generic[T, K]):
         """Records out by ``yield``, with state and timers per key. A callable takes (value, context)."""
         checks.function(func, "process", "process_element")
         name = "Process" if isinstance(func, ProcessFunction) else "KeyedProcess"
-        operator = KeyedProcessOperator(func, output_type)
-        return self._transform(name, operator, checks.type_info(output_type, "process"))
+        return self._transform(name, KeyedProcessOperator(func, output_type), checks.type_info(output_type, "process"))
 
     def reduce(self, func: Reduces[T, U] | Callable[[T, T], U]) -> SingleOutputStreamOperator[U]:
         """Combine each record with the result so far of its key, by (result so far, record), and emit every result."""

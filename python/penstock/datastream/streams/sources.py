@@ -333,8 +333,7 @@ class ProgramWithSources(Program):
         """Add monitor and reader for files of a format, once or at an interval."""
         cut = FormatPieces(file_format)
         source = FileMonitor(path, cut) if interval is None else FolderMonitor(path, interval, cut)
-        monitor = StreamSource(SplitSource(source))
-        return self._file_source(name, monitor, FormatReader(file_format), produced)
+        return self._file_source(name, StreamSource(SplitSource(source)), FormatReader(file_format), produced)
 
     def create_input(
         self, input_format: InputFormat[T], type_info: TypeInformation[T] | None = None

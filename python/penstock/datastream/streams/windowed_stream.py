@@ -276,8 +276,7 @@ class Windowed(FieldAggregations[T], missing_methods.Advised, Generic[T, W]):
             )
         names = (simple_name(func), PASS_THROUGH)
         function = functions.FoldWindow(initial_value, func)
-        applied = Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON, initial_value)
-        return self._add(applied, output_type)
+        return self._add(Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON, initial_value), output_type)
 
     @overload
     def apply(

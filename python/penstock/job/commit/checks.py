@@ -1,4 +1,4 @@
-"""What can stand in the way of an output: each target is free, or may be replaced, or takes more files."""
+"""Checks before an output is written: each target is free, or may be replaced, or takes more files."""
 
 from __future__ import annotations
 

@@ -65,8 +65,8 @@ def read_marker(folder: str) -> Marker | None:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ConfigurationError(f"{path!r} is not what a job writes: {error!r}.") from error
     if (pending := pending_of(folder)) is not None and pending.folder_id is None:
-        found = map(pending_of, folders)
-        same = all(each is not None and each[2:] == (None, marker.job_id) for each in found)
+        others = map(pending_of, folders)
+        same = all(other is not None and other[2:] == (None, marker.job_id) for other in others)
         if not same or folder not in folders or marker.job_folder != join(folders[0], COMMIT):
             raise ConfigurationError(f"{path!r} names a different folder. Was the folder moved?")
     return marker
@@ -130,8 +130,8 @@ def earlier(folder: str) -> list[str]:
     """The pending folders of other runs with the same checkpoint directory, for the same target. One listing."""
     pending = pending_of(folder)
     assert pending is not None
-    found = (path for path in pending_in(folder.rpartition("/")[0]) if path != folder)
-    return [path for path in found if (other := pending_of(path)) is not None and other[:3] == pending[:3]]
+    paths = (path for path in pending_in(folder.rpartition("/")[0]) if path != folder)
+    return [path for path in paths if (other := pending_of(path)) is not None and other[:3] == pending[:3]]
 
 
 def stranger(folder: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What a crash leaves of a job beside its outputs, and what becomes of it.
+"""The leftovers of a crashed job beside its outputs, and what becomes of them.
 
 A job that commits once is finished if it was committed, else removed: by the next job that writes to one of its
 targets, or by ``penstock clean``. Folders of a job with a checkpoint directory are its next run's business; ``penstock
@@ -34,7 +34,7 @@ NOBODY: Senders = MappingProxyType({})
 
 
 class Verdict(Enum):
-    """What becomes of a leftover."""
+    """The fate of a leftover."""
 
     PUBLISH = "publish"  # the job was committed: its outputs are published
     REMOVE = "remove"  # the job was not committed: it has not happened
@@ -70,8 +70,8 @@ def pending_at(path: str) -> Iterator[str]:
 
 
 def _of(target: str, folder: str | None) -> list[str]:
-    found = [] if folder is None else pending_in(folder)
-    return [path for path in found if (pending := pending_of(path)) is not None and pending.target == target]
+    paths = [] if folder is None else pending_in(folder)
+    return [path for path in paths if (pending := pending_of(path)) is not None and pending.target == target]
 
 
 def _folders(place: str) -> list[str]:
@@ -159,7 +159,7 @@ def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: 
             return leftover
         if marker is None:
             return _unmarked(folder, leftover, dry_run, dead)
-        targets = tuple(_pending(each).target for each in marker.folders)
+        targets = tuple(_pending(pending).target for pending in marker.folders)
         leftover = replace(leftover, folder=marker.folders[0], targets=targets)
         return _finish(folder, marker, leftover, dry_run, dead, senders)
     except FolderHeldError:
@@ -242,14 +242,14 @@ def _finish(folder: str, marker: Marker, leftover: Leftover, dry_run: bool, dead
     with single.taken_over(dead=dead) as manifest:
         _check(marker, () if manifest is None else manifest.outputs, senders)
         if not dry_run:
-            found, manifest = manifest, single.give_up()
+            before, manifest = manifest, single.give_up()
             if manifest is not None:
-                if found is None:  # a driver that was only slow has committed meanwhile
+                if before is None:  # a driver that was only slow has committed meanwhile
                     _check(marker, manifest.outputs, senders)
                 publish_files(manifest.outputs)
                 for target, outputs in _to_send(manifest.outputs).items():
                     send(senders[target], outputs, marker.job_id, 1, last=True)
-            if all(remove(each) for each in reversed(marker.folders)):
+            if all(remove(pending) for pending in reversed(marker.folders)):
                 single.remove()
     return leftover if manifest is None else replace(leftover, verdict=Verdict.PUBLISH)
 
@@ -298,5 +298,5 @@ def _is_ours(output: Output, pending: PendingFolder, marker: Marker) -> bool:
 
 def _to_send(outputs: tuple[Output, ...]) -> dict[str, list[Output]]:
     """The outputs that are still to be sent, with those that have been, by target."""
-    sent = by_target([output for output in outputs if output.sent and output.pending])
-    return {target: found for target, found in sent.items() if any(os.path.exists(each.pending) for each in found)}
+    sent = by_target([output for output in outputs if output.sent and output.pending]).items()
+    return {target: files for target, files in sent if any(os.path.exists(file.pending) for file in files)}

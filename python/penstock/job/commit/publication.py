@@ -1,4 +1,4 @@
-"""What a manifest says becomes visible: files get their names, bytes go behind those that are there, sinks send what
+"""Makes the outputs of a manifest visible: files get their names, bytes go behind those that are there, sinks send what
 their files hold. Everything here can be repeated, by this driver or another, also at the same time: a file that does
 not wait any more has been published, and bytes are put where the manifest says, so a second time over themselves."""
 
@@ -131,12 +131,12 @@ def _give(outputs: Sequence[Output]) -> None:
 
 
 def _replaced(target: str, outputs: Sequence[Output]) -> list[str]:
-    """What a text output on a store replaces at its target: one file, or numbered ones."""
+    """The files that a text output on a store replaces at its target: one file, or numbered ones."""
     if not any(output.overwrite for output in outputs):
         return []
     new = {output.target for output in outputs}
-    found = (entry.path for entry in Store(target).list(target) if entry.size >= 0)
-    return [path for path in found if (path == target or path.rpartition("/")[2].isdigit()) and path not in new]
+    paths = (entry.path for entry in Store(target).list(target) if entry.size >= 0)
+    return [path for path in paths if (path == target or path.rpartition("/")[2].isdigit()) and path not in new]
 
 
 def send(
@@ -184,7 +184,7 @@ def put_whole(folder: str, files: Sequence[tuple[str, str | None]], single: bool
 
 def by_target(outputs: Sequence[Output]) -> Mapping[str, list[Output]]:
     """Outputs by their target, in order."""
-    found: dict[str, list[Output]] = {}
+    grouped: dict[str, list[Output]] = {}
     for output in outputs:
-        found.setdefault(output.target, []).append(output)
-    return found
+        grouped.setdefault(output.target, []).append(output)
+    return grouped

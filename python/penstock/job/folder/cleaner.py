@@ -66,19 +66,19 @@ class Cleaner:
             if version not in self._named:
                 self._named[version] = self._names(version)
         names = [self._named[version] for version in self._writer.counting]
-        return None if None in names else frozenset().union(*(each for each in names if each is not None))
+        return None if None in names else frozenset().union(*(known for known in names if known is not None))
 
     def _names(self, version: int) -> frozenset[str] | None:
         newest = self._writer.newest
         try:
-            found = newest if newest is not None and newest.version == version else self._files.load(version)
+            manifest = newest if newest is not None and newest.version == version else self._files.load(version)
         except FileNotFoundError:  # taken away by hand
             return frozenset()
         except JobFolderError as error:
             message = f"No state is removed, because it is unknown what checkpoint {version} needs. {error}"
             warnings.warn(message, stacklevel=2)
             return None
-        return frozenset(found.files())
+        return frozenset(manifest.files())
 
     def _fallen_out(self, kept: frozenset[str] | None) -> list[str]:
         """Manifests that do not count any more, then the files that only they have named."""
@@ -88,11 +88,11 @@ class Cleaner:
         if kept is None:
             return manifests
         passed, self.passed = self.passed, set()
-        names = passed.union(*(each for each in out.values() if each is not None)) - kept
+        names = passed.union(*(known for known in out.values() if known is not None)) - kept
         return manifests + [join(self._files.state, name) for name in sorted(names)]
 
     def _swept(self, kept: frozenset[str] | None) -> Iterator[str]:
-        """What listings show of checkpoints that have fallen out, and of steps and drivers that failed or came late."""
+        """The listed files of checkpoints that have fallen out, and of steps and drivers that failed or came late."""
         files, counting, newest = self._files, set(self._writer.counting), self._writer.version
         for path, name in self._listed(files.manifests):
             match = MANIFEST.fullmatch(name)

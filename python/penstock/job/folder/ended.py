@@ -60,10 +60,10 @@ def with_ended(storage: Storage, folder: str, ended: EndedSplits, more: Iterable
 
 def read_ended(storage: Storage, folder: str, ended: EndedSplits) -> set[str]:
     """The ids of all splits that have ended. Linear in them."""
-    found = set(ended.last)
+    ids = set(ended.last)
     for file in ended.files:
-        found.update(_read(storage, folder, file))
-    return found
+        ids.update(_read(storage, folder, file))
+    return ids
 
 
 def _read(storage: Storage, folder: str, file: EndedFile) -> list[str]:

@@ -38,7 +38,7 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class About:
-    """What ``job.json`` says."""
+    """The content of ``job.json``."""
 
     id: str  # 32 hex digits, those of the folder: pending folders of all runs can be named by it
     job: str  # name of the job that made the folder
@@ -71,18 +71,18 @@ class Pins:
     def there(self) -> list[tuple[str, str, int, str]]:
         """All that is there: path, kind, version, and epoch or savepoint. One listing."""
         paths = [entry.path for entry in self._storage.list(self._folder)]
-        found = [(path, _PIN.fullmatch(path.rpartition("/")[2])) for path in paths]
-        return [(path, match[1], int(match[2]), match[3]) for path, match in found if match]
+        matches = [(path, _PIN.fullmatch(path.rpartition("/")[2])) for path in paths]
+        return [(path, match[1], int(match[2]), match[3]) for path, match in matches if match]
 
     def pinned(self) -> list[tuple[int, int]]:
         return [(version, int(by)) for _, kind, version, by in self.there() if kind == "pin"]
 
     def over(self) -> Iterator[tuple[int, list[str]]]:
         """The checkpoints pinned for savepoints all of which were removed, with the files to remove, pins first."""
-        found: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+        pins: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
         for path, kind, version, by in self.there():
-            found[version][kind][by] = path
-        for version, kinds in found.items():
+            pins[version][kind][by] = path
+        for version, kinds in pins.items():
             if kinds["pin"] and kinds["for"] and kinds["for"].keys() <= kinds["free"].keys():
                 yield version, [path for kind in ("pin", "for", "free") for path in kinds[kind].values()]
 
@@ -154,12 +154,12 @@ class Files:
         return True
 
     def about(self) -> About | None:
-        """What ``job.json`` says, None if it is not there."""
+        """The content of ``job.json``, None if it is not there."""
         path = join(self.place, "job.json")
         try:
             data: dict[str, Any] = json.loads(self.storage.get(path))
-            found = data.pop("format")
-            if found == FORMAT:
+            version = data.pop("format")
+            if version == FORMAT:
                 return About(**data)
         except FileNotFoundError:
             return None
@@ -169,7 +169,7 @@ class Files:
                 "folder by execution.checkpointing.dir."
             ) from error
         raise JobFolderError(
-            f"The checkpoint directory {self.place!r} has format {found}, and this Penstock knows {FORMAT}. Run the "
+            f"The checkpoint directory {self.place!r} has format {version}, and this Penstock knows {FORMAT}. Run the "
             "job with the version that made it, or give it another directory by execution.checkpointing.dir."
         )
 
@@ -181,8 +181,8 @@ class Files:
                 "it back from a copy; or start from a savepoint (--from-savepoint) with another directory."
             )
         if about is None:
-            made = {"id": uuid.uuid4().hex, "job": job, "created": time.time_ns() // 1_000_000}
-            self.storage.create(join(self.place, "job.json"), json.dumps({"format": FORMAT, **made}).encode())
+            facts = {"id": uuid.uuid4().hex, "job": job, "created": time.time_ns() // 1_000_000}
+            self.storage.create(join(self.place, "job.json"), json.dumps({"format": FORMAT, **facts}).encode())
             about = self.about()
         if about is None:
             raise JobFolderError(

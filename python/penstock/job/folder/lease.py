@@ -46,8 +46,8 @@ class JobFolder:
         newest = self.newest(unpickle=False)
         if newest is None:
             return ()
-        there = set(self.files.there())
-        return tuple(version for version in (*newest.retained, newest.version) if version in there)
+        existing = set(self.files.there())
+        return tuple(version for version in (*newest.retained, newest.version) if version in existing)
 
     def read(self, version: int, *, unpickle: bool = True) -> StepManifest:
         if version in self.versions():
@@ -152,7 +152,7 @@ class Lease:
         return self._pulse is not None and self._pulse.lost
 
     def newest(self) -> StepManifest | None:
-        """What to resume from; None, or one that :attr:`~StepManifest.is_nothing`, at the beginning."""
+        """The checkpoint to resume from; None, or one that :attr:`~StepManifest.is_nothing`, at the beginning."""
         with self._one:
             return self._writer.settled()
 

@@ -69,7 +69,7 @@ class SourceState:
 
 @dataclass(frozen=True)
 class TaskState:
-    """What a subtask hands to itself in the next step."""
+    """The data that a subtask keeps for its next step."""
 
     volatile: bytes = b""  # the task's own bytes
     finished: bool = False  # whether it has nothing more to do
@@ -108,12 +108,12 @@ class StepManifest:
 
     def filled(self) -> StepManifest:
         """The same without operators whose state has nothing in it: a changed program has nothing to lose there."""
-        return replace(self, operators={each: state for each, state in self.operators.items() if not state.empty})
+        return replace(self, operators={key: state for key, state in self.operators.items() if not state.empty})
 
     def state_files(self) -> Iterator[StateFile]:
         for operator in self.operators.values():
-            for chain in operator.subtasks:
-                yield from chain
+            for series in operator.subtasks:
+                yield from series
 
     def files(self) -> Iterator[str]:
         """The names of all files in the folder ``state`` that it needs."""
@@ -137,8 +137,8 @@ def plain_manifest(manifest: StepManifest) -> dict[str, Any]:
     """A manifest as values of JSON; :func:`manifest_of` has it back. Linear in it."""
     plain = {name: getattr(manifest, name) for name in _AS_THEY_ARE}
     plain |= {name: getattr(manifest, name) for name in _SELDOM if getattr(manifest, name)}
-    operators = {each: _plain_operator(each, operator) for each, operator in manifest.operators.items()}
-    sources = {each: _plain_source(source) for each, source in manifest.sources.items()}
+    operators = {key: _plain_operator(key, operator) for key, operator in manifest.operators.items()}
+    sources = {key: _plain_source(source) for key, source in manifest.sources.items()}
     tasks = {
         key: [[base64.b64encode(task.volatile).decode("ascii"), task.finished] for task in subtasks]
         for key, subtasks in manifest.tasks.items()
@@ -155,11 +155,11 @@ _SELDOM = ("step", "origin")
 
 def _plain_operator(operator_id: str, operator: OperatorState) -> dict[str, Any]:
     """Of the same file, nothing is said twice: there can be many."""
-    chains = [[[f.name, f.kind, f.bytes, f.checksum, f.keys] for f in chain] for chain in operator.subtasks]
-    plain = {**{name: getattr(operator, name) for name in _OF_OPERATORS}, "subtasks": chains}
+    all_series = [[[f.name, f.kind, f.bytes, f.checksum, f.keys] for f in series] for series in operator.subtasks]
+    plain = {**{name: getattr(operator, name) for name in _OF_OPERATORS}, "subtasks": all_series}
     if operator.empty:
         plain["empty"] = True
-    writer = next((file.operator_id for chain in operator.subtasks for file in chain), operator_id)
+    writer = next((file.operator_id for series in operator.subtasks for file in series), operator_id)
     return plain if writer == operator_id else {**plain, "writer": writer}
 
 
@@ -208,7 +208,7 @@ _MOST = 1000  # values in a position that is kept as JSON; larger ones, deeper o
 
 
 def decoded_position(value: Any, *, unpickle: bool = True) -> Any:
-    """What :func:`encoded_position` was given; without ``unpickle``, objects of the program stay :class:`Pickled`."""
+    """The position of :func:`encoded_position`; without ``unpickle``, objects of the program stay :class:`Pickled`."""
     if type(value) is not dict or "pickle" not in value:
         return value
     return pickle.loads(base64.b64decode(value["pickle"])) if unpickle else Pickled(value["pickle"])
@@ -229,14 +229,14 @@ def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> S
     head, _, body = text.partition(b"\n")
     body = body.removesuffix(b"\n")
     try:
-        said = json.loads(head)
-        if said["kind"] == _KIND and type(said["format"]) is int and said["format"] > FORMAT:
+        header = json.loads(head)
+        if header["kind"] == _KIND and type(header["format"]) is int and header["format"] > FORMAT:
             raise JobFolderError(
-                f"{path!r} has format {said['format']}: a newer Penstock has written it, and this one knows formats up "
-                f"to {FORMAT}. Run the job with that version, or give it a checkpoint directory of its own."
+                f"{path!r} has format {header['format']}: a newer Penstock has written it, and this one knows formats "
+                f"up to {FORMAT}. Run the job with that version, or give it a checkpoint directory of its own."
             )
         if text != _head(version, body) + body + b"\n":
-            raise ValueError(_difference(said, version, body))
+            raise ValueError(_difference(header, version, body))
         return manifest_of(json.loads(body), unpickle=unpickle)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise JobFolderError(
@@ -245,10 +245,10 @@ def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> S
         ) from error
 
 
-def _difference(said: Mapping[str, Any], version: int, body: bytes) -> str:
-    if said["version"] != version:
-        return f"it is that of checkpoint {said['version']}"
-    if said["sha256"] != hashlib.sha256(body).hexdigest():
+def _difference(header: Mapping[str, Any], version: int, body: bytes) -> str:
+    if header["version"] != version:
+        return f"it is that of checkpoint {header['version']}"
+    if header["sha256"] != hashlib.sha256(body).hexdigest():
         return "its checksum does not match its content"
     return "its first line is not as it was written"
 
@@ -261,30 +261,30 @@ def _cut_short(text: bytes) -> str:
 
 def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
     """The manifest of what :func:`plain_manifest` has given."""
-    operators = {each: _operator(each, operator) for each, operator in data.pop("operators").items()}
-    sources = {each: _source(source, unpickle) for each, source in data.pop("sources").items()}
+    operators = {key: _operator(key, operator) for key, operator in data.pop("operators").items()}
+    sources = {key: _source(source, unpickle) for key, source in data.pop("sources").items()}
     tasks = {
         key: tuple(TaskState(base64.b64decode(volatile, validate=True), finished) for volatile, finished in subtasks)
         for key, subtasks in data.pop("tasks").items()
     }
     outputs = tuple(Output(**output) for output in data.pop("outputs"))
     plain = {name: data[name] for name in _AS_THEY_ARE} | {name: data[name] for name in _SELDOM if name in data}
-    plain["counters"] = {each: tuple(subtasks) for each, subtasks in data["counters"].items()}
+    plain["counters"] = {operator_id: tuple(subtasks) for operator_id, subtasks in data["counters"].items()}
     plain["retained"] = tuple(data["retained"])
     return StepManifest(**plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs)
 
 
 def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
     writer = data.get("writer", operator_id)
-    chains = tuple(tuple(StateFile(writer, *file) for file in chain) for chain in data["subtasks"])
+    all_series = tuple(tuple(StateFile(writer, *file) for file in series) for series in data["subtasks"])
     return OperatorState(
-        **{name: data[name] for name in _OF_OPERATORS}, subtasks=chains, empty=data.get("empty", False)
+        **{name: data[name] for name in _OF_OPERATORS}, subtasks=all_series, empty=data.get("empty", False)
     )
 
 
 def _source(data: dict[str, Any], unpickle: bool) -> SourceState:
-    ended, found = data["ended"], data["positions"].items()
-    positions = {split: decoded_position(at, unpickle=unpickle) for split, at in found}
+    ended, by_split = data["ended"], data["positions"].items()
+    positions = {split: decoded_position(at, unpickle=unpickle) for split, at in by_split}
     splits = EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"]))
     return SourceState(positions, splits, data.get("name", ""), data.get("uid"), data.get("asked", 0))
 

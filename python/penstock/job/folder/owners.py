@@ -39,7 +39,7 @@ BEAT_SECONDS, LEASE_SECONDS = 10.0, 60.0
 _OWNER = re.compile(r"owner-(\d+)\.json")
 _OWN = re.compile(r"(?:owner|beat|left|ask|answer)-(\d+)(?:-[0-9a-f]{32})?(?:\.json)?(?:\.[0-9a-f]{32}\.tmp)?")
 PUBLISHED = b"left, all published"
-"""What a driver says when it leaves, if no output of the newest checkpoint waits any more."""
+"""The mark of a driver that leaves, if no output of the newest checkpoint waits any more."""
 
 
 def _user() -> str:
@@ -219,8 +219,8 @@ def check_free(owners: Owners, epoch: int, lock: Lock) -> None:
     names = owners.names()
     if epoch == 0 or f"left-{epoch}" in names:
         return
-    there = owners.read(epoch)
-    if lock.taken and there is not None and there.host == socket.gethostname():
+    owner = owners.read(epoch)
+    if lock.taken and owner is not None and owner.host == socket.gethostname():
         return  # its lock has ended with it
     silent = min(_age(join(owners.folder, name)) for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
     if silent < LEASE_SECONDS:

@@ -1,4 +1,4 @@
-"""What another process asks of the driver that has a checkpoint directory: for a savepoint, or to stop.
+"""Requests of another process to the driver of a checkpoint directory: for a savepoint, or to stop.
 
 In the folder ``lease``, ``ask-EPOCH-ID.json`` is for the driver with an epoch, ``answer-EPOCH-ID.json`` its answer.
 """
@@ -32,7 +32,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What has become of a request."""
+    """The answer to a request."""
 
     place: str = ""  # of the savepoint; "" if none was to be taken
     error: str | None = None  # why there is none; None if there is
@@ -69,10 +69,10 @@ class Requests:
         self._storage.create(self._path("answer", request_id), json.dumps(asdict(answer)).encode("ascii"))
 
     def ask(self, request: Request) -> None:
-        said = asdict(request)
+        values = asdict(request)
         if request.reference is None:
-            del said["reference"]  # which older drivers do not know
-        self._storage.create(self._path("ask", request.id), json.dumps(said).encode("ascii"))
+            del values["reference"]  # which older drivers do not know
+        self._storage.create(self._path("ask", request.id), json.dumps(values).encode("ascii"))
 
     def answered(self, request: Request) -> Answer | None:
         try:

@@ -93,8 +93,8 @@ class SingleCommit:
             epoch = self._files.owners.highest()
             if lock.refused or not dead:
                 check_free(self._files.owners, epoch, lock)
-            found = self._files.newest(unpickle=False)
-            yield found if _counts(found) else None
+            manifest = self._files.newest(unpickle=False)
+            yield manifest if _counts(manifest) else None
         finally:
             self.close()
 
@@ -102,14 +102,14 @@ class SingleCommit:
         """Within :meth:`taken_over`: shut the driver out. Returns the manifest that stands, if any."""
         assert self._lock is not None
         if self._lock.taken:
-            found = self._files.newest(unpickle=False)
+            manifest = self._files.newest(unpickle=False)
         else:
             epoch = self._files.owners.highest()
             self._writer = Writer(self._files, Owner(self._job), retained=1)
             self._writer.take(max(epoch, 1))
             self._pulse = Pulse(self._files.owners, self._writer.epoch, options_now())
-            found = self._writer.newest
-        return found if _counts(found) else None
+            manifest = self._writer.newest
+        return manifest if _counts(manifest) else None
 
     def close(self) -> None:
         if self._pulse is not None:

@@ -59,11 +59,11 @@ class Writer:
                 break
         self.check()
 
-    def _seal(self, found: StepManifest | None) -> StepManifest:
+    def _seal(self, newest: StepManifest | None) -> StepManifest:
         """The state that was found, as a checkpoint of its own. What it published is still to be published, perhaps."""
-        if found is None:
-            found = StepManifest(0, self._owner.job, "", self._owner.since)
-        return self._stamped(replace(found, version=found.version + 1, sealed=True, step=found.made))
+        if newest is None:
+            newest = StepManifest(0, self._owner.job, "", self._owner.since)
+        return self._stamped(replace(newest, version=newest.version + 1, sealed=True, step=newest.made))
 
     def _stamped(self, manifest: StepManifest) -> StepManifest:
         counting = self.counting
@@ -99,7 +99,7 @@ class Writer:
         return manifest
 
     def settled(self) -> StepManifest | None:
-        """What the next step resumes from. If a write was left in doubt, it is settled first."""
+        """The manifest that the next step resumes from. If a write was left in doubt, it is settled first."""
         if self._fenced is not None:
             raise self._fenced
         doubtful = self._doubtful
@@ -117,10 +117,10 @@ class Writer:
         except FileNotFoundError:  # so much older than what there is that it was removed
             self.check()
             raise JobFolderError(f"{path!r} has disappeared: another process removes files there.") from None
-        there = decoded(data, wanted.version, path)
-        if there.epoch != self.epoch:
-            raise self._fence(there.epoch)
-        self.newest, self._doubtful = there, None
+        existing = decoded(data, wanted.version, path)
+        if existing.epoch != self.epoch:
+            raise self._fence(existing.epoch)
+        self.newest, self._doubtful = existing, None
         return data
 
     def check(self) -> None:
@@ -166,8 +166,8 @@ class Writer:
         """Keep a checkpoint no longer than others. One that is not pinned is fine. What a successor pins stays."""
         self.settled()
         pins = self._files.pins
-        said = [pins.pin(*each) for each in pins.pinned() if each[0] == version and each[1] <= self.epoch]
-        self._files.storage.delete(said)
+        paths = [pins.pin(*pinned) for pinned in pins.pinned() if pinned[0] == version and pinned[1] <= self.epoch]
+        self._files.storage.delete(paths)
         self.pins.discard(version)
 
     def free_pins(self) -> None:

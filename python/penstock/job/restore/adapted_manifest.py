@@ -30,8 +30,8 @@ def adapt(
     matching = match(manifest, operators)
     if matching.left and not allow:
         raise refusals.unclaimed(manifest, matching.left)
-    state_ids = {each: taken.state_id for each, taken in matching.taken.items()}
-    states = {each: manifest.operators[old] for each, old in state_ids.items() if old in manifest.operators}
+    state_ids = {new: taken.state_id for new, taken in matching.taken.items()}
+    states = {new: manifest.operators[old] for new, old in state_ids.items() if old in manifest.operators}
     for operator in operators:
         state = states.get(operator.operator_id)
         if state is not None and state.max_parallelism != operator.max_parallelism:
@@ -71,7 +71,7 @@ def _source(source: SourceState, parallelism: int, asked: int, before: int) -> S
 
 
 def _tasks(manifest: StepManifest, vertex: VertexConfig, state_ids: Mapping[str, str]) -> Iterator[TaskState]:
-    """What the subtasks of a vertex are handed: nothing, but at the head of a loop the rows that wait there."""
+    """The task states of a vertex: empty, but at the head of a loop the rows that wait there."""
     head = vertex.operators[0].operator_id
     old = manifest.tasks.get(state_ids.get(head, head), ())
     waiting = [[Row._make(row) for row in rows_in(task)] for task in old]

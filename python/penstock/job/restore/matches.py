@@ -37,7 +37,7 @@ class Taker(Protocol):
 
 @dataclass(frozen=True)
 class Taken:
-    """What an operator takes."""
+    """The state that an operator takes."""
 
     state_id: str  # the operator ID under which it is in the manifest
     by: How  # what has led there
@@ -73,31 +73,31 @@ def matched(held: Collection[str], known: Collection[str], operators: Iterable[T
     owners: dict[str, Taker] = {}
     twice: dict[str, tuple[Taker, Taker]] = {}
     for operator in operators:
-        found = _found(operator, held) or _found(operator, known)
-        if found is None:
+        match = _found(operator, held) or _found(operator, known)
+        if match is None:
             new.append(operator.operator_id)
             continue
-        first = owners.setdefault(found.state_id, operator)
-        if first is not operator and found.state_id in held:
-            twice[found.state_id] = first, operator
-        taken[operator.operator_id] = found
-    return Matching(taken, tuple(each for each in held if each not in owners), tuple(new), twice)
+        first = owners.setdefault(match.state_id, operator)
+        if first is not operator and match.state_id in held:
+            twice[match.state_id] = first, operator
+        taken[operator.operator_id] = match
+    return Matching(taken, tuple(state_id for state_id in held if state_id not in owners), tuple(new), twice)
 
 
-def _found(operator: Taker, there: Collection[str]) -> Taken | None:
-    if operator.pinned is not None and operator.pinned in there:
+def _found(operator: Taker, held: Collection[str]) -> Taken | None:
+    if operator.pinned is not None and operator.pinned in held:
         return Taken(operator.pinned, "uid hash")
-    if operator.operator_id in there:
+    if operator.operator_id in held:
         return Taken(operator.operator_id, "position" if operator.uid is None else "uid")
     return None
 
 
 def holders(manifest: StepManifest) -> dict[str, None]:
     """The operator IDs under which a manifest has something that must not be lost, in its order."""
-    found = dict.fromkeys(manifest.operators)
-    found.update((each, None) for each, source in manifest.sources.items() if has_read(source))
-    found.update((key, None) for key, tasks in manifest.tasks.items() if any(map(rows_in, tasks)))
-    return found
+    result = dict.fromkeys(manifest.operators)
+    result.update((operator_id, None) for operator_id, source in manifest.sources.items() if has_read(source))
+    result.update((key, None) for key, tasks in manifest.tasks.items() if any(map(rows_in, tasks)))
+    return result
 
 
 def has_read(source: SourceState) -> bool:

@@ -44,20 +44,23 @@ def _said(
 ) -> Iterator[tuple[str, list[str]]]:
     operators = sorted((operator for vertex in vertices for operator in vertex.operators), key=attrgetter("node"))
     held = holders(manifest)
-    with_state = [each for each in operators if _state_id(each, matching) in held]
+    with_state = [operator for operator in operators if _state_id(operator, matching) in held]
     for way in ("uid", "uid hash", "position"):
-        own = [each for each in with_state if matching.taken[each.operator_id].by == way]
-        yield f"restored by {way}", [repr(each.name) for each in own if not _other(each, manifest, matching)]
-    others = [(each, _other(each, manifest, matching)) for each in with_state]
-    yield _INHERITED, [f"{each.name!r} that of {other!r}" for each, other in others if other]
+        own = [operator for operator in with_state if matching.taken[operator.operator_id].by == way]
+        same = (operator for operator in own if not _other(operator, manifest, matching))
+        yield f"restored by {way}", [repr(operator.name) for operator in same]
+    others = [(operator, _other(operator, manifest, matching)) for operator in with_state]
+    yield _INHERITED, [f"{operator.name!r} that of {other!r}" for operator, other in others if other]
     held_states = manifest.operators.items()
-    keys = {known: sum(file.keys for chain in state.subtasks for file in chain) for known, state in held_states}
-    unread = (each for each in with_state if not each.keyed and keys.get(_state_id(each, matching) or ""))
-    yield "carried along unread", [repr(each.name) for each in unread]
-    yield "dropped, as allowed", [name_of(manifest, each) for each in matching.left]
+    keys = {known: sum(file.keys for series in state.subtasks for file in series) for known, state in held_states}
+    unkeyed = (operator for operator in with_state if not operator.keyed)
+    unread = (repr(operator.name) for operator in unkeyed if keys.get(_state_id(operator, matching) or ""))
+    yield "carried along unread", list(unread)
+    yield "dropped, as allowed", [name_of(manifest, state_id) for state_id in matching.left]
     yield "begins anew", list(_anew(manifest, vertices, matching))
     new = set(matching.new)
-    yield "new, starts empty", [repr(each.name) for each in operators if each.operator_id in new and each.keeps_state]
+    empty = (operator for operator in operators if operator.operator_id in new and operator.keeps_state)
+    yield "new, starts empty", [repr(operator.name) for operator in empty]
 
 
 def _state_id(operator: OperatorConfig, matching: Matching) -> str | None:
@@ -102,18 +105,18 @@ def predict(
 
 def _findings(manifest: StepManifest, operators: list[Planned]) -> Iterator[Finding]:
     matching, held = match(manifest, operators), holders(manifest)
-    for operator in sorted(operators, key=lambda each: each.node):
+    for operator in sorted(operators, key=lambda operator: operator.node):
         taken = matching.taken.get(operator.operator_id)
         state = None if taken is None else manifest.operators.get(taken.state_id)
         if taken is not None and state is not None and taken.by == "position" and state.name != operator.name:
-            said = (
+            text = (
                 f"{operator.name!r} has no uid, and takes the state of {state.name!r} by its position alone. If it is "
                 f"another operator, give the one that is to take it set_uid_hash({taken.state_id!r}), and each a uid."
             )
-            yield Finding("inherited", "warning", taken.state_id, said)
+            yield Finding("inherited", "warning", taken.state_id, text)
         if taken is None or taken.state_id not in held:
-            said = f"{operator.name!r} has no state in the savepoint: its state starts empty."
-            yield Finding("starts-empty", "info", operator.operator_id, said)
+            text = f"{operator.name!r} has no state in the savepoint: its state starts empty."
+            yield Finding("starts-empty", "info", operator.operator_id, text)
     for state_id in matching.left:
-        said = f"No operator of the program takes the state of {name_of(manifest, state_id)}."
-        yield Finding("left-behind", "warning", state_id, said)
+        text = f"No operator of the program takes the state of {name_of(manifest, state_id)}."
+        yield Finding("left-behind", "warning", state_id, text)

@@ -39,10 +39,10 @@ def scale(pipeline: Pipeline, offered: int, manifest: StepManifest | None) -> Pi
     plan = pipeline.planned_at(widths.__getitem__)
     if manifest is None:
         return plan
-    found = dict(_found(plan, manifest, widths))
-    if not any(widths[node] != width for node, width in found.items()):
+    scaled = dict(_found(plan, manifest, widths))
+    if not any(widths[node] != width for node, width in scaled.items()):
         return plan
-    widths.update(found)
+    widths.update(scaled)
     return pipeline.planned_at(widths.__getitem__)
 
 
@@ -51,18 +51,18 @@ def _most(pipeline: Pipeline) -> dict[int, int]:
 
 
 def _found(plan: Pipeline, manifest: StepManifest, widths: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """What state says of the parallelism of nodes that leave it open."""
+    """The parallelism that state allows to nodes that leave it open."""
     operators = planned(plan, plan.job_graph())
     taken = match(manifest, operators).taken
     for _, chain in groupby(operators, attrgetter("vertex")):
         links = list(chain)
-        states = [taken[each.operator_id].state_id for each in links if each.operator_id in taken]
-        groups = [manifest.operators[each].max_parallelism for each in states if each in manifest.operators]
-        sources = [manifest.sources[each].positions for each in states if each in manifest.sources]
+        states = [taken[operator.operator_id].state_id for operator in links if operator.operator_id in taken]
+        groups = [manifest.operators[state_id].max_parallelism for state_id in states if state_id in manifest.operators]
+        sources = [manifest.sources[state_id].positions for state_id in states if state_id in manifest.sources]
         pushing = [len(positions) for positions in sources if all_pushed(positions)]
-        for each in links:
-            if each.node in widths and (groups or pushing):
-                yield each.node, pushing[0] if pushing else min(widths[each.node], *groups)
+        for operator in links:
+            if operator.node in widths and (groups or pushing):
+                yield operator.node, pushing[0] if pushing else min(widths[operator.node], *groups)
 
 
 def warn_of_unsteady_ids(pipeline: Pipeline) -> None:
@@ -71,9 +71,9 @@ def warn_of_unsteady_ids(pipeline: Pipeline) -> None:
     nodes = [node for node in pipeline.stream_graph.nodes if node.uid is None and not node.user_hash]
     nodes = [node for node in nodes if getattr(pipeline.operators.get(node.id), "keeps_state", False)]
     most = _most(pipeline)
-    said = {node.parallelism for node in pipeline.stream_graph.nodes if node.id not in pipeline.left_open}
+    declared = {node.parallelism for node in pipeline.stream_graph.nodes if node.id not in pipeline.left_open}
     known: list[Mapping[int, str]] = []
-    for width in (*sorted(said), max(said, default=0) + 1) if nodes and said else ():
+    for width in (*sorted(declared), max(declared, default=0) + 1) if nodes and declared else ():
         with contextlib.suppress(PenstockError):  # at this parallelism it is refused
             plan = pipeline.planned_at(lambda node, width=width: min(width, most.get(node, width)))
             known.append(plan.stream_graph.operator_ids())

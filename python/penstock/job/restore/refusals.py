@@ -35,39 +35,39 @@ def unclaimed(manifest: StepManifest, left: Sequence[str]) -> InvalidProgramErro
     )
 
 
-def unfit(manifest: StepManifest, found: Unfit) -> InvalidProgramError:
+def unfit(manifest: StepManifest, misfit: Unfit) -> InvalidProgramError:
     """State that does not fit the operator that takes it."""
-    who = name_of(manifest, found.state_id)
-    if found.kind == "mismatch":
-        return mismatch(who, found.there, found.wanted)
-    name, task = manifest.operators[found.state_id].name, found.task.name
-    if found.kind == "too few":
+    who = name_of(manifest, misfit.state_id)
+    if misfit.kind == "mismatch":
+        return mismatch(who, misfit.actual, misfit.wanted)
+    name, task = manifest.operators[misfit.state_id].name, misfit.task.name
+    if misfit.kind == "too few":
         text = (
-            f"The task {task!r} cannot resume with {found.wanted} subtasks: the state of its operator {name!r} has "
-            f"{found.there} key groups, and each subtask needs one. Give it a parallelism of {found.there} or less, or "
-            f"begin from a savepoint with its keys in more groups: {_REGROUPED} N."
+            f"The task {task!r} cannot resume with {misfit.wanted} subtasks: the state of its operator {name!r} has "
+            f"{misfit.actual} key groups, and each subtask needs one. Give it a parallelism of {misfit.actual} or "
+            f"less, or begin from a savepoint with its keys in more groups: {_REGROUPED} N."
         )
-    elif found.beside is None:
+    elif misfit.beside is None:
         text = (
-            f"The state of operator {who} has {found.there} key groups, and its task {task!r} has {found.wanted}: its "
-            "keys would be looked for in the wrong ones. Set the max parallelism of the task's first operator to "
-            f"{found.there}, or keep the operators apart by start_new_chain() or disable_chaining()."
+            f"The state of operator {who} has {misfit.actual} key groups, and its task {task!r} has {misfit.wanted}: "
+            "its keys would be looked for in the wrong ones. Set the max parallelism of the task's first operator to "
+            f"{misfit.actual}, or keep the operators apart by start_new_chain() or disable_chaining()."
         )
     else:
-        beside = manifest.operators[found.beside_id].name
+        beside = manifest.operators[misfit.beside_id].name
         text = (
             f"The task {task!r} joins operators whose states have different numbers of key groups: that of {beside!r} "
-            f"{found.wanted} and that of {name!r} {found.there}. A task has one number for all. Keep the operators "
+            f"{misfit.wanted} and that of {name!r} {misfit.actual}. A task has one number for all. Keep the operators "
             "apart by start_new_chain() or disable_chaining()."
         )
     return InvalidProgramError(text, flink_class=ILLEGAL_STATE)
 
 
-def mismatch(who: str, there: int, wanted: int) -> InvalidProgramError:
+def mismatch(who: str, actual: int, wanted: int) -> InvalidProgramError:
     """Another number of key groups."""
     return InvalidProgramError(
-        f"The state of operator {who} has {there} key groups, and the program gives it {wanted}. Set its max "
-        f"parallelism to {there}, or leave it out, and it is taken over; or begin from a savepoint with its keys in "
+        f"The state of operator {who} has {actual} key groups, and the program gives it {wanted}. Set its max "
+        f"parallelism to {actual}, or leave it out, and it is taken over; or begin from a savepoint with its keys in "
         f"{wanted} groups: {_REGROUPED} {wanted}; to start over, set another execution.checkpointing.dir.",
         flink_class=ILLEGAL_STATE,
     )

@@ -47,7 +47,7 @@ class Unfit:
     operator: Planned  # takes the state
     task: Task  # of the operator
     state_id: str  # under which the state is
-    there: int  # number of key groups of the state
+    actual: int  # number of key groups of the state
     wanted: int  # number of key groups, or of subtasks, that the program gives it; of a mixed task that of the others
     beside: Planned | None = None  # of a mixed task: has the other number; None: the program sets it
     beside_id: str = ""  # under which the state of that one is; "" without
@@ -55,7 +55,7 @@ class Unfit:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What becomes of numbers of key groups."""
+    """The verdict on numbers of key groups."""
 
     mismatches: list[Unfit] = field(default_factory=list[Unfit])  # in order of states
     misfits: list[Unfit] = field(default_factory=list[Unfit])  # in order of tasks
@@ -73,43 +73,43 @@ def sizes_of(
     tasks: Mapping[int, Task],
     stateless: Collection[str] = (),
 ) -> Sizes:
-    """What becomes of the key groups (number by operator ID) of states that are taken.
+    """The verdict on the key groups (number by operator ID) of states that are taken.
 
     ``stateless``: those of the IDs that have key groups and no state, as savepoints of Flink list them."""
     sizes, chains = Sizes(), dict[int, list[Planned]]()
-    by_state = {taken.state_id: each for each in operators if (taken := matching.taken.get(each.operator_id))}
-    for state_id, there in groups.items():
+    by_state = {taken.state_id: taker for taker in operators if (taken := matching.taken.get(taker.operator_id))}
+    for state_id, actual in groups.items():
         operator = by_state.get(state_id)
         if operator is None:
             continue
         task, own = tasks[operator.vertex], operator.max_parallelism > 0
         wanted = operator.max_parallelism if own else task.max_parallelism
-        if (own or task.configured) and wanted != there:
-            sizes.mismatches.append(Unfit("mismatch", operator, task, state_id, there, wanted))
-    for each in operators:
-        chains.setdefault(each.vertex, []).append(each)
+        if (own or task.configured) and wanted != actual:
+            sizes.mismatches.append(Unfit("mismatch", operator, task, state_id, actual, wanted))
+    for planned in operators:
+        chains.setdefault(planned.vertex, []).append(planned)
     for index, chain in chains.items():
         task = tasks[index]
-        taken = ((each, found.state_id) for each in chain if (found := matching.taken.get(each.operator_id)))
-        held = [(each, state_id, groups[state_id]) for each, state_id in taken if state_id in groups]
+        taken = ((taker, match.state_id) for taker in chain if (match := matching.taken.get(taker.operator_id)))
+        held = [(taker, state_id, groups[state_id]) for taker, state_id in taken if state_id in groups]
         misfits = list(_misfits(task, held, stateless))
         sizes.misfits.extend(misfits)
         if held and not misfits and not task.configured and held[0][2] != task.max_parallelism:
-            sizes.wanted.update((each.node, held[0][2]) for each in chain if each.max_parallelism <= 0)
+            sizes.wanted.update((operator.node, held[0][2]) for operator in chain if operator.max_parallelism <= 0)
     return sizes
 
 
 def _misfits(task: Task, held: Sequence[_Held], stateless: Collection[str]) -> Iterator[Unfit]:
-    for operator, state_id, there in held:
-        if there < task.parallelism:
-            yield Unfit("too few", operator, task, state_id, there, task.parallelism)
-    held = [each for each in held if each[1] not in stateless]
+    for operator, state_id, actual in held:
+        if actual < task.parallelism:
+            yield Unfit("too few", operator, task, state_id, actual, task.parallelism)
+    held = [entry for entry in held if entry[1] not in stateless]
     if task.configured:  # records come to the subtasks by the groups of the task
-        for operator, state_id, there in held:
-            if operator.keyed and operator.max_parallelism > 0 and there != task.max_parallelism:
-                yield Unfit("mixed", operator, task, state_id, there, task.max_parallelism)
+        for operator, state_id, actual in held:
+            if operator.keyed and operator.max_parallelism > 0 and actual != task.max_parallelism:
+                yield Unfit("mixed", operator, task, state_id, actual, task.max_parallelism)
         return
-    for operator, state_id, there in held[1:]:
+    for operator, state_id, actual in held[1:]:
         first, first_id, wanted = held[0]
-        if there != wanted:
-            yield Unfit("mixed", operator, task, state_id, there, wanted, first, first_id)
+        if actual != wanted:
+            yield Unfit("mixed", operator, task, state_id, actual, wanted, first, first_id)

@@ -1,4 +1,4 @@
-"""What a restore does with the state of an operator, by what is known of it, without its values.
+"""The effect of a restore on the state of an operator, by what is known of it, without its values.
 
 The decisions are those of a restore: ``key_check`` of keys, ``conversion_of`` of each state, ``Reading`` of classes.
 What they leave to single values is *unknown until it runs*. Cost: linear in states and the sizes of their types.
@@ -34,7 +34,7 @@ _IN_ROW = "InRow(key_type="
 
 
 class Verdict(NamedTuple):
-    """What becomes of one state."""
+    """The fate of one state."""
 
     state: str  # its name, or :data:`THE_KEY`, or the name of a class
     outcome: str  # ``kept``, ``converted``, ``refused``, ``lost``, ``starts empty`` or ``unknown``
@@ -64,27 +64,27 @@ class Holding:
 def verdicts(
     saved: Holding, asked: Holding, classes: Mapping[str, type] = MappingProxyType({}), *, allow: bool = False
 ) -> list[Verdict]:
-    """What becomes of each state of an operator, in the order in which the program asks; then of what is left."""
-    there = {(each.where, each.form.name): each for each in saved.states}
-    found: list[Verdict] = []
+    """The fate of each state of an operator, in the order in which the program asks; then of what is left."""
+    existing = {(known.where, known.form.name): known for known in saved.states}
+    result: list[Verdict] = []
     taken: set[tuple[str, str]] = set()
-    for each in asked.states:
-        names = (each.form.name, *each.former_names)
-        was = next((there[each.where, name] for name in names if (each.where, name) in there), None)
+    for state in asked.states:
+        names = (state.form.name, *state.former_names)
+        was = next((existing[state.where, name] for name in names if (state.where, name) in existing), None)
         if was is None:
-            found.append(Verdict(each.form.name, EMPTY))
+            result.append(Verdict(state.form.name, EMPTY))
         else:
             taken.add((was.where, was.form.name))
-            found += _of_state(was, each)
-    left = [each for place, each in there.items() if place not in taken]
-    drops = allow and any(each.where in (KEYED, BROADCAST) for each in left)
-    return [*_of_classes(saved, classes, drops), *_of_key(saved.key, asked.key), *found, *_of_left(left, asked)]
+            result += _of_state(was, state)
+    left = [known for place, known in existing.items() if place not in taken]
+    drops = allow and any(known.where in (KEYED, BROADCAST) for known in left)
+    return [*_of_classes(saved, classes, drops), *_of_key(saved.key, asked.key), *result, *_of_left(left, asked)]
 
 
-def _of_state(was: Known, each: Known) -> Iterator[Verdict]:
-    old, new = was.form, each.form
+def _of_state(was: Known, state: Known) -> Iterator[Verdict]:
+    old, new = was.form, state.form
     same_table = old.kind == new.kind == TABLE and (not new.types[0] or old.types == new.types)
-    if each.where not in (KEYED, BROADCAST) or same_table:
+    if state.where not in (KEYED, BROADCAST) or same_table:
         yield Verdict(new.name, KEPT)
         return
     if not old.kind or not new.kind:
@@ -94,7 +94,7 @@ def _of_state(was: Known, each: Known) -> Iterator[Verdict]:
     before = len(doubts)
     try:
         declared = [type_of(text) for text in new.types]
-        convert = conversion_of(_descriptor(each, old), old, new, declared, 0, dict.fromkeys(each.defaults), doubts)
+        convert = conversion_of(_descriptor(state, old), old, new, declared, 0, dict.fromkeys(state.defaults), doubts)
     except InvalidProgramError as error:
         yield Verdict(new.name, REFUSED, str(error))
         return
@@ -114,26 +114,26 @@ def _of_state(was: Known, each: Known) -> Iterator[Verdict]:
         yield Verdict(new.name, KEPT if convert is None else CONVERTED, ", ".join([*doubts, *changed]))
 
 
-def _descriptor(each: Known, old: StateInfo) -> StateDescriptor[Any]:
+def _descriptor(state: Known, old: StateInfo) -> StateDescriptor[Any]:
     """A descriptor with the migrations of the program, of whose functions only the presence is known."""
-    made: StateDescriptor[Any] = StateDescriptor(each.form.name)
-    object.__setattr__(made, "field_defaults", dict.fromkeys(each.defaults))
-    if each.form.version > old.version:
-        object.__setattr__(made, "migrations", (Migration(each.form.version, lambda value: value),))
-    return made
+    descriptor: StateDescriptor[Any] = StateDescriptor(state.form.name)
+    object.__setattr__(descriptor, "field_defaults", dict.fromkeys(state.defaults))
+    if state.form.version > old.version:
+        object.__setattr__(descriptor, "migrations", (Migration(state.form.version, lambda value: value),))
+    return descriptor
 
 
 def _of_left(left: Sequence[Known], asked: Holding) -> Iterator[Verdict]:
-    """What nobody asks for."""
-    windows = any(each.form.windows for each in asked.states)
-    for each in left:
-        name = each.form.name
+    """The states that the program does not ask for."""
+    windows = any(state.form.windows for state in asked.states)
+    for state in left:
+        name = state.form.name
         if name.startswith("trigger:"):  # goes with its windows
             if windows:
                 yield Verdict(name, KEPT)
-        elif each.late and not asked.complete:
+        elif state.late and not asked.complete:
             yield Verdict(name, UNKNOWN, "open() does not ask for it; it stays unread if nothing does later")
-        elif each.where == TIMERS:
+        elif state.where == TIMERS:
             yield Verdict(name, LOST, "nothing takes its timers any more")
         else:
             yield Verdict(name, LOST, "nothing asks for it any more")
@@ -144,8 +144,7 @@ def _of_key(before: str | None, after: str | None) -> Iterator[Verdict]:
         return
     try:
         new = key_type_of(after)
-        key_hash = KeyHash(new)
-        check = key_check(before, key_hash)
+        check = key_check(before, KeyHash(new))
     except (Refusal, TypeInfoError) as reason:
         yield Verdict(THE_KEY, REFUSED, str(reason))
         return
@@ -165,11 +164,11 @@ def _of_key(before: str | None, after: str | None) -> Iterator[Verdict]:
         except Refusal as reason:
             refused = reason
             continue
-        said = f"it was {before or 'undeclared'} and is {after or 'undeclared'}: refused if a key has another hash now"
-        yield Verdict(THE_KEY, UNKNOWN, said)
+        text = f"it was {before or 'undeclared'} and is {after or 'undeclared'}: refused if a key has another hash now"
+        yield Verdict(THE_KEY, UNKNOWN, text)
         return
-    said = f"the keys were declared {before or 'as nothing'} and are {after or 'not declared'} now"
-    yield Verdict(THE_KEY, REFUSED, said if refused is None else f"{said}, where a key has another hash")
+    text = f"the keys were declared {before or 'as nothing'} and are {after or 'not declared'} now"
+    yield Verdict(THE_KEY, REFUSED, text if refused is None else f"{text}, where a key has another hash")
 
 
 def key_type_of(text: str) -> TypeInformation[Any] | None:
@@ -186,10 +185,10 @@ def _inner(key_type: TypeInformation[Any] | None) -> TypeInformation[Any] | None
 
 def _values(declared: TypeInformation[Any] | None) -> list[Any]:
     if isinstance(declared, TupleTypeInfo | RowTypeInfo):
-        columns = [_values(each) for each in declared.field_types]
+        columns = [_values(field_type) for field_type in declared.field_types]
         return [tuple(column[i % len(column)] for column in columns) for i in range(3)]
     if isinstance(declared, ListTypeInfo):
-        return [[each] for each in _values(declared.element_type)]
+        return [[value] for value in _values(declared.element_type)]
     kind = None if declared is None else kind_of(declared)
     if kind in (BasicType.STRING, BasicType.CHAR):
         return ["a", "b"]
@@ -205,7 +204,7 @@ def _of_classes(saved: Holding, classes: Mapping[str, type], drops: bool) -> Ite
 
     def find(module: str, name: str) -> type | None:
         full = f"{module}.{name}"
-        own = (each for each in classes.values() if full in vars(each).get("__formerly__", ()))
+        own = (cls for cls in classes.values() if full in vars(cls).get("__formerly__", ()))
         loaded = None if module == "__main__" else _loaded(module, name)  # which is this command's here
         return loaded or classes.get(f"{module}:{name}") or former(full) or next(own, None)
 
@@ -217,27 +216,27 @@ def _of_classes(saved: Holding, classes: Mapping[str, type], drops: bool) -> Ite
         try:
             reading = Reading({name: form}, find)
         except GoneError as reason:
-            said = "the program does not have this class; a state with its objects is dropped, or refused if asked for"
-            yield Verdict(name, UNKNOWN, said) if drops else Verdict(name, REFUSED, str(reason))
+            text = "the program does not have this class; a state with its objects is dropped, or refused if asked for"
+            yield Verdict(name, UNKNOWN, text) if drops else Verdict(name, REFUSED, str(reason))
             continue
         except Refusal as reason:
             yield Verdict(name, REFUSED, str(reason))
             continue
         if reading.changed:
             gone = _gone(form, next(iter(reading.changed)))
-            said = f"the enum has no {gone} any more: refused if they are in use" if gone else "the class has changed"
+            text = f"the enum has no {gone} any more: refused if they are in use" if gone else "the class has changed"
             if gone or not saved.key:
-                yield Verdict(name, UNKNOWN, f"{said}; keys that are its objects are refused")
+                yield Verdict(name, UNKNOWN, f"{text}; keys that are its objects are refused")
             else:
-                yield Verdict(name, CONVERTED, said)
+                yield Verdict(name, CONVERTED, text)
 
 
 def _loaded(module: str, name: str) -> type | None:
     """A class of a module that is loaded: a savepoint may name any, and importing one runs it."""
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found if isinstance(found, type) else None
+        value = getattr(value, part, None)
+    return value if isinstance(value, type) else None
 
 
 def _could_have(module: str) -> bool:

@@ -1,4 +1,4 @@
-"""What must hold of a savepoint before anything is done with it: it may come from anywhere, and names of files lead
+"""Checks of a savepoint before anything is done with it: it may come from anywhere, and names of files lead
 nowhere but into its own folder."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _STATE = re.compile(r"[0-9a-f]{32}-[-.\w]{1,200}", re.ASCII)
 _ENDED = re.compile(r"ended-[0-9a-f]{32}", re.ASCII)
 _MOST = 1 << 15  # subtasks or key groups of an operator
-_COUNTED = {each.name for each in fields(SubtaskMetrics)} - {"operator_id", "name", "user"}
+_COUNTED = {field.name for field in fields(SubtaskMetrics)} - {"operator_id", "name", "user"}
 _ALWAYS = {"records_in", "records_out", "late_dropped", "input_watermark", "output_watermark"}
 
 
@@ -86,7 +86,7 @@ def check_manifest(manifest: StepManifest) -> None:
         _operator(operator_id, operator)
     for operator_id, source in manifest.sources.items():
         _fits(_ID, operator_id, "the ID of a source")
-        for position in (each for each in source.positions.values() if type(each) is not Pickled):
+        for position in (at for at in source.positions.values() if type(at) is not Pickled):
             _need(type(position) is list and len(position) == 2, f"a position of source {operator_id}", position)
             _whole(position[0], f"the subtask of a position of source {operator_id}")
         for file in source.ended.files:
@@ -105,24 +105,24 @@ def _operator(operator_id: str, operator: OperatorState) -> None:
     _whole(operator.max_parallelism, f"the max parallelism {where}", 1, _MOST)
     files = operator.subtasks
     _need(len(files) == operator.parallelism, f"the number of subtasks with files {where}", files)
-    for chain in operator.subtasks:
-        for file in chain:
+    for series in operator.subtasks:
+        for file in series:
             _fits(_STATE, file.name, f"the name of a file {where}")
             _fits(_ID, file.checksum, f"the checksum of a file {where}")
-        kinds = [file.kind for file in chain]
-        _need(kinds[:1] in ([], ["snapshot"]), f"the first file of a chain {where}", kinds[:1])
+        kinds = [file.kind for file in series]
+        _need(kinds[:1] in ([], ["snapshot"]), f"the first file of a series {where}", kinds[:1])
         _need(all(kind == "log" for kind in kinds[1:]), f"the kind of files {where}", kinds)
 
 
 def check_header(header: Header, groups: int) -> None:
-    """What the header of a state file says is of the right kinds, and its sections are inside of it."""
+    """The values in the header of a state file have the right types, and its sections are in the file."""
     for info in header.states:
         for value in (info.name, info.kind, *info.types, *info.serializers):
             _text(value, "what is said of a state")
     _classes(header.classes)
     if header.key is not None:
         _need(
-            len(header.key) == 2 and all(type(each) is str for each in header.key), "the type of its keys", header.key
+            len(header.key) == 2 and all(type(name) is str for name in header.key), "the type of its keys", header.key
         )
     for timers in header.timers:
         _whole(timers.count, "the number of its timers")
@@ -141,15 +141,15 @@ def _classes(forms: Any) -> None:
     for form in forms.values():
         _need(type(form) is dict and type(form.get("kind")) is str, what, form)
         fields, named = form.get("fields", []), [*_list(form, "members"), *_list(form, "texts")]
-        _need(type(fields) is list and all(type(each) is str for each in fields), what, form)
-        _need(all(type(each) is list and len(each) == 2 and type(each[0]) is str for each in named), what, form)
+        _need(type(fields) is list and all(type(name) is str for name in fields), what, form)
+        _need(all(type(pair) is list and len(pair) == 2 and type(pair[0]) is str for pair in named), what, form)
         _need(type(form.get("python", "")) is str, what, form)
 
 
 def _list(form: dict[str, Any], name: str) -> list[Any]:
-    found = form.get(name, [])
-    _need(type(found) is list, "what is said of classes", form)
-    return found
+    entries = form.get(name, [])
+    _need(type(entries) is list, "what is said of classes", form)
+    return entries
 
 
 def _counters(operator_id: str, counters: Sequence[Mapping[str, Any]]) -> None:

@@ -45,14 +45,14 @@ def stop(
     until = time.monotonic() + seconds
     kind = "drain" if drain else "stop"
     answer = _asked(files, driver, Request(kind, place, taken=taken, reference=reference), seconds)
-    found = _place(answer) if answer is not None else None
+    saved = _place(answer) if answer is not None else None
     while _there(files, driver):
         if time.monotonic() > until:
             raise JobFolderError(f"The job was asked to stop, and runs on after {seconds:.0f} seconds: {driver[1]}.")
         time.sleep(0.1 if is_local(files.place) else 1.0)
     if taken and answer is None:  # it has ended by itself meanwhile
         return _taken(files, None, place, "stop", refers=bool(reference))
-    return found or None
+    return saved or None
 
 
 def _job(job: str) -> tuple[Files, int | None]:

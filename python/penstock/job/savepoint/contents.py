@@ -87,26 +87,27 @@ def content_of(savepoint: StoredSavepoint) -> Content:
     """What is in a savepoint. A request per file."""
     manifest = savepoint.manifest
     headers = read_headers(savepoint)
-    operators = (_operator(each, state, headers) for each, state in manifest.operators.items())
-    emitted = {each: sum(one.get("records_out", 0) for one in known) for each, known in manifest.counters.items()}
+    operators = (_operator(operator_id, state, headers) for operator_id, state in manifest.operators.items())
+    counters = manifest.counters.items()
+    emitted = {key: sum(subtask.get("records_out", 0) for subtask in subtasks) for key, subtasks in counters}
     sources = (
         SourceContent(
-            each,
+            operator_id,
             source.name,
             source.uid,
             {split: "(pickled)" if type(at) is Pickled else at[1] for split, at in sorted(source.positions.items())},
             source.ended.count,
-            emitted.get(each, 0),
+            emitted.get(operator_id, 0),
             read_as(source),
         )
-        for each, source in manifest.sources.items()
+        for operator_id, source in manifest.sources.items()
     )
     ended = {key: sum(task.finished for task in tasks) for key, tasks in manifest.tasks.items()}
     return Content(
         savepoint.place,
         savepoint.about,
-        tuple(sorted(operators, key=lambda each: (each.name, each.operator_id))),
-        tuple(sorted(sources, key=lambda each: (each.name, each.operator_id))),
+        tuple(sorted(operators, key=lambda operator: (operator.name, operator.operator_id))),
+        tuple(sorted(sources, key=lambda source: (source.name, source.operator_id))),
         {key: count for key, count in ended.items() if count},
         sum(len(task.volatile) for tasks in manifest.tasks.values() for task in tasks),
         savepoint.home,
@@ -123,11 +124,11 @@ def read_headers(savepoint: StoredSavepoint) -> dict[str, Header]:
             return reader.header
 
     if is_local(savepoint.place):
-        found = list(map(read, wanted))
+        headers = list(map(read, wanted))
     else:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            found = list(pool.map(read, wanted))
-    return {placed.file.name: header for placed, header in zip(wanted, found, strict=True)}
+            headers = list(pool.map(read, wanted))
+    return {placed.file.name: header for placed, header in zip(wanted, headers, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -136,17 +137,17 @@ class Placed:
 
     file: StateFile  # of the savepoint
     about: AboutOperator  # whose state should be in it
-    follows: str | None  # name of the file before it in its chain; None for the first
+    follows: str | None  # name of the file before it in its series; None for the first
 
 
 def state_files(savepoint: StoredSavepoint) -> Iterator[Placed]:
-    """All state files, chain by chain."""
+    """All state files, series by series."""
     for operator_id, operator in savepoint.manifest.operators.items():
         sizes = operator.parallelism, operator.max_parallelism
-        for subtask, chain in enumerate(operator.subtasks):
+        for subtask, series in enumerate(operator.subtasks):
             about = AboutOperator(operator_id, operator.name, operator.uid, subtask, *sizes)
-            names = (None, *(file.name for file in chain))
-            yield from (Placed(file, about, before) for before, file in zip(names, chain, strict=False))
+            names = (None, *(file.name for file in series))
+            yield from (Placed(file, about, before) for before, file in zip(names, series, strict=False))
 
 
 @contextlib.contextmanager
@@ -170,11 +171,11 @@ def opened(storage: Storage, savepoint: StoredSavepoint, placed: Placed) -> Iter
 
 
 def _check(header: Header, placed: Placed) -> None:
-    file, about, said = placed.file, placed.about, header.about
+    file, about, recorded = placed.file, placed.about, header.about
     if header.checksum != file.checksum:
         raise ValueError("its checksum is not the one in the savepoint")
     ours = (file.kind, about.operator_id, about.subtask, about.parallelism, about.max_parallelism)
-    theirs = (header.kind, said.operator_id, said.subtask, said.parallelism, said.max_parallelism)
+    theirs = (header.kind, recorded.operator_id, recorded.subtask, recorded.parallelism, recorded.max_parallelism)
     if ours != theirs:
         raise ValueError(f"it is of {theirs}, and the savepoint says {ours}")
     if header.follows != placed.follows:
@@ -183,9 +184,9 @@ def _check(header: Header, placed: Placed) -> None:
 
 
 def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Header]) -> OperatorContent:
-    files = [file for chain in state.subtasks for file in chain]
+    files = [file for series in state.subtasks for file in series]
     own = [headers[file.name] for file in files]
-    chains = [[headers[file.name] for file in chain] for chain in state.subtasks]
+    all_series = [[headers[file.name] for file in series] for series in state.subtasks]
     states = _states(info for header in own for info in header.states)
     classes = {name: form for header in own for name, form in header.classes.items()}
     return OperatorContent(
@@ -199,8 +200,8 @@ def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Head
         sum(file.keys for file in files),
         sum(file.bytes for file in files),
         len(files),
-        sum(_timers(chain, 0) for chain in chains),
-        sum(_timers(chain, 1) for chain in chains),
+        sum(_timers(series, 0) for series in all_series),
+        sum(_timers(series, 1) for series in all_series),
         sum(header.operator_state.bytes for header in own if header.operator_state is not None),
         _states(info for header in own for info in header.broadcast),
         dict(sorted(classes.items())),
@@ -209,17 +210,17 @@ def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Head
 
 def _states(infos: Iterable[StateInfo]) -> tuple[StateContent, ...]:
     named = {info.name: info for info in infos}
-    found = (
+    contents = (
         StateContent(info.name, info.kind, info.types, info.serializers, info.version, info.windows)
         for info in named.values()
     )
-    return tuple(sorted(found, key=lambda each: each.name))
+    return tuple(sorted(contents, key=lambda state: state.name))
 
 
-def _timers(chain: list[Header], domain: int) -> int:
-    """How many timers of a domain there are at the most after a chain."""
+def _timers(series: list[Header], domain: int) -> int:
+    """How many timers of a domain there are at the most after a series."""
     count = 0
-    for header in chain:
+    for header in series:
         if len(header.timers) > domain:
             timers = header.timers[domain]
             count = timers.count if timers.whole else count + timers.count
@@ -233,7 +234,7 @@ def as_json(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Verified:
-    """What a look at all files has found."""
+    """The result of a look at all files."""
 
     files: int  # how many were read
     bytes: int
@@ -251,10 +252,10 @@ def verify(savepoint: StoredSavepoint) -> Verified:
     named = set(savepoint.manifest.files())
     own = savepoint.about.kind != VERSION and savepoint.reference is None
     listed = storage_of(savepoint.place).list(savepoint.state) if own else ()
-    there = {entry.path.rpartition("/")[2] for entry in listed}
-    found = tuple(problem for problem in problems if problem is not None)
+    existing = {entry.path.rpartition("/")[2] for entry in listed}
+    texts = tuple(problem for problem in problems if problem is not None)
     size = sum(placed.file.bytes for placed in files)
-    return Verified(len(files) + len(ended), size, found, tuple(sorted(there - named)))
+    return Verified(len(files) + len(ended), size, texts, tuple(sorted(existing - named)))
 
 
 def _state_problem(savepoint: StoredSavepoint, placed: Placed) -> str | None:

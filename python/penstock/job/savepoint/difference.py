@@ -1,4 +1,4 @@
-"""What differs between two savepoints, by OperatorID, state and split. Nothing is unpickled."""
+"""The differences of two savepoints, by OperatorID, state and split. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _Content = OperatorContent | SourceContent
 
 
 def differences(one: Content, other: Content) -> list[Difference]:
-    """What differs from one savepoint to another. Linear in both."""
+    """The differences from one savepoint to another. Linear in both."""
     pairs = ("operator", one.operators, other.operators), ("source", one.sources, other.sources)
     return [difference for what, before, after in pairs for difference in _compared(what, before, after)]
 
 
 def _compared(what: str, one: Sequence[_Content], other: Sequence[_Content]) -> Iterator[Difference]:
-    before, after = ({each.operator_id: each for each in contents} for contents in (one, other))
+    before, after = ({content.operator_id: content for content in contents} for contents in (one, other))
     for operator_id, old in before.items():
         if operator_id not in after:
             yield Difference(what, operator_id, named(old), "removed", before=_size(old))
@@ -52,7 +52,7 @@ _FIELDS = (
 
 
 def _states(before: OperatorContent, after: OperatorContent) -> Iterator[Difference]:
-    old, new = ({state.name: state for state in each.states} for each in (before, after))
+    old, new = ({state.name: state for state in operator.states} for operator in (before, after))
     where = after.operator_id, named(after)
     for name in dict.fromkeys((*old, *new)):
         was, now = old.get(name), new.get(name)
@@ -70,7 +70,7 @@ def _kind(state: StateContent | None) -> str:
 
 def kind_of(state: StateContent) -> str:
     """The kind of a state with its types, as far as they were declared."""
-    types = ", ".join(each or "?" for each in state.types)
+    types = ", ".join(text or "?" for text in state.types)
     return f"{state.kind}({types})" if any(state.types) else state.kind
 
 

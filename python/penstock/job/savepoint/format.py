@@ -34,7 +34,7 @@ _MOST = 4096
 
 @dataclass(frozen=True)
 class AboutSavepoint:
-    """What a savepoint says of itself."""
+    """The description of a savepoint in its file."""
 
     id: str  # its own, in all places to which it is copied
     job: str  # name of the job
@@ -66,31 +66,31 @@ class Reference:
     @classmethod
     def between(cls, savepoint: str, folder: str, job: str) -> Reference | None:
         """The one that leads from a savepoint to a checkpoint directory; None if they are not on the same storage."""
-        (root, here), (other, there) = _parts(savepoint), _parts(folder)
+        (root, here), (other, target) = _parts(savepoint), _parts(folder)
         if root != other:
             return None
         same = 0
-        while same < min(len(here), len(there)) and here[same] == there[same]:
+        while same < min(len(here), len(target)) and here[same] == target[same]:
             same += 1
-        return cls(job, "/".join([".."] * (len(here) - same) + there[same:]))
+        return cls(job, "/".join([".."] * (len(here) - same) + target[same:]))
 
     @classmethod
-    def read(cls, said: Any) -> Reference:
+    def read(cls, values: Any) -> Reference:
         """The one that a savepoint says."""
-        found = cls(**said) if isinstance(said, Mapping) else None
-        if found is None or type(found.job) is not str or type(found.way) is not str:
+        reference = cls(**values) if isinstance(values, Mapping) else None
+        if reference is None or type(reference.job) is not str or type(reference.way) is not str:
             raise ValueError("the place of its state is not a text")
-        steps = found.way.split("/")
+        steps = reference.way.split("/")
         ups = next((index for index, step in enumerate(steps) if step != ".."), len(steps))
         names = steps[ups:]
         odd = any(not name or name in (".", "..") or "\0" in name or "\\" in name for name in names)
-        if not names or odd or len(found.way) > _MOST or _JOB.fullmatch(found.job) is None:
-            raise ValueError(f"the path to its state is {found.way[:80]!r}, of the job {found.job[:40]!r}")
-        return found
+        if not names or odd or len(reference.way) > _MOST or _JOB.fullmatch(reference.job) is None:
+            raise ValueError(f"the path to its state is {reference.way[:80]!r}, of the job {reference.job[:40]!r}")
+        return reference
 
 
 def _parts(place: str) -> tuple[str, list[str]]:
-    """What comes before all names, with the bucket of a store; and the names."""
+    """The root of a path, with the bucket of a store, and the names after it."""
     if is_local(place):
         return "/", [name for name in place.split("/") if name]
     scheme, _, rest = place.partition("://")
@@ -143,21 +143,21 @@ def parsed(text: bytes, place: str) -> StoredSavepoint:
     path = join(place, NAME)
     head, _, body = text.partition(b"\n")
     try:
-        said = json.loads(head)
-        if type(said) is not dict or said.get("kind") != _KIND:
+        header = json.loads(head)
+        if type(header) is not dict or header.get("kind") != _KIND:
             raise SavepointError(
                 f"{path!r} is not a Penstock savepoint: its first line is not that of one. Give the folder that was "
                 "printed when it was taken."
             )
-        if type(said.get("format")) is int and said["format"] > FORMAT:
+        if type(header.get("format")) is int and header["format"] > FORMAT:
             raise SavepointError(
-                f"{path!r} has format {said['format']}: a newer Penstock has written it, and this one knows formats up "
-                f"to {FORMAT}. Read it with that version or a later one."
+                f"{path!r} has format {header['format']}: a newer Penstock has written it, and this one knows formats "
+                f"up to {FORMAT}. Read it with that version or a later one."
             )
-        if said.get("sha256") != hashlib.sha256(body).hexdigest():
+        if header.get("sha256") != hashlib.sha256(body).hexdigest():
             cut = "" if body.endswith(b"}\n") else ", and its end is missing: it may have been cut off"
             raise ValueError(f"its checksum does not match its content{cut}")
-        if type(said["format"]) is not int or head + b"\n" != _head(body, said["format"]):
+        if type(header["format"]) is not int or head + b"\n" != _head(body, header["format"]):
             raise ValueError("its first line is not as it was written")
         document = json.loads(body, parse_constant=_no_constant)
         about = AboutSavepoint(**document["about"])
@@ -166,7 +166,7 @@ def parsed(text: bytes, place: str) -> StoredSavepoint:
             raise ValueError(f"it has the kind {about.kind!r} and the id {about.id[:100]!r}")
         manifest = manifest_of(document["state"], unpickle=False)
         check_manifest(manifest)
-        reference = Reference.read(document["reference"]) if said["format"] == FORMAT else None
+        reference = Reference.read(document["reference"]) if header["format"] == FORMAT else None
         savepoint = StoredSavepoint(place, about, manifest, reference)
         savepoint.home  # noqa: B018 - a ValueError if it cannot be there
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -122,18 +122,18 @@ def _finish(savepoint: StoredSavepoint, storage: Storage, path: str) -> None:
 def _reference(files: Files, target: str) -> Reference:
     """Where the files of a checkpoint directory are, seen from a savepoint."""
     about = files.about()
-    found = None if about is None else Reference.between(target, files.place, about.id)
-    if found is None:
+    reference = None if about is None else Reference.between(target, files.place, about.id)
+    if reference is None:
         raise SavepointError(
             f"The savepoint {target!r} cannot refer to the state in {files.place!r}, which is on another storage. "
             "Choose one on the same, or take it with its files (no --reference, penstock.savepoint.reference: false)."
         )
-    return found
+    return reference
 
 
 def _about(manifest: StepManifest, savepoint_id: str, kind: str, time: int) -> AboutSavepoint:
-    said = manifest.job, manifest.job_id, time, manifest.version, kind, manifest.parallelism
-    return AboutSavepoint(savepoint_id, *said)
+    values = manifest.job, manifest.job_id, time, manifest.version, kind, manifest.parallelism
+    return AboutSavepoint(savepoint_id, *values)
 
 
 def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFoundError) -> SavepointError:
@@ -150,42 +150,42 @@ def exists(path: str) -> SavepointError:
 
 def check_sizes(savepoint: StoredSavepoint, storage: Storage) -> None:
     """All files are there, and as long as they should be. One listing."""
-    there = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(savepoint.state)}
+    existing = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(savepoint.state)}
     wanted: Mapping[str, int | None] = {
         **dict.fromkeys(savepoint.manifest.files()),
         **{file.name: file.bytes for file in savepoint.manifest.state_files()},
     }
     for name, size in wanted.items():
         path = join(savepoint.state, name)
-        if name not in there:
+        if name not in existing:
             raise damaged(savepoint.place, f"the file {path!r} is not there")
-        if size is not None and there[name] != size:
-            raise damaged(savepoint.place, f"the file {path!r} should have {size} bytes and has {there[name]}")
+        if size is not None and existing[name] != size:
+            raise damaged(savepoint.place, f"the file {path!r} should have {size} bytes and has {existing[name]}")
 
 
 def read_savepoint(place: str | Path) -> StoredSavepoint:
-    """What a savepoint says, or (``JOB``, ``JOB@VERSION``) a checkpoint. Nothing is unpickled."""
-    given = str(place)
+    """The content of a savepoint, or (``JOB``, ``JOB@VERSION``) a checkpoint. Nothing is unpickled."""
+    text = str(place)
     try:
-        found = _read_folder(given)
-        if found is None and (match := AT.fullmatch(given)) is not None:
-            found = _read_folder(match[1], int(match[2]))
+        savepoint = _read_folder(text)
+        if savepoint is None and (match := AT.fullmatch(text)) is not None:
+            savepoint = _read_folder(match[1], int(match[2]))
     except SavepointError:
         raise
     except JobFolderError as error:
         raise SavepointError(str(error)) from error
     except (OSError, ValueError) as error:
         raise SavepointError(
-            f"The savepoint {given!r} cannot be read: {error}. Check the path, and that you may read what is there."
+            f"The savepoint {text!r} cannot be read: {error}. Check the path, and that you may read what is there."
         ) from error
-    if found is None:
-        raise _no_savepoint(given)
-    return found
+    if savepoint is None:
+        raise _no_savepoint(text)
+    return savepoint
 
 
-def _read_folder(given: str, version: int | None = None) -> StoredSavepoint | None:
+def _read_folder(place: str, version: int | None = None) -> StoredSavepoint | None:
     """The savepoint, or the checkpoint of a job, that lies somewhere; None if there is neither."""
-    folder = real_place(given)
+    folder = real_place(place)
     if folder.endswith(f"/{NAME}"):
         folder = folder.removesuffix(f"/{NAME}")
     storage = storage_of(folder)
@@ -237,17 +237,17 @@ def versions_of(savepoint: StoredSavepoint) -> tuple[int, ...]:
     return JobFolder(savepoint.place).versions() if savepoint.about.kind == VERSION else ()
 
 
-def _no_savepoint(given: str) -> SavepointError:
-    folder = real_place(given.removesuffix(f"/{NAME}"))
-    there: list[Entry] = storage_of(folder).list(folder)
-    names = {entry.path.rpartition("/")[2] for entry in there}
-    if not there and is_local(folder) and not os.path.exists(folder):
+def _no_savepoint(place: str) -> SavepointError:
+    folder = real_place(place.removesuffix(f"/{NAME}"))
+    entries: list[Entry] = storage_of(folder).list(folder)
+    names = {entry.path.rpartition("/")[2] for entry in entries}
+    if not entries and is_local(folder) and not os.path.exists(folder):
         why = "there is no such folder"
-    elif [entry.path for entry in there] == [folder]:
+    elif [entry.path for entry in entries] == [folder]:
         why = "it is a file"
     elif "_metadata" in names:
         return SavepointError(
-            f"A job cannot begin from {given!r}: its file _metadata is that of a savepoint of Apache Flink, which only "
+            f"A job cannot begin from {place!r}: its file _metadata is that of a savepoint of Apache Flink, which only "
             "Flink can restore. `penstock savepoint check` says whether it would restore a program from it, and "
             "`penstock savepoint show`, `verify` and `diff` what is in it."
         )
@@ -256,7 +256,7 @@ def _no_savepoint(given: str) -> SavepointError:
     else:
         why = f"it has no {NAME}, nor is it a checkpoint directory"
     return SavepointError(
-        f"There is no savepoint at {given!r}: {why}. Give the folder that was printed when it was taken, or JOB or "
+        f"There is no savepoint at {place!r}: {why}. Give the folder that was printed when it was taken, or JOB or "
         "JOB@VERSION for a checkpoint directory."
     )
 

@@ -23,15 +23,15 @@ def carry(
 ) -> int:
     """Have files in another folder, too, unless they are there with their length. Returns bytes that were copied."""
     (_, folder), (storage, new) = source, target
-    there = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(new)}
+    existing = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(new)}
     wanted = list(dict.fromkeys(names))
     if is_local(new):
         os.makedirs(new, exist_ok=True)
-        copied = _to_local(source, new, [name for name in wanted if name not in there], go_on)
+        copied = _to_local(source, new, [name for name in wanted if name not in existing], go_on)
         sync_folder(new)
         return copied
     sizes = {entry.path.rpartition("/")[2]: entry.size for entry in source[0].list(folder)}
-    missing = [name for name in wanted if name not in there or there[name] != sizes.get(name)]
+    missing = [name for name in wanted if name not in existing or existing[name] != sizes.get(name)]
     for start in range(0, len(missing), _AT_ONCE):
         go_on()
         pairs = [(join(folder, name), join(new, name)) for name in missing[start : start + _AT_ONCE]]

@@ -1,4 +1,4 @@
-"""What a running job counts in its steps: totals by operator, and rates over the last seconds."""
+"""The counts of a running job: totals by operator, and rates over the last seconds."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Recent:
             bucket[key] = bucket.get(key, 0) + amount
 
     def per_second(self) -> dict[Hashable, float]:
-        """What there was of each key per second: over the last ten seconds, or since the first time."""
+        """The rate of each key per second: over the last ten seconds, or since the first time."""
         now = self._clock()
         self._forget(now)
         sums: dict[Hashable, float] = {}
@@ -76,7 +76,7 @@ class Recent:
 
 
 READ, WRITTEN, BUSY = "read", "written", "busy"
-"""What there is a rate of: by ``(kind, operator ID)``, of tasks by ``(kind, vertex, subtask)``."""
+"""The keys of the rates: by ``(kind, operator ID)``, of tasks by ``(kind, vertex, subtask)``."""
 
 
 class Counts:
@@ -121,7 +121,7 @@ class Counts:
         self.discard()
 
     def back(self) -> None:
-        """What was counted since the last checkpoint does not count."""
+        """Drop the counts since the last checkpoint."""
         self._totals = self._durable
         self.discard()
 
@@ -130,7 +130,7 @@ class Counts:
         self._busy.clear()
 
     def chains(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
-        """What each task has counted in all, this step too."""
+        """The totals of each task, with this step."""
         result = dict(self._totals)
         for place, chain in self._now.items():
             before = result.get(place)
@@ -143,15 +143,15 @@ class Counts:
 
 def _moved(chain: Sequence[SubtaskMetrics], before: Sequence[SubtaskMetrics]) -> list[tuple[Hashable, float]]:
     moved: list[tuple[Hashable, float]] = []
-    for position, each in enumerate(chain):
+    for position, metrics in enumerate(chain):
         known = before[position] if before else None
-        moved.append(((READ, each.operator_id), each.records_in - (known.records_in if known else 0)))
-        moved.append(((WRITTEN, each.operator_id), each.records_out - (known.records_out if known else 0)))
+        moved.append(((READ, metrics.operator_id), metrics.records_in - (known.records_in if known else 0)))
+        moved.append(((WRITTEN, metrics.operator_id), metrics.records_out - (known.records_out if known else 0)))
     return moved
 
 
 def job_metrics(deployment: Deployment, reports: Iterable[TaskReport]) -> JobMetrics:
-    """What the operators have measured, by the reports of their subtasks in order. Sources first."""
+    """The metrics of the operators, by the reports of their subtasks in order. Sources first."""
     measured: dict[int, list[tuple[SubtaskMetrics, ...]]] = {}
     for report in reports:
         measured.setdefault(report.vertex, []).append(report.counters)

@@ -1,4 +1,4 @@
-"""What interrupts a loop: signals, which stop it after the current step; failures, after which a step runs again."""
+"""Interruptions of a loop: signals, which stop it after the current step; failures, after which a step runs again."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _AGAIN = {signal.SIGINT: "interrupt", signal.SIGTERM: "terminate"}
 @contextlib.contextmanager
 def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
     """Within the block, in the main thread, the first SIGINT or SIGTERM stops the job, unless ignored."""
-    before = {each: signal.getsignal(each) for each in _AGAIN}
+    before = {number: signal.getsignal(number) for number in _AGAIN}
     if before[signal.SIGINT] in (signal.SIG_IGN, None):
         del before[signal.SIGINT]
     if before[signal.SIGTERM] is not signal.SIG_DFL:
@@ -75,8 +75,8 @@ def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
         before.clear()
 
     def put_back() -> None:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def stop(number: int, *_: Any) -> None:
         put_back()
@@ -87,8 +87,8 @@ def stopped_by_signal(control: JobControl) -> Generator[None, None, None]:
         again = _AGAIN[signal.Signals(number)]
         print(f"Stopping after the current step is committed; {again} once more to end at once.", file=sys.stderr)
 
-    for each in before:
-        signal.signal(each, stop)
+    for number in before:
+        signal.signal(number, stop)
     try:
         yield
     finally:

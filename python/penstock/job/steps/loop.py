@@ -420,7 +420,7 @@ class StepLoop:
             self._measured[task.vertex, task.subtask] = task
 
     def _note(self, reports: Sequence[StepReport]) -> None:
-        """What the reports say of sources, of time, and of how much can be read."""
+        """Take from the reports what concerns sources, time, and how much can be read."""
         by_vertex = {source.vertex.index: source for source in self._sources}
         most = 0
         for report in reports:
@@ -461,7 +461,7 @@ def waits(reports: Sequence[StepReport]) -> tuple[int | None, bool]:
 
 
 def refusal(error: Exception, version: int, deployment: Deployment) -> PenstockError | None:
-    """What ends a job for good, as state that does not fit the program comes in every step; None: another error."""
+    """An error that ends a job for good, as it would come in every step: state does not fit; None: another error."""
     cause = error.__cause__
     if not isinstance(error, JobExecutionError) or not isinstance(cause, PenstockError):
         return None

@@ -150,7 +150,7 @@ class Outputs:
                     recover(version)
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
-        """What goes into the manifest of a step, by the reports of those attempts that count."""
+        """The outputs for the manifest of a step, by the reports of those attempts that count."""
         by_folder: dict[str, list[PendingFile]] = {}
         for file in (file for report in reports for file in report.files):
             by_folder.setdefault(file.pending.rpartition("/")[0], []).append(file)

@@ -75,7 +75,7 @@ class Progress:
     def sample(
         self, vertex: int, subtask: int, counters: tuple[SubtaskMetrics, ...], busy_ms: float | None = None
     ) -> None:
-        """What a task has counted so far in the step that runs, and for how long it has worked in it."""
+        """The counts of a task in the step that runs, and for how long it has worked in it."""
         with self._lock:
             now = self._clock()
             place, over = (vertex, subtask), now - self._started
@@ -136,7 +136,7 @@ class Progress:
         task, subtask = getattr(error, "task", None), getattr(error, "subtask", None)
         if task is None or subtask is None:
             return None
-        tasks = ((each.index, each.task_name(subtask)) for each in self._deployment.vertices)
+        tasks = ((vertex.index, vertex.task_name(subtask)) for vertex in self._deployment.vertices)
         return next(((vertex, subtask) for vertex, name in tasks if name == task), None)
 
     def executions(self) -> JobExecutions:
@@ -166,7 +166,7 @@ class Progress:
             tuple(self._vertex(vertex, rates) for vertex in levels),
             operators,
             tuple(vertex.operators[0].operator_id for vertex in levels if not vertex.inputs),
-            tuple(each.operator_id for v in levels for each in v.operators if not each.chained and not each.network),
+            tuple(op.operator_id for v in levels for op in v.operators if not op.chained and not op.network),
             waits_for,
             since,
         )
@@ -205,14 +205,14 @@ class Progress:
             current = self._attempts.current(vertex.index, subtask)
             busy = min(rates.get((BUSY, vertex.index, subtask), 0) / 1000, 1)
             tasks.append(RunningTask(current.state, current.attempt, busy))
-        return RunningVertex(vertex.name, tuple(each.operator_id for each in vertex.operators), tuple(tasks))
+        return RunningVertex(vertex.name, tuple(operator.operator_id for operator in vertex.operators), tuple(tasks))
 
     def _step_times(self) -> StepTimes:
         if not self._times:
             return StepTimes()
         lengths = sorted(length for length, _ in self._times)
         named = {name for _, parts in self._times for name in parts}
-        parts = {name: median(each.get(name, 0) for _, each in self._times) for name in PARTS if name in named}
+        parts = {name: median(times.get(name, 0) for _, times in self._times) for name in PARTS if name in named}
         return StepTimes(median(lengths), lengths[(len(lengths) * 99 - 1) // 100], parts, self._last)
 
 

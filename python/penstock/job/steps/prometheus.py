@@ -111,11 +111,11 @@ def samples(job_id: str, metrics: RunningMetrics) -> Iterator[Sample]:
     for vertex in metrics.vertices:
         yield from _of_tasks(job, vertex)
         for operator_id in vertex.operators:
-            each = metrics.operators[operator_id]
-            labels = (*job, ("task_name", vertex.name), ("operator_id", operator_id), ("operator_name", each.name))
-            yield from _of_operator(labels, each)
-            for subtask, found in enumerate(each.metrics.subtasks):
-                yield from _of_subtask((*labels, ("subtask_index", str(subtask))), found)
+            operator = metrics.operators[operator_id]
+            labels = (*job, ("task_name", vertex.name), ("operator_id", operator_id), ("operator_name", operator.name))
+            yield from _of_operator(labels, operator)
+            for subtask, measured in enumerate(operator.metrics.subtasks):
+                yield from _of_subtask((*labels, ("subtask_index", str(subtask))), measured)
 
 
 def _of_job(job: Labels, metrics: RunningMetrics) -> Iterator[Sample]:
@@ -124,7 +124,7 @@ def _of_job(job: Labels, metrics: RunningMetrics) -> Iterator[Sample]:
     yield f"{_JOB}numRestarts", "Steps that failed and ran again", job, metrics.failed_steps
     yield f"{_JOB}numberOfCompletedCheckpoints", "Checkpoints committed", job, metrics.version
     yield f"{_JOB}lastCheckpointDuration", "Milliseconds of the last checkpoint", job, step.last_ms
-    size = sum(each.state.bytes for each in metrics.operators.values())
+    size = sum(operator.state.bytes for operator in metrics.operators.values())
     yield f"{_JOB}lastCheckpointFullSize", "Bytes of state in the newest checkpoint", job, size
     for part, milliseconds in step.parts.items():
         yield "penstock_step_part_ms", "Median of the last 100 steps", (*job, ("part", part)), milliseconds
@@ -141,40 +141,40 @@ def _of_tasks(job: Labels, vertex: RunningVertex) -> Iterator[Sample]:
         yield "penstock_task_state", "1 for the state of the current execution", state, 1
 
 
-def _of_operator(labels: Labels, each: RunningOperator) -> Iterator[Sample]:
-    yield f"{_OPERATOR}numRecordsInPerSecond", "Over ten seconds, all subtasks", labels, each.in_rate
-    yield f"{_OPERATOR}numRecordsOutPerSecond", "Over ten seconds, all subtasks", labels, each.out_rate
-    yield "penstock_operator_state_keys", "Keys with state", labels, each.state.keys
-    yield "penstock_operator_state_bytes", "Bytes of state files", labels, each.state.bytes
-    if each.watermark_lag_ms is not None:
-        yield "penstock_operator_watermark_lag_ms", "Clock minus watermark", labels, each.watermark_lag_ms
-    if each.source is not None:
-        yield "penstock_source_splits", "Splits that are read", labels, each.source.splits
-        if each.source.records_behind is not None:
-            yield f"{_OPERATOR}pendingRecords", "There, and not read yet", labels, each.source.records_behind
+def _of_operator(labels: Labels, operator: RunningOperator) -> Iterator[Sample]:
+    yield f"{_OPERATOR}numRecordsInPerSecond", "Over ten seconds, all subtasks", labels, operator.in_rate
+    yield f"{_OPERATOR}numRecordsOutPerSecond", "Over ten seconds, all subtasks", labels, operator.out_rate
+    yield "penstock_operator_state_keys", "Keys with state", labels, operator.state.keys
+    yield "penstock_operator_state_bytes", "Bytes of state files", labels, operator.state.bytes
+    if operator.watermark_lag_ms is not None:
+        yield "penstock_operator_watermark_lag_ms", "Clock minus watermark", labels, operator.watermark_lag_ms
+    if operator.source is not None:
+        yield "penstock_source_splits", "Splits that are read", labels, operator.source.splits
+        if operator.source.records_behind is not None:
+            yield f"{_OPERATOR}pendingRecords", "There, and not read yet", labels, operator.source.records_behind
 
 
-def _of_subtask(labels: Labels, found: SubtaskMetrics) -> Iterator[Sample]:
+def _of_subtask(labels: Labels, metrics: SubtaskMetrics) -> Iterator[Sample]:
     numbers = {
-        "numRecordsIn": found.records_in,
-        "numRecordsOut": found.records_out,
-        "numLateRecordsDropped": found.late_dropped,
-        "numBytesIn": found.bytes_in,
-        "numBytesOut": found.bytes_out,
+        "numRecordsIn": metrics.records_in,
+        "numRecordsOut": metrics.records_out,
+        "numLateRecordsDropped": metrics.late_dropped,
+        "numBytesIn": metrics.bytes_in,
+        "numBytesOut": metrics.bytes_out,
     }
     for name, number in numbers.items():
         yield f"{_OPERATOR}{name}", "Since the job was started", labels, number
-    for name, watermark in (("Input", found.input_watermark), ("Output", found.output_watermark)):
+    for name, watermark in (("Input", metrics.input_watermark), ("Output", metrics.output_watermark)):
         if watermark != NO_WATERMARK:
             yield f"{_OPERATOR}current{name}Watermark", "Milliseconds since the epoch", labels, watermark
-    for identifier, value in found.user.items():
+    for identifier, value in metrics.user.items():
         name = _OPERATOR + _FOREIGN.sub("_", identifier)
         for suffix, number in _numbers(value):
             yield f"{name}{suffix}", "Of the program", labels, number
 
 
 def _numbers(value: Any) -> Iterable[tuple[str, float]]:
-    """What there is to export of a user's metric; a gauge only if it is a number."""
+    """The samples of a user's metric; a gauge only if it is a number."""
     if isinstance(value, CounterValue):
         return [("", value.count)]
     if isinstance(value, MeterValue):

@@ -126,11 +126,11 @@ class Savepoints:
 
         def take() -> None:
             try:
-                found = manifest if held == manifest.version else self._files.load(held, unpickle=False)
+                loaded = manifest if held == manifest.version else self._files.load(held, unpickle=False)
             except (OSError, PenstockError) as error:
                 wish.place.set_exception(error)
             else:
-                self._take(wish, found)
+                self._take(wish, loaded)
             finally:
                 lease.release(held)
 
@@ -204,6 +204,6 @@ def resumable(manifest: StepManifest, deployment: Deployment, finished: frozense
     for vertex in deployment.vertices:
         own = tasks.get(key_of(vertex), ())
         tasks[key_of(vertex)] = tuple(
-            each if (vertex.index, subtask) in finished else TaskState() for subtask, each in enumerate(own)
+            state if (vertex.index, subtask) in finished else TaskState() for subtask, state in enumerate(own)
         )
     return replace(manifest, tasks=tasks)

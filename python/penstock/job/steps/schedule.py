@@ -56,7 +56,7 @@ class Checkpoints:
         self.forget()
 
     def forget(self) -> None:
-        """What was made since the last checkpoint does not count."""
+        """Drop the time since the last checkpoint."""
         self.steps = 0
         self.reports: list[TaskReport] = []
         self.collected: dict[str, list[Any]] = {}

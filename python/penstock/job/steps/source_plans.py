@@ -1,4 +1,4 @@
-"""What the sources of a program read in a step: asked on the driver, and said to each subtask.
+"""The plans of the sources of a program for a step, made on the driver for each subtask.
 
 Splits that are there all the time, as a topic's partitions are, are dealt out to the subtask with the fewest of them,
 others, as files, to one with nothing left. A source without splits has one in each subtask.
@@ -27,14 +27,14 @@ MOST_SPLITS = 64  # splits that a subtask is given for a step
 
 @dataclass(frozen=True)
 class Plan:
-    """What a source reads in a step."""
+    """The readings of a source in a step."""
 
     readings: tuple[Reading, ...]
     busy: bool  # whether there is anything to read
 
 
 class SourcePlan:
-    """What a source has read, and is to read. ``asked``: the parallelism it was first asked for splits with."""
+    """The progress of a source, and its next readings. ``asked``: the parallelism of its first splits."""
 
     def __init__(self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], asked: int = 0) -> None:
         self.vertex = vertex
@@ -53,7 +53,7 @@ class SourcePlan:
         return self.vertex.operators[0]
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """What each subtask reads next."""
+        """The next reading of each subtask."""
         raise NotImplementedError
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ class SourcePlan:
         self.just_over += ended
 
     def stepped(self) -> None:
-        """What has been read is worked off, whether the step is a checkpoint or not."""
+        """The step has processed its readings, as a checkpoint or not."""
 
     def committed(self) -> None:
         self.just_over = []
@@ -204,22 +204,22 @@ class SplitPlan(SourcePlan):
         if not (self.source.bounded or self._once):
             return self._readable(self._asked(lambda: self.source.pending(parallelism, known, self.over), "pending"))
         if self._all is None and self.source.bounded:
-            found: list[Split] = self._asked(lambda: list(self.source.splits(parallelism)), "splits")
-            check_begun(self.source, found, known)
-            self._all = found
+            splits: list[Split] = self._asked(lambda: list(self.source.splits(parallelism)), "splits")
+            check_begun(self.source, splits, known)
+            self._all = splits
         elif self._all is None:
             self._all = self._asked(lambda: self.source.available(parallelism, known, self.over), "available")
         self._all = [split for split in self._all or () if split.id not in self.over]
         begun = [replace(split, start=known.get(split.id, split.start)) for split in self._all]
         if self.source.bounded:
             return begun
-        return self._readable([each for each in begun if each.end is None or each.start != each.end])
+        return self._readable([split for split in begun if split.end is None or split.start != split.end])
 
     def _readable(self, splits: Sequence[Split]) -> Sequence[Split]:
         """Without splits of which nothing could be read as long as they have the same end."""
         if not self._stuck:
             return splits
-        return [each for each in splits if each.end is None or self._stuck.get(each.id) != (each.start, each.end)]
+        return [split for split in splits if split.end is None or self._stuck.get(split.id) != (split.start, split.end)]
 
     def _dealt(self, pending: Sequence[Split]) -> list[list[Split]]:
         """The splits of each subtask: those that are its own, then others while it has none."""
@@ -233,7 +233,7 @@ class SplitPlan(SourcePlan):
                 own[whose].append(split)
         loads = self._loads(own)
         for split in rest:
-            subtask = min(range(len(own)), key=lambda each: (loads[each], each))
+            subtask = min(range(len(own)), key=lambda index: (loads[index], index))
             if not self.source.together and len(own[subtask]) >= MOST_SPLITS:
                 break
             loads[subtask] += 1 if self.source.together else max(split.weight, 1)
@@ -248,7 +248,7 @@ class SplitPlan(SourcePlan):
 
     def _loads(self, own: Sequence[Sequence[Split]]) -> list[int]:
         if not self.source.together:
-            return [sum(max(split.weight, 1) for split in each) for each in own]
+            return [sum(max(split.weight, 1) for split in splits) for splits in own]
         loads = [0] * len(own)
         for name in self.positions.keys() | self._given.keys():
             subtask = self._whose(name)

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
 Place = tuple[int, int]  # A vertex, by index, and a subtask
-_NUMBERS = [each.name for each in fields(SubtaskMetrics) if each.name not in ("operator_id", "name", "user")]
+_NUMBERS = [field.name for field in fields(SubtaskMetrics) if field.name not in ("operator_id", "name", "user")]
 
 
 def digest_of(deployment: Deployment) -> str:
-    """What distinguishes plans whose tasks cannot take each other's place. O(operators + edges)."""
+    """A text that differs for plans whose tasks cannot take each other's place. O(operators + edges)."""
     shape = [
         (
             v.parallelism,
@@ -78,10 +78,10 @@ class Version:
                 self._tasks[place] = volatile, tuple(map(Row._make, rows))
                 if task.finished:
                     self.finished.add(place)
-                counters = [self.manifest.counters.get(each.operator_id, ()) for each in vertex.operators]
+                counters = [self.manifest.counters.get(operator.operator_id, ()) for operator in vertex.operators]
                 self._totals[place] = tuple(
-                    _decoded(each.operator_id, each.name, known[subtask]) if subtask < len(known) else None
-                    for each, known in zip(vertex.operators, counters, strict=True)
+                    _decoded(operator.operator_id, operator.name, known[subtask]) if subtask < len(known) else None
+                    for operator, known in zip(vertex.operators, counters, strict=True)
                 )
 
     @property
@@ -102,7 +102,7 @@ class Version:
         return [place for place in self._tasks if place not in self.finished]
 
     def totals(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
-        """What all subtasks have measured since the job began."""
+        """The metrics of all subtasks since the job began."""
         result: dict[Place, tuple[SubtaskMetrics, ...]] = {}
         for vertex in self._deployment.vertices:
             none = tuple(
@@ -110,7 +110,7 @@ class Version:
             )
             for subtask in range(vertex.parallelism):
                 known = self._totals[vertex.index, subtask]
-                result[vertex.index, subtask] = tuple(each or other for each, other in zip(known, none, strict=True))
+                result[vertex.index, subtask] = tuple(total or other for total, other in zip(known, none, strict=True))
         return result
 
     def assignments(
@@ -125,7 +125,7 @@ class Version:
         result: dict[Place, Assignment] = {}
         for vertex in self._deployment.vertices:
             states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
-            chains = {each: self.manifest.operators[each].subtasks for each in states}
+            series = {operator_id: self.manifest.operators[operator_id].subtasks for operator_id in states}
             for subtask in range(vertex.parallelism):
                 place = vertex.index, subtask
                 if place not in self.finished:
@@ -133,7 +133,7 @@ class Version:
                     ends = last and not rows
                     reading = readings.get(place)
                     result[place] = Assignment(
-                        self.number, folder, chains, volatile, reading, rows, ends, saves=saves, commits=commits
+                        self.number, folder, series, volatile, reading, rows, ends, saves=saves, commits=commits
                     )
         return result
 
@@ -149,13 +149,13 @@ class Version:
         return self._after(reports, back, self.number + 1, sources=states, **also)
 
     def between(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        """What a step leads to that is no checkpoint: never written, of the same version as before."""
+        """The version after a step that is no checkpoint: never written, of the same version as before."""
         return self._after(reports, back, self.number, sources=self.manifest.sources)
 
     def _after(self, reports: Sequence[StepReport], back: Sequence[Row], number: int, **also: Any) -> StepManifest:
-        by_place = {(each.task.vertex, each.task.subtask): each for each in reports}
+        by_place = {(report.task.vertex, report.task.subtask): report for report in reports}
         returned: defaultdict[int, list[Row]] = defaultdict(list)  # by slot, in the order in which they are read
-        for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
+        for row in sorted(back, key=lambda row: (row.slot, row.sequence, row.edge, row.sender)):
             returned[row.slot].append(row)
         tasks, totals = {}, {}
         for vertex in self._deployment.vertices:
@@ -181,7 +181,7 @@ class Version:
     def _counted(
         self, vertex: VertexConfig, reports: Mapping[Place, StepReport]
     ) -> dict[str, tuple[Mapping[str, Any], ...]]:
-        result: dict[str, list[Mapping[str, Any]]] = {each.operator_id: [] for each in vertex.operators}
+        result: dict[str, list[Mapping[str, Any]]] = {operator.operator_id: [] for operator in vertex.operators}
         for subtask in range(vertex.parallelism):
             report, known = reports.get((vertex.index, subtask)), self._totals[vertex.index, subtask]
             for number, operator in enumerate(vertex.operators):
@@ -189,7 +189,7 @@ class Version:
                 if report is not None:
                     total = added(total, report.task.counters[number])
                 result[operator.operator_id].append({} if total is None else _encoded(total))
-        return {operator_id: tuple(each) for operator_id, each in result.items()}
+        return {operator_id: tuple(subtasks) for operator_id, subtasks in result.items()}
 
     def _operators(self, reports: Mapping[Place, StepReport]) -> dict[str, OperatorState]:
         result: dict[str, OperatorState] = dict(self.manifest.operators)
@@ -198,19 +198,19 @@ class Version:
             for operator in vertex.operators:
                 before = self.manifest.operators.get(operator.operator_id)
                 old = before.subtasks if before is not None and before.parallelism == vertex.parallelism else ()
-                chains = tuple(
-                    reports[place].chains.get(operator.operator_id, ())
+                all_series = tuple(
+                    reports[place].series.get(operator.operator_id, ())
                     if place in reports
                     else (old[place[1]] if old else ())
                     for place in places
                 )
-                if any(chains):
+                if any(all_series):
                     known = operator.name, operator.uid, vertex.parallelism, operator.max_parallelism
                     empty = before is not None and before.empty
                     gone = (
                         operator.operator_id in reports[place].empty if place in reports else empty for place in places
                     )
-                    result[operator.operator_id] = OperatorState(*known, chains, empty=all(gone))
+                    result[operator.operator_id] = OperatorState(*known, all_series, empty=all(gone))
         return result
 
     def _source(self, plan: SourcePlan, with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits]) -> SourceState:
@@ -249,11 +249,11 @@ def summary_of(
     *,
     durable: bool,
 ) -> StepSummary:
-    """What there is to tell of a step that is over."""
+    """The summary of a step that is over."""
     states: dict[tuple[str, int], StateSize] = {}
     for report in reports:
-        for operator_id, chain in report.chains.items():
-            size = StateSize(report.keys.get(operator_id, 0), sum(file.bytes for file in chain))
+        for operator_id, series in report.series.items():
+            size = StateSize(report.keys.get(operator_id, 0), sum(file.bytes for file in series))
             states[operator_id, report.task.subtask] = size
     busy = {(report.task.vertex, report.task.subtask): report.millis for report in reports}
     tasks = [report.task for report in reports]
@@ -264,7 +264,7 @@ def summary_of(
 
 
 def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
-    """What the next step needs of a task, and the rows for it."""
+    """The state that the next step needs of a task, and the rows for it."""
     if report is None:
         return TaskState(b"", finished=True)
     return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
@@ -284,5 +284,5 @@ def ended_operators(pipeline: Pipeline, savepoint: StoredSavepoint) -> frozenset
         return frozenset()
     if digest_of(deployment) != manifest.plan:
         return frozenset()
-    left = (each for vertex in deployment.vertices if key_of(vertex) in over for each in vertex.operators)
-    return frozenset(each.operator_id for each in left)
+    left = (operator for vertex in deployment.vertices if key_of(vertex) in over for operator in vertex.operators)
+    return frozenset(operator.operator_id for operator in left)

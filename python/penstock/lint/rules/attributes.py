@@ -129,7 +129,7 @@ def _is_cached(source: Source, change: Change) -> bool:
     """Whether a value is the result of a call that is made only if it is missing: a cache."""
     value = change.value
     if isinstance(value, ast.Name):
-        value = next((each for each in assigned(source.tree, value.id) if isinstance(each, ast.Call)), value)
+        value = next((call for call in assigned(source.tree, value.id) if isinstance(call, ast.Call)), value)
     if not isinstance(value, ast.Call) or change.adds or function_called(value) in CONTAINERS:
         return False
     around = [
@@ -215,11 +215,11 @@ def _is_shared(body: Body, name: str) -> bool:
 
 
 def _class_changes(body: Body) -> set[str]:
-    found: set[str] = set()
+    variables: set[str] = set()
     names = {cls.__name__ for cls in class_of(body.function).__mro__}
     for tree in (source.tree for source in body.sources(*body.at_run_time)):
         changed = (change for change in changes(tree) if change.part and _adds(change))
-        found |= {f"self.{change.name}" for change in changed if _is_shared(body, change.name)}
+        variables |= {f"self.{change.name}" for change in changed if _is_shared(body, change.name)}
         for node in own(tree):
             called = method_called(node)
             target = called[0] if called is not None and called[1] in MUTATORS else None
@@ -228,5 +228,5 @@ def _class_changes(body: Body) -> set[str]:
             if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
                 continue
             if target.value.id in names and _is_shared(body, target.attr):
-                found.add(f"{target.value.id}.{target.attr}")
-    return found
+                variables.add(f"{target.value.id}.{target.attr}")
+    return variables

@@ -158,24 +158,24 @@ def late_bound_variable(subject: Subject) -> Iterator[Found]:
 def _loop_variables(subject: Subject, source: Source) -> set[str]:
     """The variables that the loops around a function set."""
     targets: list[ast.AST] = []
-    found: set[str] = set()
+    variables: set[str] = set()
     for node in subject.sources.enclosing(source):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             break
         if isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            stored = (each for each in own(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-            found |= {each.id for each in stored}
+            stored = (name for name in own(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
+            variables |= {name.id for name in stored}
             targets += [node.target] if isinstance(node, ast.For | ast.AsyncFor) else []
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             targets += [generator.target for generator in node.generators]
-    return found | {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return variables | {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
 
 
 def _shared(one: FunctionType, other: FunctionType) -> set[str]:
     """The variables that two functions of the same code look up in the same place."""
     cells = zip(one.__code__.co_freevars, one.__closure__ or (), other.__closure__ or (), strict=False)
-    found = {name for name, first, second in cells if first is second}
-    return found | {name for name in one.__code__.co_names if name in one.__globals__}
+    variables = {name for name, first, second in cells if first is second}
+    return variables | {name for name in one.__code__.co_names if name in one.__globals__}
 
 
 @rule("PS509", nodes)

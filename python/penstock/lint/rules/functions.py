@@ -158,18 +158,18 @@ def _changed_outside(source: Source) -> set[str]:
         code, values = source.function.__code__, source.function.__defaults__ or ()
         names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
         defaults = dict(zip(names, values, strict=True))
-    found: set[str] = set()
+    changed: set[str] = set()
     for change in changes(source.tree, of_self=False):
         name = change.name
         value = defaults.get(name) if name in parameters else source.variables.get(name)
         if change.part and name not in inside and is_of(value, dict, list, set, deque):
-            found.add(name)
+            changed.add(name)
     for node in own(source.tree):
         owner = node.value if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) else None
         name = owner.id if isinstance(owner, ast.Name) and owner.id not in inside | parameters else ""
         if is_of(source.variables.get(name), FunctionType, ModuleType):
-            found.add(ast.unparse(node))
-    return found
+            changed.add(ast.unparse(node))
+    return changed
 
 
 @rule("PS505", uses)

@@ -75,7 +75,7 @@ def state_asked_for_per_record(subject: Subject, body: Body) -> str:
     """
     for method in body.at_run_time:
         owners = [owner for _, owner, _ in calls(body.methods[method].tree, *ASKS)]
-        if any(attribute_of_self(each) or function_called(each) == "get_runtime_context" for each in owners):
+        if any(attribute_of_self(owner) or function_called(owner) == "get_runtime_context" for owner in owners):
             return (
                 f"{body.title} asks for state in {method}(), for each record anew, and nobody knows of it before. Ask "
                 "for it in open() and keep the handle."
@@ -125,7 +125,7 @@ def _default_is_code(source: Source) -> bool:
             descriptor = assigned(source.tree, descriptor.id)[0] or descriptor
         if isinstance(descriptor, ast.Call):
             default = [*descriptor.args[2:], *(keyword.value for keyword in descriptor.keywords)]
-            if any(_is_code(each, source) for each in default):
+            if any(_is_code(argument, source) for argument in default):
                 return True
         value = getattr(meaning(descriptor, source), "default_value", None)
         if _is_by_value(value) or _is_by_value(getattr(value, "default_factory", None)):
@@ -264,7 +264,7 @@ def _calculates(source: Source, name: str) -> bool:
         return False
     plain = _variables(source.tree, lambda value: not isinstance(value, ast.BoolOp) and _gets(value, name, "value"))
     tested = {node.id for node in nodes if isinstance(node, ast.Name) and id(node) in checked}
-    variables = {each for each in plain - tested if len(assigned(source.tree, each)) == 1}
+    variables = {variable for variable in plain - tested if len(assigned(source.tree, variable)) == 1}
 
     def missing(node: ast.AST) -> bool:
         if isinstance(node, ast.Name):
@@ -301,7 +301,7 @@ def state_without_key(subject: Subject, body: Body) -> Iterator[str]:
             "it."
         )
     asks = "open" in body.methods and _calls_parameter(body.methods["open"], *ASKS)
-    called = [name for each in sources for _, _, name in calls(each.tree)]
+    called = [name for source in sources for _, _, name in calls(source.tree)]
     if asks or any(name.startswith("register_") and name.endswith("_timer") for name in called):
         yield (
             f"{body.title} {'asks for state' if asks else 'sets timers'}, and its stream has no key: the job fails. "

@@ -235,7 +235,7 @@ def key_without_use(subject: Subject) -> Iterator[Found]:
             readers.setdefault(edge.partition_node, []).append(edge.target)
     for partition, targets in readers.items():
         key = subject.pipeline.partitioners.get(partition)
-        if isinstance(key, KeyPartition) and all(_is_one_by_one(subject, each) for each in targets):
+        if isinstance(key, KeyPartition) and all(_is_one_by_one(subject, target) for target in targets):
             yield Found(
                 f"The key of {key.call} is used by nothing: {subject.nodes[targets[0]].name!r} and what follows look "
                 "at one record at a time. Use reduce(), a window or a KeyedProcessFunction, or remove key_by().",

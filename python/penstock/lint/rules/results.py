@@ -46,11 +46,11 @@ def missing_result(subject: Subject, body: Body, source: Source) -> str:
         + orders.flat_map(amount).print()
     """
     readers = [subject.operator(edge.target) for edge in subject.outputs[body.node.id]]
-    filtered = source.name == "map" and readers and all(isinstance(each, StreamFilter) for each in readers)
+    filtered = source.name == "map" and readers and all(isinstance(reader, StreamFilter) for reader in readers)
     if source.is_generator or source.is_coroutine or filtered:
         return ""
     returned, always, test = results(source.tree), always_none(source), source.name == "filter"
-    sometimes = any(not is_none(each) for each in returned) and (None in returned or may_end(source.tree))
+    sometimes = any(not is_none(value) for value in returned) and (None in returned or may_end(source.tree))
     if not always and (test or not sometimes):
         return ""
     when = "always" if always else "for some records, where it has no return,"
@@ -83,25 +83,25 @@ def return_instead_of_yield(subject: Subject, body: Body, source: Source) -> str
 def _effect_of_return(source: Source, declared: object) -> str:
     returned = results(source.tree)
     if source.is_generator:
-        nothing = [isinstance(each, ast.List | ast.Tuple) and not each.elts for each in returned]
-        dropped = any(not (empty or is_none(each)) for each, empty in zip(returned, nothing, strict=True))
+        nothing = [isinstance(value, ast.List | ast.Tuple) and not value.elts for value in returned]
+        dropped = any(not (empty or is_none(value)) for value, empty in zip(returned, nothing, strict=True))
         return "in a function that yields, what is returned is dropped" if dropped else ""
     if source.name.startswith("flat_map"):
         return ""
     several = declared is not None and not isinstance(declared, TupleTypeInfo | RowTypeInfo)
     record = source.parameters[0] if source.name.startswith("process_element") and source.parameters else ""
-    for each in returned:
-        if isinstance(each, ast.Tuple) and each.elts and not several:
+    for value in returned:
+        if isinstance(value, ast.Tuple) and value.elts and not several:
             return "each field of the tuple becomes a record"
-        if isinstance(each, ast.Dict | ast.DictComp):
+        if isinstance(value, ast.Dict | ast.DictComp):
             return "each key of the dict becomes a record"
-        if each is not None and function_called(each) == "Row":
+        if value is not None and function_called(value) == "Row":
             return "each field of the row becomes a record"
-        if is_text(each, source):
+        if is_text(value, source):
             return "each character of the text becomes a record"
-        if isinstance(each, ast.Compare) or (isinstance(each, ast.Constant) and each.value is not None):
+        if isinstance(value, ast.Compare) or (isinstance(value, ast.Constant) and value.value is not None):
             return "it cannot be iterated, and the job fails"
-        if isinstance(each, ast.Name) and each.id == record and not assigned(source.tree, record):
+        if isinstance(value, ast.Name) and value.id == record and not assigned(source.tree, record):
             return "each part of the record becomes a record"
     return ""
 
@@ -126,11 +126,11 @@ def text_as_records(subject: Subject, body: Body, source: Source) -> str:
 def _flattened(subject: Subject, body: Body, source: Source) -> str:
     texts = source.parameters[:1] if _reads_texts(subject, body) else ()
     returned = results(source.tree)
-    if any(is_text(each, source, texts=frozenset(texts)) for each in returned):
+    if any(is_text(value, source, texts=frozenset(texts)) for value in returned):
         return "a text, and each character"
     if isinstance(subject.pipeline.types.get(body.node.id), TupleTypeInfo | RowTypeInfo):
-        for each in returned:
-            parts = each.elts if isinstance(each, ast.Tuple) else []
+        for value in returned:
+            parts = value.elts if isinstance(value, ast.Tuple) else []
             if parts and not any(isinstance(part, ast.Tuple | ast.Call | ast.Name | ast.Starred) for part in parts):
                 return "one tuple, and each field"
     return ""
@@ -207,11 +207,12 @@ def _records(source: Source) -> list[ast.expr]:
     """The records that a method yields or returns, as far as each is an expression of its own."""
     if source.is_generator:
         yields = [node.value for node in own(source.tree) if isinstance(node, ast.Yield) and node.value is not None]
-        return [each for each in yields if source.name.startswith("flat_map") or not _may_be_tagged(each)]
+        return [value for value in yields if source.name.startswith("flat_map") or not _may_be_tagged(value)]
     returned = [result for result in results(source.tree) if result is not None]
     if source.name.startswith("map"):
         return returned
-    return [part for each in returned if isinstance(each, ast.List) for part in each.elts if not _may_be_tagged(part)]
+    lists = (value.elts for value in returned if isinstance(value, ast.List))
+    return [part for parts in lists for part in parts if not _may_be_tagged(part)]
 
 
 def _may_be_tagged(node: ast.expr) -> bool:
@@ -235,7 +236,7 @@ def result_of_other_type(subject: Subject, body: Body) -> str:
         return ""
     for source in body.called("one", "many", "yield"):
         returned = _records(source) if source.name != "reduce" and not source.is_coroutine else []
-        other = next(filter(None, (difference(shape_of(each, source), wanted) for each in returned)), "")
+        other = next(filter(None, (difference(shape_of(value, source), wanted) for value in returned)), "")
         if other:
             return (
                 f"{source.name}() of {body.title} gives {other}: its declared type is {declared}. Correct output_type, "
@@ -269,7 +270,7 @@ def reduce_of_other_shape(subject: Subject, body: Body) -> str:
 def _incoming(subject: Subject, body: Body) -> Shape | None:
     """The shape of the records that reach an operator, by their type, or by the function that makes them."""
     node = body.node.id
-    by_node = {each.node.id: each for each in subject.bodies}
+    by_node = {other.node.id: other for other in subject.bodies}
     while len(subject.inputs[node]) == 1:
         [edge] = subject.inputs[node]
         declared, node = shape_of_type(subject.declared(edge)), edge.source
@@ -318,7 +319,7 @@ def _other(result: ast.expr | None, source: Source, record: Shape | None) -> str
 def _is_calculated(node: ast.expr | None, source: Source) -> bool:
     """Whether an expression calculates with fields of records."""
     if isinstance(node, ast.BinOp):
-        return all(_is_calculated(each, source) or _is_field(each, source) for each in (node.left, node.right))
+        return all(_is_calculated(operand, source) or _is_field(operand, source) for operand in (node.left, node.right))
     if not isinstance(node, ast.Call) or function_called(node) not in ("max", "min"):
         return False
     return len(node.args) > 1 and all(_is_field(arg, source) for arg in node.args)
@@ -332,12 +333,12 @@ def _is_field(node: ast.expr, source: Source) -> bool:
 
 def _keys_of_records(source: Source) -> list[object]:
     """The positions and names by which a method takes fields of its arguments."""
-    found: list[object] = []
+    keys: list[object] = []
     for node in own(source.tree):
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in source.parameters:
             with suppress(ValueError, TypeError):  # an expression
-                found.append(ast.literal_eval(node.slice))
-    return found
+                keys.append(ast.literal_eval(node.slice))
+    return keys
 
 
 @rule("PS517", methods("one", "test", "many", "yield"))
@@ -352,7 +353,7 @@ def method_not_called(subject: Subject, body: Body, source: Source) -> str:
     """
     returned = [result for result in results(source.tree) if result is not None]
     returned += [node.value for node in own(source.tree) if isinstance(node, ast.Yield) and node.value]
-    parts = [part for each in returned for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+    parts = [part for value in returned for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
     texts = source.parameters[:1] if _reads_texts(subject, body) else ()
     name = next(filter(None, (_method(part, source, texts) for part in parts)), "")
     return name and f"The function {body.title} gives the method {name} and does not call it. Write {name}()."

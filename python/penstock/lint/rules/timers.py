@@ -217,7 +217,7 @@ def delay_as_timer(subject: Subject, body: Body, source: Source) -> Message:
 
           orders.key_by(lambda order: order[0]).process(Later()).print()
     """
-    times = (_number(each, source, body) for each in _registered(source, "processing"))
+    times = (_number(timestamp, source, body) for timestamp in _registered(source, "processing"))
     delay = next((time for time in times if isinstance(time, int) and time in _EARLY), None)
     return delay is not None and (
         f"{body.title} sets a timer of processing time to {delay}, which is a time of the year 1970 or soon after, so "
@@ -242,7 +242,7 @@ def _number(node: ast.AST | None, source: Source, body: Body) -> int | float | N
         set_again = any(change.name == node.attr for method in later for change in changes(method.tree))
         value = None if set_again else attributes_of(body.function).get(node.attr)
     elif isinstance(node, ast.Name) and not assigned(source.tree, node.id):
-        parameters = {each.arg for each in ast.walk(source.tree.args) if isinstance(each, ast.arg)}
+        parameters = {parameter.arg for parameter in ast.walk(source.tree.args) if isinstance(parameter, ast.arg)}
         value = None if node.id in parameters else source.variables.get(node.id)
     return value if type(value) in (int, float) else None
 
@@ -270,7 +270,7 @@ def timer_of_other_time(subject: Subject, body: Body, source: Source) -> Iterato
         ("event", "processing", "the clock", "ctx.timestamp()"),
         ("processing", "event", "the watermark", "current_processing_time()"),
     ):
-        if any(_is_of_time(part, other) for each in _registered(source, time) for part in _parts(each, source)):
+        if any(_is_of_time(part, other) for set_to in _registered(source, time) for part in _parts(set_to, source)):
             yield f"{body.title} sets a timer of {time} time by {wrong}, which is the other time. Take it from {right}."
 
 
@@ -316,7 +316,7 @@ def clock_of_program_that_ends(subject: Subject) -> Iterator[Found]:
     for body in subject.bodies:
         timer = body.methods.get("on_timer") if "on_timer" in body.hooks else None
         hooks = [source for source in body.called("yield") if source.name.startswith("process_")]
-        times = [(each, source) for source in hooks for each in _registered(source, "processing")]
+        times = [(timestamp, source) for source in hooks for timestamp in _registered(source, "processing")]
         sets = any(_is_of_time(part, "processing") for call in times for part in _parts(*call))
         if timer is not None and timer.is_generator and sets and body.node.id not in subject.endless:
             yield Found(

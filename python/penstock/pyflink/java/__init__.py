@@ -1,1 +1,1 @@
-"""What programs for PyFlink find where it has objects of Java: Python objects with Java's names."""
+"""Python objects with Java's names, where PyFlink has objects of Java."""

@@ -73,12 +73,12 @@ class JavaConfiguration(JavaObject):
         setting = find(name)
         names = (name,) if setting is None else setting.keys
         values = self.values()
-        return next((values[each] for each in names if each in values), None)
+        return next((values[name] for name in names if name in values), None)
 
     def getString(self, key: str | JavaOption, default: str | None = None) -> str | None:
         text = self._text(key)
         if text is not None and _key(key) in _LISTS:
-            return str([each for each in text.split(";") if each])
+            return str([part for part in text.split(";") if part])
         return default if text is None else text
 
     def getValue(self, option: str | JavaOption) -> str | None:
@@ -134,15 +134,15 @@ def _key(key: str | JavaOption) -> str:
 
 
 def given(settings: Settings) -> Mapping[str, str]:
-    """What was given, over what methods have set: what is not at its default."""
-    found: dict[str, str] = {}
+    """The configured values, over those that methods have set and that are not the default."""
+    changed: dict[str, str] = {}
     for line in fields(settings):
         setting, value = line.metadata.get("setting"), getattr(settings, line.name)
         if setting is not None:
             text = settings.given_text(setting.key)
             if value != (setting.default if text is None else setting.parse(setting.key, text)):
-                found[setting.key] = setting.kind.text(value)
-    return {**settings.given, **found}
+                changed[setting.key] = setting.kind.text(value)
+    return {**settings.given, **changed}
 
 
 _OPTIONS = {

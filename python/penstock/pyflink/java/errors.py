@@ -44,7 +44,7 @@ def _both(kind: type[PenstockError]) -> type[PenstockError]:
     from py4j.protocol import Py4JJavaError  # comes with pyspark, and takes a while to load
 
     members = {"__module__": kind.__module__, "__str__": kind.__str__, "__doc__": kind.__doc__}
-    if "__str__" not in {name for each in kind.__mro__[:-2] for name in vars(each)}:
+    if "__str__" not in {name for base in kind.__mro__[:-2] for name in vars(base)}:
         members["__str__"] = Exception.__str__
     members["__reduce__"] = lambda self: (as_java, (self.java_exception.error,))
     return type(kind.__name__, (kind, Py4JJavaError), members)
@@ -57,11 +57,11 @@ def as_java(error: PenstockError) -> PenstockError:
     if isinstance(error, Py4JJavaError):
         return error
     kind = _both(type(error))
-    found = kind.__new__(kind, *error.args)
-    Exception.__init__(found, *error.args)
-    vars(found).update(vars(error), java_exception=JavaThrowable(error), errmsg=error.args[0], exception_cmd=None)
-    found.__cause__, found.__suppress_context__ = error.__cause__, error.__suppress_context__
-    return found.with_traceback(error.__traceback__)
+    java_error = kind.__new__(kind, *error.args)
+    Exception.__init__(java_error, *error.args)
+    vars(java_error).update(vars(error), java_exception=JavaThrowable(error), errmsg=error.args[0], exception_cmd=None)
+    java_error.__cause__, java_error.__suppress_context__ = error.__cause__, error.__suppress_context__
+    return java_error.with_traceback(error.__traceback__)
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def as_javas() -> Generator[None, None, None]:
 
 
 def as_thrown(error: BaseException) -> BaseException:
-    """What :func:`as_java` makes of an error, if Flink throws one there, too; else the error."""
+    """The error as :func:`as_java` makes it, if Flink throws one there, too; else the error."""
     return as_java(error) if isinstance(error, PenstockError) and error.flink_class is not None else error
 
 

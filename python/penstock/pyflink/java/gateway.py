@@ -39,7 +39,7 @@ class JavaName:
 
     @classmethod
     def _known(cls, path: str) -> Any:
-        """What a whole name leads to, None if nowhere."""
+        """The object of a whole name, None without one."""
         return _KNOWN.get(path) or option(path)
 
     def __getattr__(self, name: str) -> Any:
@@ -64,10 +64,10 @@ class JavaName:
 
 
 class Gateway:
-    """What ``get_gateway()`` gives."""
+    """The result of ``get_gateway()``."""
 
     names: type[JavaName] = JavaName
-    """What the names are made of."""
+    """The class of the names."""
 
     def __init__(self) -> None:
         self.jvm: Any = self.names("")

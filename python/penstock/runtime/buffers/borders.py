@@ -62,7 +62,7 @@ EDGE, SOURCE, COLLECT = "edge", "source", "collect"
 
 
 def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str = EDGE) -> Convert | None:
-    """What a border does to records of a type (None: undeclared); None if that is nothing."""
+    """The conversion at a border of records of a type (None: undeclared); None without one."""
     if not settings.pyflink:
         return None
     cross, plain = _crossing(type_info, place, ""), glance(type_info)
@@ -85,7 +85,7 @@ def _crossing(type_info: TypeInformation[Any] | None, place: str, field: str) ->
         return _converted(type_info, place, field)
     if isinstance(type_info, types.TupleTypeInfo | types.RowTypeInfo):
         named = zip(type_info.field_names, type_info.field_types, strict=True)
-        fields = [_crossing(each, place, f"{field}.{name}") for name, each in named]
+        fields = [_crossing(field_type, place, f"{field}.{name}") for name, field_type in named]
         if isinstance(type_info, types.RowTypeInfo):
             return _row(type_info, fields, field, place != SOURCE)
         return _tuple(type_info, fields, field, (tuple, list, Row) if place == SOURCE else tuple)

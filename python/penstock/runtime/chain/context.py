@@ -1,4 +1,4 @@
-"""What an operator and its user function know about where they run."""
+"""The contexts of an operator and its user function."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class OperatorContext:
 
     @property
     def no_timestamp(self) -> int | None:
-        """What functions see as the timestamp of a record without one: PyFlink's, by a switch, or None."""
+        """The timestamp that functions see of a record without one: PyFlink's, by a switch, or None."""
         return MIN_WATERMARK if self.job.settings.pyflink else None
 
     def fail(self, error: BaseException) -> BaseException:
@@ -83,7 +83,7 @@ class OperatorContext:
 
 
 class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
-    """What a user function's ``open`` is given (PyFlink: ``RuntimeContext``): where it runs, and keyed state."""
+    """The argument of a user function's ``open`` (PyFlink: ``RuntimeContext``): where it runs, and keyed state."""
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
@@ -129,7 +129,7 @@ class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
 
 
 class StatelessContext(RuntimeContext):
-    """What functions are given that have no keyed state; ``refusal`` says why there is none, and what to do."""
+    """The context of functions without keyed state; ``refusal`` says why there is none, and what to do."""
 
     def __init__(self, context: OperatorContext, refusal: str) -> None:
         super().__init__(context)

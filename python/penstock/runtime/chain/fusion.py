@@ -103,7 +103,7 @@ class Fusion:
 
 
 class FusedOutput(CountingOutput):
-    """What an operator emits to in the fused form: generated functions, made when first asked for. They do not
+    """The output of an operator in the fused form: generated functions, made when first asked for. They do not
     count: operators know what they emit."""
 
     __slots__ = ("_fusion", "_position", "_sides", "collect", "feed")  # type: ignore[misc]

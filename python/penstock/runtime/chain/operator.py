@@ -111,7 +111,7 @@ class StreamOperator:
 
     @property
     def hands_over(self) -> str:
-        """What kind of :meth:`LiveOperator.volatile` data it has, as a text: data of another kind, left by an
+        """The kind of its :meth:`LiveOperator.volatile` data, as a text: data of another kind, left by an
         earlier run of the program, is forgotten. Of a source it says, between slashes, what it reads."""
         return type(self).__name__
 
@@ -159,11 +159,11 @@ class LiveOperator:
         self.output.watermark(watermark)
 
     def fragment(self) -> Fragment | Leaf | None:
-        """What ``input(0)`` does with a record, as statements; None if there is no such form."""
+        """The work of ``input(0)`` with a record, as statements; None if there is no such form."""
         return None
 
     def batch(self, functions: ModuleType) -> Batch | None:
-        """What ``input(0)`` does with many records at once, up to emitting the results; None if there is no such
+        """The work of ``input(0)`` with many records at once, up to emitting the results; None if there is no such
         form. It runs no code of the user but the key selector."""
         return None
 
@@ -182,7 +182,7 @@ class LiveOperator:
             state.forget()
 
     def measured(self, records_in: int, records_out: int) -> SubtaskMetrics:
-        """What the operator reports after its last record, given what it has read and written."""
+        """The metrics of the operator after its last record, from the counts of records in and out."""
         context = self.context
         return SubtaskMetrics(
             context.config.operator_id,
@@ -229,7 +229,7 @@ class LiveOperator:
         return False
 
     def volatile(self) -> Any:
-        """What the operator knows besides its state, as plain data: the next step begins with it, wherever it runs.
+        """The data of the operator beside its state, plain: the next step begins with it, wherever it runs.
         A savepoint does not have it."""
         return self.context.time.watermark, self.output.current_watermark
 

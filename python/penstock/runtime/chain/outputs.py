@@ -25,7 +25,7 @@ Copy = Callable[[Any], Any]
 
 
 class Taker(Protocol):
-    """What a :class:`ChainingOutput` needs of an operator."""
+    """The part of an operator that a :class:`ChainingOutput` needs."""
 
     def input(self, number: int) -> Collector: ...
     def watermark(self, number: int) -> Advance: ...
@@ -40,7 +40,7 @@ class StreamStatus:
 
 
 class Output:
-    """What can be emitted to."""
+    """A place to emit to."""
 
     __slots__ = ()
 
@@ -183,7 +183,7 @@ class Target(NamedTuple):
 
 
 class CountingOutput(Output):
-    """What an operator emits to: counts, and remembers the last watermark. ``records`` are those of the main output,
+    """The output of an operator: counts, and remembers the last watermark. ``records`` are those of the main output,
     as far as they came through here; ``side_records`` those of side outputs by tag id, read by anybody or not."""
 
     __slots__ = ("current_watermark", "inner", "records", "side_records")

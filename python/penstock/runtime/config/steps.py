@@ -11,13 +11,13 @@ from typing import Any
 
 from penstock.runtime.config.tasks import StateFile, TaskReport
 
-Chain = tuple[StateFile, ...]
+Series = tuple[StateFile, ...]
 """The files that hold the state of an operator in a subtask: the newest snapshot, then the logs since."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a subtask of a source reads in a step."""
+    """The part of a source that a subtask reads in a step."""
 
     splits: tuple[Any, ...] = ()  # from where to go on, each up to its end, in this order
     records: int = 1 << 62  # about how many at most, of all splits together
@@ -35,7 +35,7 @@ class Assignment:
 
     version: int  # to begin from
     folder: str | None = None  # where state lies; None: nothing is kept
-    chains: Mapping[str, tuple[Chain, ...]] = field(default_factory=dict[str, tuple[Chain, ...]])
+    series: Mapping[str, tuple[Series, ...]] = field(default_factory=dict[str, tuple[Series, ...]])
     """The state of each operator by operator ID, of each of the subtasks that wrote it."""
     volatile: bytes = b""  # what the subtask said at the end of the step before; empty: there was none
     reading: Reading | None = None  # of a source
@@ -60,7 +60,7 @@ class StepReport:
 
     task: TaskReport  # counters, of this step alone, and files of sinks
     version: int  # that it makes, or is a part of
-    chains: Mapping[str, Chain]  # the state of each operator that has any, by operator ID
+    series: Mapping[str, Series]  # the state of each operator that has any, by operator ID
     volatile: bytes  # what the next step is to be given
     positions: Mapping[str, Any]  # of a source, by split: from where to go on, of those that were read
     ended: tuple[str, ...]  # splits that have been read to their end, and have one

@@ -149,7 +149,7 @@ class VertexConfig:
 
 @dataclass(frozen=True)
 class JobConfig:
-    """What all tasks of a job share."""
+    """The data that all tasks of a job share."""
 
     name: str
     job_id: str  # random, different for every run; names of pending files contain it, and a job's client tells it
@@ -181,7 +181,7 @@ class PendingFile:
 
 @dataclass(frozen=True)
 class StateFile:
-    """A file of an operator's state. A snapshot and the logs after it are a *chain*."""
+    """A file of an operator's state. A snapshot and the logs after it are a *series*."""
 
     operator_id: str
     name: str
@@ -193,7 +193,7 @@ class StateFile:
 
 @dataclass(frozen=True)
 class Committable:
-    """What a sink of the user's own has prepared in a step, to be committed when the step counts."""
+    """The data that a sink of the user's own has prepared in a step, to be committed when the step counts."""
 
     operator_id: str
     subtask: int

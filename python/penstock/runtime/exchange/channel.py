@@ -1,4 +1,4 @@
-"""What waits for one channel of a :class:`~.writer.RecordWriter`, and how it becomes the bytes of buffers."""
+"""Records that wait for one channel of a :class:`~.writer.RecordWriter`, and how it becomes the bytes of buffers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class OutChannel(Filling):
             self.signals.pop()
 
     def take(self) -> list[bytes]:
-        """What waits as buffers, one or, if it is too large for that, more. Raises whatever pickle does when a
+        """The waiting records as buffers, one or, if it is too large for that, more. Raises whatever pickle does when a
         record cannot be pickled."""
         self.adapt()
         values, signals = self.values, self.signals

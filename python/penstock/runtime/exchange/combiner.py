@@ -49,9 +49,9 @@ def _value_type(reducer: Aggregator, record_type: TypeInformation[Any] | None) -
 
 
 def combiner(reducer: Aggregator, record_type: TypeInformation[Any] | None) -> Combine:
-    """What makes one record of those of a key, in place: the list of them, in order of arrival, and that of their
-    timestamps, if they have any. The reduction is :func:`combinable` for the type. The records are left as they are
-    where a value is not of the declared type. O(n) per call, O(n log n) with timestamps."""
+    """A function that makes one record of those of a key, in place: the list of them, in order of arrival, and that of
+    their timestamps, if they have any. The reduction is :func:`combinable` for the type. The records are left as they
+    are where a value is not of the declared type. O(n) per call, O(n log n) with timestamps."""
     wanted, position = _value_type(reducer, record_type), reducer.position
     field = itemgetter(position) if isinstance(record_type, TupleTypeInfo) else partial(get_field, position=position)
     choose = _choice(reducer)
@@ -120,7 +120,7 @@ class NativeSums:
 def native_sums(
     reducer: Aggregator, record_type: TypeInformation[Any] | None, functions: ModuleType | None
 ) -> NativeSums | None:
-    """What combines batches of records natively, if something does, for a :func:`combinable` reduction."""
+    """The native combiner of batches of records, if there is one, for a :func:`combinable` reduction."""
     fits = isinstance(record_type, TupleTypeInfo) and _value_type(reducer, record_type) is int
     return NativeSums(reducer, functions) if functions is not None and fits and reducer.field_fold is not None else None
 

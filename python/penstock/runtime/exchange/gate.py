@@ -97,7 +97,7 @@ class InputGate:
             yield self._arrival(row, last=channel in ending and not left[channel])
 
     def pass_on(self, rows: Iterable[Row]) -> Iterator[Arrival]:
-        """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order."""
+        """:meth:`add` and :meth:`drain` at once, for the rows of a single sender, which come in order."""
         for row in rows:
             yield self._arrival(row, last=False)
 

@@ -33,8 +33,8 @@ Position = tuple[int, int, int, int, int]
 """(rank, timestamp, edge, sender, number): where records stand among all of their receiver."""
 
 Piece = tuple[Sequence[int], "Sequence[int] | None", list[Any], "list[int] | None"]
-"""What a row holds: the rank of each key, how many records each has (None: one each), the records, and their timestamps
-if any has one."""
+"""The contents of a row: the rank of each key, how many records each has (None: one each), the records, and their
+timestamps if any has one."""
 
 
 def key_ranks(keys: list[Any], key_hash: KeyHash) -> list[int]:
@@ -73,12 +73,12 @@ def position(row: Row) -> Position:
 
 
 def sort_key(row: Row) -> tuple[int, bytes]:
-    """What rows are sorted by, with little of their bytes."""
+    """The key that rows are sorted by, with little of their bytes."""
     return row.sequence, row.data[:_START]
 
 
 def unpack(data: bytes, functions: ModuleType | None = None) -> Piece:
-    """What a row holds."""
+    """The contents of a row."""
     buffer = decode(data[_START:], functions)
     ranks, counts, times = buffer.signals[0][2]
     return ranks, counts, buffer.values, times

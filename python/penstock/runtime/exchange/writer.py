@@ -68,7 +68,7 @@ class Writer:
         self.partition: KeyPartition | CustomPartition | None = partition
 
     def write_batch(self, values: list[Any], timestamp: int | None) -> None:
-        """What ``write`` does with each of the records in their order, at less cost. The records cannot change; the
+        """Write each of the records in their order, at less cost than ``write``. The records cannot change; the
         list belongs to the writer from here on."""
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class Writer:
         """Send everything, and mark what follows as of another round."""
 
     def begin_step(self, version: int) -> None:
-        """What follows belongs to the step from this version; the numbers of rows begin anew."""
+        """Begin the step from this version; the numbers of rows begin anew."""
 
     def volatile(self) -> Any: ...
 

@@ -1,4 +1,4 @@
-"""What a format of files is, and the simplest: lines of text (Flink 1.20: ``StreamFormat``, ``BulkFormat``,
+"""The interface of formats of files, and the simplest: lines of text (Flink 1.20: ``StreamFormat``, ``BulkFormat``,
 ``TextLineInputFormat``)."""
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FileFormat(ABC, Generic[T]):
         """Type of the records."""
 
     def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
-        """What there is to read in files, folders and patterns: each file or, where the format allows it, pieces of
+        """The pieces to read in files, folders and patterns: each file or, where the format allows it, pieces of
         files.
 
         Raises:

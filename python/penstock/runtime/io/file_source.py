@@ -22,7 +22,7 @@ SPLIT_BYTES = 32 << 20
 
 
 class _Inflating(io.RawIOBase):
-    """What a file in zlib's format holds."""
+    """The contents of a file in zlib's format."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -63,8 +63,8 @@ OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """What a file on any storage holds, uncompressed, from its beginning; any position of one that is not compressed
-    can be sought. OSError if it cannot be read."""
+    """The contents of a file on any storage, uncompressed, from its beginning; any position of one that is not
+    compressed can be sought. OSError if it cannot be read."""
     with storage_of(path).read(path) as file:
         opener = OPENERS.get(_ending(path))
         with contextlib.nullcontext(file) if opener is None else opener(file) as content:

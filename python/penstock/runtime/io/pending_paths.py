@@ -21,7 +21,7 @@ _NAME = re.compile(r"\.(?:(.+)\.)?(?:steps-([0-9a-f]{32})|pending)-([0-9a-f]{32}
 
 
 class PendingFolder(NamedTuple):
-    """What the path of a pending folder says."""
+    """The parts of the path of a pending folder."""
 
     target: str  # the output whose files wait there
     inside: bool  # whether the folder lies in the target, and not beside it
@@ -37,7 +37,7 @@ def waiting_place(target: str, job: JobConfig, *, adds: bool) -> str:
 
 
 def pending_of(path: str) -> PendingFolder | None:
-    """What the path of a pending folder says; None for any other path."""
+    """The parts of the path of a pending folder; None for any other path."""
     above, _, name = path.rpartition("/")
     match = _NAME.fullmatch(name)
     if match is None:

@@ -200,11 +200,11 @@ def _behind(context: OperatorContext, cross: Callable[[Any], Any] | None, make: 
     if check is None:
         return make if cross is None else lambda value: make(cross(value))
 
-    def made(value: Any) -> Any:
+    def checked(value: Any) -> Any:
         check(value)
         return make(value if cross is None else cross(value))
 
-    return made
+    return checked
 
 
 @dataclass(frozen=True)

@@ -98,8 +98,8 @@ def check_begun(source: Source[Any], splits: Iterable[Split], positions: Mapping
 
 
 class Source(ABC, Generic[T]):
-    """What ``from_source`` reads. Sources of one's own define :meth:`splits` and :meth:`read`; one that does not can be
-    planned, not run.
+    """A source for ``from_source``. Sources of one's own define :meth:`splits` and :meth:`read`; one that does not can
+    be planned, not run.
 
     Attributes:
         bounded: whether it ends by itself. If not, :meth:`splits` is asked again before every step.
@@ -120,7 +120,7 @@ class Source(ABC, Generic[T]):
         return super().__new__(cls)
 
     def splits(self, parallelism: int) -> Sequence[Split]:
-        """What there is to read, asked on the driver: of a bounded source once before a job starts, of an unbounded one
+        """The splits to read, asked on the driver: of a bounded source once before a job starts, of an unbounded one
         before every step. It answers at once, without waiting for more.
 
         An unbounded source gives every split that there is now, also those that have been read as far as they go, each

@@ -33,7 +33,7 @@ _FIELD = 31  # what a row adds to the hash of a field
 
 
 def deep_hash(field_type: TypeInformation[Any], compile_hash: Callable[[TypeInformation[Any]], Hash]) -> Hash:
-    """What a field adds to the hash of a row."""
+    """The part of a field in the hash of a row."""
     if isinstance(field_type, ListTypeInfo):
         element = deep_hash(field_type.element_type, compile_hash)
         return lambda value: 0 if value is None else fold(1, map(element, value))

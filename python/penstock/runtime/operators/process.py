@@ -23,7 +23,7 @@ from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 
 class Times:
-    """What contexts tell of time; their ``_time`` is the operator's."""
+    """The time of contexts; their ``_time`` is the operator's."""
 
     __slots__ = ("_time",)
 
@@ -113,8 +113,7 @@ class Yielding(LiveOperator):
     def _tag(self) -> type:
         """The class of the tags of side outputs. PyFlink looks for tags only where the program calls
         ``get_side_output``; elsewhere tag and value are a record, and this is a class that no tag has."""
-        asked = self.context.config.side_outputs
-        return OutputTag if asked or not self.context.job.settings.pyflink else _NoTag
+        return OutputTag if self.context.config.side_outputs or not self.context.job.settings.pyflink else _NoTag
 
     def emit(self, results: Any, timestamp: int | None) -> None:
         """Emit what a function has returned: an iterable, such as a generator, which runs meanwhile; None is
@@ -155,8 +154,8 @@ class Yielding(LiveOperator):
         timer's time."""
         state, on_timer = self.context.state, lifecycle(self.function, "on_timer")
 
-        def firing(domain: TimeDomain) -> Callable[[Timer], None]:
-            def fire(timer: Timer) -> None:
+        def handler(domain: TimeDomain) -> Callable[[Timer], None]:
+            def handle(timer: Timer) -> None:
                 if on_timer is None or timer.namespace is not None:
                     return  # or it is of another operator, that had this ID in an earlier program
                 ctx._timestamp, ctx._domain = timer.time, domain
@@ -166,10 +165,10 @@ class Yielding(LiveOperator):
                 except Exception as error:
                     raise self.context.fail(error) from error
 
-            return fire
+            return handle
 
         if state is not None:
-            self.context.time.use_timers(state, firing(TimeDomain.EVENT_TIME), firing(TimeDomain.PROCESSING_TIME))
+            self.context.time.use_timers(state, handler(TimeDomain.EVENT_TIME), handler(TimeDomain.PROCESSING_TIME))
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,4 +222,4 @@ _LINES = (
     "   {side}({o}[0].tag_id, {o}[1], {t})",
     "  else:",
 )
-"""What ``Yielding.processing`` does, as statements."""
+"""``Yielding.processing`` as statements."""

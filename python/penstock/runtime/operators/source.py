@@ -76,8 +76,7 @@ class StreamSource(StreamOperator):
             return SourceOperator(context, output, self.function)
         if self._says_nothing:
             return _SilentSource(context, output, self.function)
-        assigner = TimestampsAndWatermarks(self.watermarks).build(context, output)
-        return _TimedSource(context, assigner, self.function)
+        return _TimedSource(context, TimestampsAndWatermarks(self.watermarks).build(context, output), self.function)
 
 
 class SourceOperator(LiveOperator):
@@ -115,7 +114,7 @@ class SourceOperator(LiveOperator):
         return self.reader.step(reading, self._with_markers(backlog, interval) if interval > 0 else backlog)
 
     def emitter(self, batch: Batch, split: str) -> Callable[[int, int], None]:
-        """What emits the records of a batch from one position to another."""
+        """A function that emits the records of a batch from one position to another."""
         if self._quiet:
             self._quiet = False
             self.context.toggle(True)
@@ -156,7 +155,7 @@ class SourceOperator(LiveOperator):
 
 
 def _timed(batch: Batch, output: CountingOutput) -> Callable[[int, int], None]:
-    """What emits the records of a batch with their timestamps from one position to another, to an output."""
+    """A function that emits the records of a batch with their timestamps from one position to another, to an output."""
     values, timestamps = batch.values, batch.timestamps
     if timestamps is None:
         feed = output.feed
@@ -239,7 +238,7 @@ class _TimedSource(SourceOperator):
         super().open()
 
     def close(self) -> None:
-        """What the assigner has to say of the last records comes before the end of time."""
+        """The assigner's last watermark comes before the end of time."""
         if self._opened:
             self._assigner.close()
         super().close()

@@ -24,7 +24,7 @@ OWN = "records"  # the one split of a source without splits, in each subtask; it
 
 
 class Emitting(Protocol):
-    """What a reader needs of the operator of a source."""
+    """The part of a source's operator that a reader needs."""
 
     emitted: int
     context: Any
@@ -102,8 +102,7 @@ class SplitReader(Reader):
                     self.ended.append(split.id)
                     operator.end_split(split.id)
                 return
-            batch = Batch(records.values, records.timestamps)
-            yield from self._emit(batch, records.values, split.id, backlog)
+            yield from self._emit(Batch(records.values, records.timestamps), records.values, split.id, backlog)
             read += len(records.values)
             self.positions[split.id] = records.position
             if records.watermark is not None or records.idle:
@@ -251,7 +250,7 @@ class FunctionReader(Reader):
 
 
 def everything(function: Any, subtask: int, *, stamps: bool = False) -> Reading:
-    """What a subtask reads of a bounded source if it reads all of it at once."""
+    """The reading of a subtask that reads all of a bounded source at once."""
     if isinstance(function, SplitSource):
         splits = function.dealt[subtask]
     else:

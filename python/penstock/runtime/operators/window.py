@@ -1,11 +1,11 @@
 """WindowOperator: elements per key and window, a trigger that fires, an evictor, lateness, a function (Flink 1.11:
 ``WindowOperator``, ``EvictingWindowOperator``).
 
-For each window of an element: add it, ask the trigger, fire, purge, register the cleanup. On a timer: ask the trigger,
-fire, purge, then, at the cleanup time, forget contents, trigger state and, by the function's ``clear``, the function's
-state. Firing an empty window calls nothing. Results carry the window's last timestamp. An element is *late* when each
-of its windows is over (the watermark has reached its last timestamp plus the lateness), and so is the element's own
-time; it goes to the side output for late data, or is counted and dropped.
+For each window of an element: add it, ask the trigger, apply the function if the trigger fires, purge, register the
+cleanup. On a timer: ask the trigger, apply, purge, then, at the cleanup time, forget contents, trigger state and, by
+the function's ``clear``, the function's state. An empty window calls nothing. Results carry the window's last
+timestamp. An element is *late* when each of its windows is over (the watermark has reached its last timestamp plus the
+lateness), and so is the element's own time; it goes to the side output for late data, or is counted and dropped.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class _Window(Yielding):
     def _in_one_window(self, window: Any) -> Collector:
         """Elements of a window that is always the same and never over: counting windows, which should be fast."""
         assert self.keyed is not None
-        state, fail, fire = self._state, self.context.fail, self._fire
+        state, fail, emit_contents = self._state, self.context.fail, self._emit_contents
         enter, select, failure = state.enter, self.keyed.selector(), self.keyed.failure
         on_element, ask_context = self._spec.trigger.on_element, self._trigger_context
         add, table = self._contents.add, state.table(STATE, window)
@@ -155,7 +155,7 @@ class _Window(Yielding):
                 add(table, slot, value, timestamp)
                 result = on_element(value, timestamp, window, ask_context)
                 if result.fire:
-                    fire(window, window)
+                    emit_contents(window, window)
                 if result.purge:
                     table.pop(slot, None)
             except Exception as error:
@@ -206,18 +206,18 @@ class _Window(Yielding):
 
     def _follow(self, result: TriggerResult, window: Any, kept: Any) -> None:
         if result.fire:
-            self._fire(window, kept)
+            self._emit_contents(window, kept)
         if result.purge:
             self._state.drop(STATE, kept)
 
-    def _fire(self, window: Any, kept: Any) -> None:
+    def _emit_contents(self, window: Any, kept: Any) -> None:
         state, context = self._state, self._window_context
         table: Table | None = state.find(STATE, kept)
         if not table:
             return
         context._window = window
         key, end = state.current_key, window.max_timestamp()
-        self._contents.fire(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
+        self._contents.show(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
 
     def _skip(self, value: Any, timestamp: int | None) -> None:
         if not self._event_time or timestamp is None:
@@ -240,7 +240,7 @@ class _Window(Yielding):
     def _timer(self, ask: Callable[[int, Any, TriggerContext], TriggerResult], event: bool) -> Callable[[Timer], None]:
         cleans, fail = event is self._event_time, self.context.fail
 
-        def fire(timer: Timer) -> None:
+        def on_timer(timer: Timer) -> None:
             window = kept = timer.namespace
             if not hasattr(window, "max_timestamp"):
                 return  # of another operator, that had this ID in an earlier program
@@ -254,7 +254,7 @@ class _Window(Yielding):
             except Exception as error:
                 raise fail(error) from error
 
-        return fire
+        return on_timer
 
     def _clear(self, window: Any, kept: Any) -> None:
         self._state.drop(STATE, kept)

@@ -30,7 +30,7 @@ class Contents:
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         raise NotImplementedError
 
-    def fire(self, table: Table, slot: Any, see: See) -> None:
+    def show(self, table: Table, slot: Any, see: See) -> None:
         """Show the contents; nothing is shown of an empty window."""
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ class _Tracked(Contents):
     """Contents whose changes are noted (:mod:`penstock.runtime.state.tracked_tables`)."""
 
     def __init__(self, inner: Contents) -> None:
-        self._add, self._fire, self._is_one = inner.add, inner.fire, isinstance(inner, _Accumulated)
+        self._add, self._show, self._is_one = inner.add, inner.show, isinstance(inner, _Accumulated)
         self.merge = inner.merge  # type: ignore[method-assign]
         self.kind = inner.kind
 
@@ -80,12 +80,12 @@ class _Tracked(Contents):
         self._add(table, slot, value, timestamp)
         table.touch(slot)  # type: ignore[attr-defined]
 
-    def fire(self, table: Table, slot: Any, see: See) -> None:
+    def show(self, table: Table, slot: Any, see: See) -> None:
         """Whoever sees what can change may change it."""
         seen = table.get(slot)
         if not all(map(frozen, (seen,) if self._is_one else seen or ())):
             table.touch(slot)  # type: ignore[attr-defined]
-        self._fire(table, slot, see)
+        self._show(table, slot, see)
 
 
 class _Accumulated(Contents):
@@ -104,7 +104,7 @@ class _Accumulated(Contents):
         except Exception as error:
             raise state_error(*self._named) from error
 
-    def fire(self, table: Table, slot: Any, see: See) -> None:
+    def show(self, table: Table, slot: Any, see: See) -> None:
         current = table.get(slot, _MISSING)
         if current is not _MISSING:
             see([self._result(current)])
@@ -120,7 +120,7 @@ class _Elements(Contents):
         else:
             elements.append(value)
 
-    def fire(self, table: Table, slot: Any, see: See) -> None:
+    def show(self, table: Table, slot: Any, see: See) -> None:
         elements = table.get(slot)
         if elements:
             see(list(elements))
@@ -133,7 +133,7 @@ class _Evicted(_Elements):
         self._reduced = function.reduced
         self._evictor = evictor
 
-    def fire(self, table: Table, slot: Any, see: See) -> None:
+    def show(self, table: Table, slot: Any, see: See) -> None:
         elements, evictor = table.get(slot), self._evictor
         if not elements:
             return
@@ -181,7 +181,7 @@ class _EvictedBySomeone(_Elements):
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         super().add(table, slot, TimestampedValue(value, timestamp), timestamp)
 
-    def fire(self, table: Table, slot: Any, see: See) -> None:
+    def show(self, table: Table, slot: Any, see: See) -> None:
         elements: list[TimestampedValue[Any]] | None = table.get(slot)
         if not elements:
             return

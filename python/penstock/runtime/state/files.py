@@ -59,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a state file; ``follows`` names the previous file of the chain, ``offset`` the first section."""
+    """The header of a state file; ``follows`` names the previous file of the series, ``offset`` the first section."""
 
     kind: str
     about: AboutOperator

@@ -27,7 +27,7 @@ class Replay:
 
     def __init__(self, keyed: KeyedState, groups: range, *, resumed: bool = False) -> None:
         self._keyed, self._groups = keyed, groups
-        # Each chain gets its own queues, because its logs name moves of its own heap; finish() merges the queues.
+        # Each series gets its own queues, because its logs name moves of its own heap; finish() merges the queues.
         self._queues = [queue if resumed else queue.another() for _, queue in keyed.queues()]
         self._resumed = resumed
         keyed.keep_keys(True)

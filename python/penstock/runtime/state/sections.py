@@ -143,8 +143,7 @@ def _disk_snapshot(keyed: KeyedState) -> Content:
     if part.last >= 0:
         sections.append(part.section(keyed.noted))
     infos = tuple(TimersInfo(True, count) for count in counts[:-1])
-    states = tuple(_info(keyed, name) for name in names)
-    return Content(_key_info(keyed), states, infos, tuple(sections), sum(counts))
+    return Content(_key_info(keyed), tuple(_info(keyed, name) for name in names), infos, tuple(sections), sum(counts))
 
 
 class _Part:

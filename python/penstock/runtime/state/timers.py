@@ -198,11 +198,11 @@ class OperatorTime:
         if self._state is not None and len(self._state.processing_timers):
             self.clock.add(self)
 
-    def _fire(self, queue: TimerQueue, limit: int | None, fire: Callable[[Timer], None]) -> None:
+    def _fire(self, queue: TimerQueue, limit: int | None, on_timer: Callable[[Timer], None]) -> None:
         while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
             queue.poll()
             self._state.resume(timer.key, timer.slot)
-            fire(timer)
+            on_timer(timer)
 
     def register_event_time(self, time: int, namespace: Any = None) -> None:
         state = self._state

@@ -115,7 +115,7 @@ class BatchTask(Task):
 
 
 def _slots_of(spec: StreamOperator, number: int, fail: Fail) -> SlotsOf:
-    """What makes the canonical keys of records, as the operator's state forms keys: by the type of its first one."""
+    """A function that makes the canonical keys of records, as the operator's state does: by the type of the first."""
     keyed = spec.key_of_input(number)
     assert keyed is not None
     key_of, canonical = quick(keyed.selector()), KeyHash((spec.keyed or keyed).key_type).canonical

@@ -1,5 +1,5 @@
-"""What a task sends: its rows, and what user code prints. All rows that one record leads to have to wait: a function
-may make millions of records of one, or a generator may never end. Some bytes wait in memory and the rest in a
+"""The messages of a task: its rows, and what user code prints. All rows that one record leads to have to wait: a
+function may make millions of records of one, or a generator may never end. Some bytes wait in memory and the rest in a
 temporary file, and the log says how much there is so far."""
 
 from __future__ import annotations

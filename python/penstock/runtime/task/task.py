@@ -4,7 +4,7 @@ Input is collected (:meth:`Task.receive`), then processed (:meth:`Task.finish`);
 task, rows are processed as they come. The last row is the report, the *commit row*: what counts is exactly the attempt
 whose output was consumed. After a step the task waits for the next one, if its process keeps it, or hands its state to
 another object (:class:`Held`). Kept state may be some steps old: the logs that it missed are replayed. It is valid as
-long as the file that it was built from is in the subtask's chain."""
+long as the file that it was built from is in the subtask's series."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.checkpoint.state_chain import load, repair, save
-from penstock.runtime.config.steps import Assignment, Chain, StepReport
+from penstock.runtime.checkpoint.state_series import load, repair, save
+from penstock.runtime.config.steps import Assignment, Series, StepReport
 from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.exchange.gate import DRIVER, ENDED, REPORT, SPOKEN, Arrival, Channel, InputGate
 from penstock.runtime.operators.iteration import LiveHead
@@ -45,7 +45,7 @@ from penstock.storage.stores import configure
 
 @dataclass
 class Held:
-    """State of an operator's subtask, at the file of this name in its chain; "" for none."""
+    """State of an operator's subtask, at the file of this name in its series; "" for none."""
 
     keyed: KeyedState | None
     operator_state: OperatorState = field(default_factory=OperatorState)
@@ -78,7 +78,7 @@ class Task:
         self._entries: dict[int, Entry] = {}  # by edge; those of one input share theirs
         self._ended: set[Channel] = set()
         self._assignment = Assignment(0)
-        self._chains: dict[str, Chain] = {}
+        self._series: dict[str, Series] = {}
         self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)  # before this step
         self._counted = self._measured
         self.finished = False
@@ -105,9 +105,9 @@ class Task:
         missing is read. The other one is disposed of."""
         for operator in other._operators():
             context = operator.context
-            chain = other._chains.get(context.config.operator_id)
-            if chain:
-                held = Held(context.state, context.operator_state, chain[-1].name)
+            series = other._series.get(context.config.operator_id)
+            if series:
+                held = Held(context.state, context.operator_state, series[-1].name)
                 self._inherited[context.config.operator_id] = held
         other.close()
         for held in self._inherited.values():
@@ -120,8 +120,8 @@ class Task:
     def bytes(self) -> int:
         states = {operator.context.config.operator_id: operator.context.state for operator in self._operators()}
         total = 0
-        for operator_id, chain in self._chains.items():
-            written, state = sum(file.bytes for file in chain), states.get(operator_id)
+        for operator_id, series in self._series.items():
+            written, state = sum(file.bytes for file in series), states.get(operator_id)
             total += MEMORY_PER_BYTE * written if state is None else state.memory(written)
         return total
 
@@ -224,26 +224,26 @@ class Task:
         if assignment.folder is None:
             return
         operator_id, about = context.config.operator_id, self._about(operator)
-        chains, chain = assignment.chains.get(operator_id, ()), self._own_chain(operator_id)
+        all_series, series = assignment.series.get(operator_id, ()), self._own_series(operator_id)
         if operator_id in self._inherited:
             last = self._inherited.pop(operator_id).file
-            repair(assignment.folder, chain, context.state, context.operator_state, about, last)
-        elif any(chains):
+            repair(assignment.folder, series, context.state, context.operator_state, about, last)
+        elif any(all_series):
             settings = self._job.settings
             place = settings.checkpoint_directory or settings.savepoint or ""
             state, flink, drops = (context.state, context.operator_state), settings.flink, settings.ignore_unclaimed
-            load(assignment.folder, chains, *state, about, flink=flink, drops=drops, place=place)
-        if chain:
-            self._chains[operator_id] = chain
-        elif any(chains) and (context.state is not None or context.operator_state.is_there):
+            load(assignment.folder, all_series, *state, about, flink=flink, drops=drops, place=place)
+        if series:
+            self._series[operator_id] = series
+        elif any(all_series) and (context.state is not None or context.operator_state.is_there):
             self._taken.add(operator_id)
         context.time.watch_clock()
 
-    def _own_chain(self, operator_id: str) -> Chain:
+    def _own_series(self, operator_id: str) -> Series:
         """The files that this subtask continues; none if others have written them, or under another operator ID."""
-        chains = self._assignment.chains.get(operator_id, ())
-        chain = chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
-        return chain if chain and chain[0].operator_id == operator_id else ()
+        all_series = self._assignment.series.get(operator_id, ())
+        series = all_series[self._subtask] if len(all_series) == self._vertex.parallelism else ()
+        return series if series and series[0].operator_id == operator_id else ()
 
     def _context(self, config: OperatorConfig) -> OperatorContext:
         assignment = self._assignment
@@ -268,7 +268,7 @@ class Task:
         held = self._inherited.get(config.operator_id)
         if held is None:
             return context
-        if held.file not in {file.name for file in self._own_chain(config.operator_id)}:
+        if held.file not in {file.name for file in self._own_series(config.operator_id)}:
             del self._inherited[config.operator_id]
             return context
         if held.keyed is not None:
@@ -353,7 +353,7 @@ class Task:
                 self.finished = self._assignment.only or self._ended.issuperset(channels)
 
     def counters(self) -> tuple[SubtaskMetrics, ...]:
-        """What each operator has counted in this step so far, or in the last one, in pre-order; nothing before the
+        """The counts of each operator in this step so far, or in the last one, in pre-order; nothing before the
         first row. For whoever runs the task, between two of its rows, or when it calls :attr:`look`."""
         if self._chain is None:
             return ()
@@ -411,7 +411,7 @@ class Task:
         return StepReport(
             task=task,
             version=self._assignment.version + 1,
-            chains=self._saved(chain),
+            series=self._saved(chain),
             volatile=self.volatile,
             positions={} if reader is None else reader.positions,
             ended=() if reader is None else tuple(reader.ended),
@@ -424,22 +424,22 @@ class Task:
             notes=notes,
         )
 
-    def _saved(self, chain: OperatorChain) -> dict[str, Chain]:
+    def _saved(self, chain: OperatorChain) -> dict[str, Series]:
         """The files with the state, which is written if this step is one for that, or the last one."""
         folder = self._assignment.folder
         if folder is None:
             return {}
         if not (self._assignment.saves or self.finished):
-            return dict(self._chains)
+            return dict(self._series)
         for operator in chain.operators.values():
             context, about = operator.context, self._about(operator)
-            before = self._chains.get(about.operator_id, ())
+            before = self._series.get(about.operator_id, ())
             version, taken = self._assignment.version + 1, about.operator_id in self._taken
             after = save(folder, context.state, context.operator_state, about, before, version, taken)
             if after:
-                self._chains[about.operator_id] = after
+                self._series[about.operator_id] = after
         self._taken.clear()
-        return dict(self._chains)
+        return dict(self._series)
 
 
 def _notes(operator: LiveOperator) -> tuple[str, dict[str, int]]:

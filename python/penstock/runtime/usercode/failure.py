@@ -20,7 +20,7 @@ _HELPERS = {
     "Trigger": "trigger",
     "WindowAssigner": "window assigner",
 }
-"""What an operator asks besides its function, by the name of its base class."""
+"""Code that an operator calls beside its function, by the name of its base class."""
 _MAX_FRAMES = 20
 _MAX_TEXT = 20_000  # characters of an exception's text that are shown; it may contain a whole record
 
@@ -61,7 +61,7 @@ class OperatorFailure(Exception):
 
 
 def _helper(error: BaseException) -> str | None:
-    """What has failed of a program's own trigger, encoder and the like, by the frames of the exception: the first
+    """The part of a program's own trigger, encoder and the like that failed, by the frames of the exception: the first
     that is not ours, called with such an object or by one of ours. It costs nothing where nothing fails."""
     theirs, ours = _frames(error)
     if theirs is None:
@@ -110,7 +110,7 @@ def _shortened(text: str) -> str:
 
 
 def text_of(error: BaseException) -> str:
-    """What an exception says, shortened; whatever its own ``__str__`` does, this does not fail."""
+    """The text of an exception, shortened; whatever its own ``__str__`` does, this does not fail."""
     try:
         return _shortened(str(error))
     except Exception:  # a user's own __str__

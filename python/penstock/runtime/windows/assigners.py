@@ -62,7 +62,7 @@ class SessionWindowTimeGapExtractor(ABC, Generic[T]):
 
 
 class AssignerContext:
-    """What a WindowAssigner of a program's own knows besides the element. ``now`` gives the processing time of the
+    """The context of a WindowAssigner of a program's own. ``now`` gives the processing time of the
     task."""
 
     def __init__(self, now: Callable[[], int], runtime_context: RuntimeContext) -> None:
@@ -99,7 +99,7 @@ class WindowAssigner(Generic[T, W]):
         return self.default_trigger()
 
     def get_window_serializer(self) -> TypeSerializer[Any]:
-        """What writes the windows in PyFlink. Nobody asks for it here: windows are pickled."""
+        """The serializer of the windows in PyFlink. It is not used here: windows are pickled."""
         raise NotImplementedError(f"{type(self).__name__}.get_window_serializer")
 
     def assign_windows(self, element: T, timestamp: int, context: AssignerContext, /) -> Collection[W]:

@@ -30,7 +30,7 @@ class TimestampedValue(Generic[X]):
 
 
 class EvictorContext:
-    """What an evictor of a program's own knows besides the elements."""
+    """The context of an evictor of a program's own."""
 
     def __init__(self, time: OperatorTime, metrics: Metrics) -> None:
         self._time, self._metrics = time, metrics

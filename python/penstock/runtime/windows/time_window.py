@@ -11,7 +11,7 @@ W_contra = TypeVar("W_contra", contravariant=True)
 
 
 class Window(Protocol):
-    """What every window has, also one of a program's own (PyFlink: ``Window``)."""
+    """The interface of every window, also one of a program's own (PyFlink: ``Window``)."""
 
     def max_timestamp(self) -> int:
         """The last time in it."""

@@ -33,7 +33,7 @@ X = TypeVar("X")
 
 
 class TriggerResult(Enum):
-    """What to do with a window now: (fire, purge)."""
+    """The decision on a window: (fire, purge)."""
 
     CONTINUE = (False, False)
     FIRE = (True, False)
@@ -293,7 +293,7 @@ class _Continuous(_Mergeable[Window]):
         return cls(milliseconds_of(interval, f"{cls.__name__}.of", "interval"))
 
     def _timers(self, ctx: TriggerContext) -> tuple[_Timer, _Timer]:
-        """What registers and deletes its timers."""
+        """The functions that register and delete its timers."""
         raise NotImplementedError
 
     def _next(self, time: int, ctx: TriggerContext) -> None:

@@ -209,8 +209,7 @@ class KafkaSourceBuilder(builder_checks.ClientBuilder, Generic[T]):
 
     def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema[S]) -> KafkaSourceBuilder[S]:
         """Deserialize values only; keys and headers are dropped."""
-        schema = deserializer.value_schema(deserialization_schema, "set_value_only_deserializer")
-        self._deserializer = ValueOnly(schema)
+        self._deserializer = ValueOnly(deserializer.value_schema(deserialization_schema, "set_value_only_deserializer"))
         return cast("KafkaSourceBuilder[S]", self)
 
     def set_deserializer(self, record_deserializer: KafkaRecordDeserializationSchema[S]) -> KafkaSourceBuilder[S]:

@@ -1,4 +1,4 @@
-"""Saves and restores the state of an operator's subtask as a chain of state files: a snapshot, and logs after it. A
+"""Saves and restores the state of an operator's subtask as a series of state files: a snapshot, and logs after it. A
 step writes a log of its changes, or a snapshot when the logs have become as long as the last snapshot. A log may
 replace earlier logs; then it has the current values of all that they mention."""
 
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.config.steps import Series
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.state.class_changes import GoneError, Reading, lost_in
 from penstock.runtime.state.classes import ClassForm
@@ -28,27 +29,26 @@ from penstock.runtime.state.type_changes import Refusal
 from penstock.storage.storage import join
 from penstock.storage.stores import storage_of
 
-Chain = tuple[StateFile, ...]  # a snapshot and the logs after it; empty without state
 MOST_LOGS = 64  # above this number some logs are merged, because a restore opens each
 _HEADER_BYTES = 1_000  # an estimate of the length of a log's header
 NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
 _Places = dict[tuple[str, str], bytes]
 
 
-def merged_from(chain: Chain, coming: int) -> int:
+def merged_from(series: Series, coming: int) -> int:
     """The index of the first file that the next log replaces: no file longer than all after it is rewritten."""
-    start = len(chain)
+    start = len(series)
     if start <= MOST_LOGS:
         return start
-    while start > 1 and (start == len(chain) or chain[start - 1].bytes <= coming):
+    while start > 1 and (start == len(series) or series[start - 1].bytes <= coming):
         start -= 1
-        coming += chain[start].bytes
+        coming += series[start].bytes
     return start
 
 
 @contextlib.contextmanager
 def open_state_file(folder: str, file: StateFile, about: AboutOperator, *, whole: bool) -> Iterator[StateReader]:
-    """Open a file of a chain; ``whole`` fetches it in one request."""
+    """Open a file of a series; ``whole`` fetches it in one request."""
     path, storage = join(folder, file.name), storage_of(folder)
     try:
         with io.BytesIO(storage.get(path)) if whole else storage.read(path) as stream:
@@ -63,7 +63,7 @@ def open_state_file(folder: str, file: StateFile, about: AboutOperator, *, whole
         raise state_error(path, about, f"cannot be read: {error}") from error
 
 
-def read_earlier(folder: str, logs: Chain, keyed: KeyedState | None, about: AboutOperator) -> Earlier:
+def read_earlier(folder: str, logs: Series, keyed: KeyedState | None, about: AboutOperator) -> Earlier:
     """The entries that some logs mention."""
     earlier = Earlier()
     for file in logs:
@@ -83,43 +83,43 @@ def save(
     keyed: KeyedState | None,
     operator_state: OperatorState | None,
     about: AboutOperator,
-    chain: Chain,
+    series: Series,
     version: int,
     whole: bool = False,
-) -> Chain:
-    """Write the changes since the last file of a chain. Returns the chain that the state is in now."""
+) -> Series:
+    """Write the changes since the last file of a series. Returns the series that the state is in now."""
     state, anew, before = operator_state or OperatorState(), whole, ()
     if state.rewrite or (keyed and keyed.rewrite):  # something differs from the files, so a snapshot is needed
-        anew = anew or bool(chain)
+        anew = anew or bool(series)
         state.rewrite = False
         state.forget_written()
         if keyed:
             keyed.rewrite = False
-    chain, changed = () if anew else chain, state.changed()
-    if chain and not changed and not (keyed and keyed.has_changed()):
-        return chain
+    series, changed = () if anew else series, state.changed()
+    if series and not changed and not (keyed and keyed.has_changed()):
+        return series
     coming = 0  # an estimate of the log's length, from the size of the snapshot's entries
-    if chain:
+    if series:
         entries = 0 if keyed is None else keyed.changed_entries()
-        of_entries = entries * chain[0].bytes // max(1, chain[0].keys)
+        of_entries = entries * series[0].bytes // max(1, series[0].keys)
         coming = _HEADER_BYTES + sum(map(len, changed.values())) + of_entries
-    if chain and sum(log.bytes for log in chain[1:]) + coming <= chain[0].bytes:
-        before = chain[: merged_from(chain, coming)]
-        earlier = read_earlier(folder, chain[len(before) :], keyed, about)
+    if series and sum(log.bytes for log in series[1:]) + coming <= series[0].bytes:
+        before = series[: merged_from(series, coming)]
+        earlier = read_earlier(folder, series[len(before) :], keyed, about)
         if earlier.places:
             changed = {**{at: data for at, data in state.snapshot().items() if at in earlier.places}, **changed}
         content = NOTHING if keyed is None else log_of(keyed, earlier)
     else:
         content = NOTHING if keyed is None else snapshot_of(keyed)
-        changed = state.snapshot() if chain or anew else changed
-    if chain or anew or content.entries or changed:
+        changed = state.snapshot() if series or anew else changed
+    if series or anew or content.entries or changed:
         classes = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}  # pickling has noted them
         infos = tuple(state.infos.values())
-        chain = (*before, write_file(folder, content, changed, about, version, before, infos, classes))
+        series = (*before, write_file(folder, content, changed, about, version, before, infos, classes))
     if keyed:
         keyed.written()
     state.written(changed)
-    return chain
+    return series
 
 
 def write_file(
@@ -128,13 +128,13 @@ def write_file(
     places: Mapping[tuple[str, str], bytes],
     about: AboutOperator,
     version: int,
-    chain: Chain,
+    series: Series,
     broadcast: tuple[StateInfo, ...],
     classes: Mapping[str, ClassForm],
 ) -> StateFile:
     """Write one state file under a unique name. Returns its entry for the manifest."""
     described = content.key, content.states, content.timers, content.entries, (), None, broadcast
-    kind, follows = (LOG, chain[-1].name) if chain else (SNAPSHOT, None)
+    kind, follows = (LOG, series[-1].name) if series else (SNAPSHOT, None)
     header = Header(kind, about, version, follows, *described, dict(sorted(classes.items())))
     return put_file(folder, header, content.sections, dumps(places) if places else None)
 
@@ -150,7 +150,7 @@ def put_file(folder: str, header: Header, sections: Sequence[Section], operator_
 
 def load(
     folder: str,
-    chains: Sequence[Chain],
+    all_series: Sequence[Series],
     keyed: KeyedState | None,
     operator_state: OperatorState | None,
     about: AboutOperator,
@@ -159,21 +159,21 @@ def load(
     drops: bool = False,
     place: str = "",
 ) -> None:
-    """Restore a subtask from the chains of all old subtasks: its key groups, and its part of operator state."""
+    """Restore a subtask from the series of all old subtasks: its key groups, and its part of operator state."""
     snapshots: list[_Places] = []
-    for chain in chains:
-        if chain and [file.kind for file in chain] != [SNAPSHOT, *[LOG] * (len(chain) - 1)]:
-            path = join(folder, chain[0].name)
-            raise state_error(path, about, "begins a chain that is not a snapshot followed by logs")
+    for series in all_series:
+        if series and [file.kind for file in series] != [SNAPSHOT, *[LOG] * (len(series) - 1)]:
+            path = join(folder, series[0].name)
+            raise state_error(path, about, "begins a series that is not a snapshot followed by logs")
         replay = None if keyed is None else Replay(keyed, about.groups)
         places: _Places = {}
-        for before, file in zip((None, *chain), chain, strict=False):
-            with open_state_file(folder, file, about, whole=len(chains) == 1) as reader:
+        for before, file in zip((None, *series), series, strict=False):
+            with open_state_file(folder, file, about, whole=len(all_series) == 1) as reader:
                 try:
                     places.update(_apply(reader, file, before, replay, about, operator_state, drops=drops))
                 except GoneError as reason:
                     raise _refused(about, f"{reason}{_dropping(reader, about, place)}") from reason
-        if replay is not None and chain:
+        if replay is not None and series:
             replay.finish()
         snapshots.append(places)
     if operator_state is not None:
@@ -182,16 +182,16 @@ def load(
 
 def repair(
     folder: str,
-    chain: Chain,
+    series: Series,
     keyed: KeyedState | None,
     operator_state: OperatorState | None,
     about: AboutOperator,
     name: str,
 ) -> None:
-    """Bring state that is at an earlier file of a chain to the chain's end."""
-    first = [file.name for file in chain].index(name) + 1
+    """Bring state that is at an earlier file of a series to the series's end."""
+    first = [file.name for file in series].index(name) + 1
     replay = None if keyed is None else Replay(keyed, about.groups, resumed=True)
-    for before, file in zip(chain[first - 1 :], chain[first:], strict=False):
+    for before, file in zip(series[first - 1 :], series[first:], strict=False):
         with open_state_file(folder, file, about, whole=True) as reader:
             places = _apply(reader, file, before, replay, about, operator_state)
         if operator_state is not None:
