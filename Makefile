@@ -11,7 +11,9 @@ VENV ?= .venv
 FLINK ?= 1.11
 
 .DEFAULT_GOAL := help
+ifndef BESIDE
 .NOTPARALLEL:
+endif
 .SUFFIXES:
 .PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink pyflink golden instructions instructions-update build format clean
 
@@ -38,6 +40,9 @@ QUICK := -m 'not spark' $(CORES)
 SPARKS := -n auto --maxprocesses 4 --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# two targets at a time, of which each then says at its end what it has to say
+BESIDE_EACH_OTHER := $(if $(filter output-sync,$(.FEATURES)),BESIDE=yes --jobs=2 --output-sync=target)
+
 help: ## list the commands
 	@printf 'Penstock: Flink-style DataStream programs, planned as Flink does, run on Spark.\n\n'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,7 +59,7 @@ demo: $(PACKAGE) $(VIEWER) ## show the plan of examples/counts.py, as tables and
 develop: $(VENV)/.developed ## let the environment run the sources: an edit of a .py needs no build, only one of Rust does
 
 check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests that are neither slow nor start Spark, fewer random examples
-	@$(MAKE) --no-print-directory lint test-rust
+	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust
 	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs -m 'not spark and not slow' $(CORES) $(ARGS)
 	@printf '\nThe quick checks passed. `make test` has the slow tests, Spark, the documentation and the benches too.\n'
 
@@ -64,7 +69,9 @@ check-pythons: $(VENV)/.made $(VIEWER) ## the tests without Spark on Python 3.10
 	@.ci/check-pythons "$(VENV)" "$(VENV)/wheel" $(QUICK) $(ARGS)
 
 test: $(VENV)/.installed ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
-	@$(MAKE) --no-print-directory lint test-rust test-viewer test-python docs bench-smoke instructions
+	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust
+	@$(MAKE) --no-print-directory test-viewer test-python docs
+	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) bench-smoke instructions
 	@printf '\nAll checks passed.\n'
 
 lint: $(VENV)/.checks $(VENV)/.forms $(VENV)/.types ## formatting, clippy, ruff, types of the public API, workflows and forms of GitHub
@@ -113,9 +120,12 @@ edits: $(VENV)/.checks ## edit two thousand random programs between their runs: 
 soak: $(VENV)/.checks ## run a job at a constant rate for five minutes; nothing it takes may grow (ARGS='--executor spark --minutes 60')
 	$(BIN)/python -m tests.soak $(ARGS)
 
+# The site is built by one core, while its examples run; then it is looked at.
 docs: $(VENV)/.prepared ## build the site in site/, warnings being errors, and run every example of README.md and docs/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
-	$(BIN)/pytest tests/docs $(SPARKS) $(ARGS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict & site=$$!; \
+	$(BIN)/pytest tests/docs --ignore=tests/docs/test_site.py $(SPARKS) $(ARGS); status=$$?; \
+	wait $$site && [ $$status -eq 0 ]
+	$(BIN)/pytest tests/docs/test_site.py
 
 bench: $(VENV)/.checks ## measure beside Flink, Python and graph libraries (20 minutes), and write benches/report
 	$(BIN)/python benches/run.py $(ARGS)
@@ -129,7 +139,7 @@ instructions: $(VENV)/.checks ## count the planner's instructions, where valgrin
 instructions-update: $(VENV)/.checks ## take the counts of now as the ones to compare with
 	$(BIN)/python benches/instructions.py --update --require
 
-bench-smoke: $(VENV)/.checks ## the benches at their smallest sizes, once each, for correctness only
+bench-smoke: $(VENV)/.prepared ## the benches at their smallest sizes, once each, for correctness only
 	PENSTOCK_BENCH_SMOKE=1 $(BIN)/pytest benches --benchmark-disable $(SPARKS) $(ARGS)
 
 bench-flink: $(VENV)/.checks ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records

@@ -27,6 +27,7 @@ REPORT = "benches/report"
 REPOSITORY = "https://github.com/penstock/penstock"
 
 MOVED = {
+    "async": "datastream/#asynchronous-calls",
     "figures": "performance/#targets",
     "bootstrap": "savepoints/#bootstrap-state-from-a-table",
     "exactly-once": "streaming/#exactly-once",
@@ -34,7 +35,11 @@ MOVED = {
     "state-files": "savepoints/#what-is-in-the-folder",
     "state-evolution": "restoring/#when-types-change",
     "upgrading": "never-lose-state/#upgrade-a-program-and-go-back",
+    "serialization": "types/#bytes-and-records",
+    "storage": "files/#stores",
+    "streams": "datastream/#several-streams",
     "what-survives": "restoring/#what-survives-what",
+    "windows": "time/#windows",
 }
 """Pages that are gone, and where their content is now: their old addresses lead there."""
 

@@ -38,6 +38,15 @@ def smoke(config: pytest.Config) -> bool:
     return bool(os.environ.get("PENSTOCK_BENCH_SMOKE")) or bool(config.getoption("benchmark_disable"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """In smoke mode each JVM is short-lived, as those of tests/conftest.py are."""
+    if smoke(config):
+        os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        os.environ.setdefault("SPARK_LAUNCHER_OPTS", os.environ["SPARK_SUBMIT_OPTS"])
+        if Path(sys.prefix, "cache", "penstock").is_dir():  # the archive of Spark's classes that `make test` prepares
+            os.environ["XDG_CACHE_HOME"] = os.environ["PENSTOCK_BENCH_CACHE"] = str(Path(sys.prefix, "cache"))
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """``size`` and its like follow the mode: PENSTOCK_BENCH_SMOKE makes them tiny, PENSTOCK_BENCH_MAX caps them."""
     tiny = smoke(metafunc.config)

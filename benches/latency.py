@@ -20,7 +20,7 @@ EVERY = 0.1
 """Seconds between two records."""
 INTERVAL = 20_000
 """Milliseconds between two checkpoints."""
-PATIENCE = 120
+PATIENCE = 600
 
 
 class Ticking(Source[Any]):

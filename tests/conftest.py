@@ -37,6 +37,14 @@ settings.register_profile("search", deadline=None, max_examples=2000, suppress_h
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "checks"))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m spark``, leave out files without such a test: each process of pytest takes ten seconds to load them."""
+    wanted = config.option.markexpr == "spark" and not any(".py" in argument for argument in config.args)
+    if not wanted or not collection_path.match("test_*.py") or collection_path.parent.name == "spark":
+        return None
+    return None if "mark.spark" in collection_path.read_text(encoding="utf-8") else True
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What needs an S3 service is slow: each process of pytest starts one."""
@@ -75,13 +83,17 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", SHORT_LIVED)
 
 
+# Spark compiles Java for each plan, a fifth of the time of a small job; the Sparks of processes of their own do so.
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+
 @pytest.fixture(scope="session")
 def spark() -> Any:
     """The one Spark of a process: made by Penstock itself, as a program without a session of its own gets one."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from penstock.spark.session import open_session
 
-    settings = {"spark.driver.extraJavaOptions": "-Xss4m", "spark.sql.shuffle.partitions": "7"}
+    settings = {"spark.driver.extraJavaOptions": "-Xss4m", "spark.sql.shuffle.partitions": "7", **INTERPRETED}
     return open_session("local[2,4]", settings)
 
 

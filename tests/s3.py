@@ -19,16 +19,18 @@ NEEDS = ("moto", "flask", "flask_cors", "s3fs")
 
 @contextlib.contextmanager
 def s3_service() -> Iterator[str]:
-    [port] = free_ports(1)
-    command = [sys.executable, "-m", "tests.s3", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        if not answers(server, port, 180):
-            raise RuntimeError("the S3 endpoint has ended instead of serving, or does not answer")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait()
+    for _ in range(5):  # another process may take the port first
+        [port] = free_ports(1)
+        command = [sys.executable, "-m", "tests.s3", str(port)]
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            if answers(server, port, 180):
+                yield f"http://127.0.0.1:{port}"
+                return
+        finally:
+            server.terminate()
+            server.wait()
+    raise RuntimeError("the S3 endpoint has ended instead of serving, or does not answer")
 
 
 def new_bucket(endpoint: str) -> tuple[str, dict[str, str]]:

@@ -42,9 +42,9 @@ def test_the_programs_own_function_is_not_opened() -> None:
 
 
 def test_what_cannot_be_opened_is_not_known_and_says_why() -> None:
-    found = declared(planned(lambda env: pairs(env).process(Connecting()).print()))
-    assert [each.states for each in found.values()][1] is None
-    assert [each.unknown for each in found.values()][1] == (
+    by_node = declared(planned(lambda env: pairs(env).process(Connecting()).print()))
+    assert [operator.states for operator in by_node.values()][1] is None
+    assert [operator.unknown for operator in by_node.values()][1] == (
         "open() of Connecting has failed: ConnectionError: no database"
     )
 
@@ -97,7 +97,7 @@ def test_joins_and_broadcast_state() -> None:
         pairs(env).connect(rules).process(Rules()).name("rules").print()
 
     pipeline = planned(program)
-    node = next(each.id for each in pipeline.stream_graph.nodes if each.name == "rules")
+    node = next(node.id for node in pipeline.stream_graph.nodes if node.name == "rules")
     assert declared_states(pipeline)[node] == (
         StateModel("rules", "broadcast", {"key": "Types.STRING()", "value": "Types.INT()"}),
     )

@@ -86,7 +86,7 @@ def test_verdicts_and_origins_stand_in_the_text(pipeline: Pipeline) -> None:
 
 def test_json_is_the_model_with_states(pipeline: Pipeline) -> None:
     model = ProgramModel.from_dict(json.loads(explain(pipeline, "json")))
-    assert [len(each.states or ()) for each in model.operators] == [1, 3, 0]
+    assert [len(operator.states or ()) for operator in model.operators] == [1, 3, 0]
 
 
 def test_a_notebook_gets_the_same_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,10 +167,10 @@ def test_graphviz_reads_names_back_as_they_are(level: str) -> None:
     model = hostile_model()
     command = ["dot", "-Tjson0"]
     read = json.loads(subprocess.run(command, input=dot(model, level).encode(), capture_output=True, check=True).stdout)
-    labels = " ".join(str(each.get("label")) for each in read["objects"])
+    labels = " ".join(str(thing.get("label")) for thing in read["objects"])
     assert "javascript" in labels
     assert len(read["edges"]) == len(model.edges)
-    nodes = [each for each in read["objects"] if "nodes" not in each and "subgraphs" not in each]
+    nodes = [thing for thing in read["objects"] if "nodes" not in thing and "subgraphs" not in thing]
     assert len(nodes) == len(model.operators)
 
 

@@ -31,17 +31,19 @@ def test_the_ingredients_of_every_golden_id_give_this_id(flink: str) -> None:
     for record in plan_records(flink):
         expected = record["result"].get("hashes", {"error": None})
         if "error" not in expected:
-            made = ingredients(StreamGraph.from_json(json.dumps(record["spec"])))
-            assert {str(node): each.operator_id for node, each in made.items()} == expected, record["spec"]["name"]
+            by_node = ingredients(StreamGraph.from_json(json.dumps(record["spec"])))
+            assert {
+                str(node): ingredients_of_one.operator_id for node, ingredients_of_one in by_node.items()
+            } == expected, record["spec"]["name"]
             seen += len(expected)
     assert seen > 2_500
 
 
 def test_the_ingredients_are_place_chained_outputs_and_inputs(pipeline: Pipeline) -> None:
     ids = pipeline.stream_graph.operator_ids()
-    made = why(model_of(pipeline, states=False), pipeline.stream_graph, "more").made_of
-    assert (made.place, made.chained_outputs, made.uid) == (2, (), None)
-    assert [each.operator_id for each in made.inputs] == [ids[2]]
+    ingredients_of_more = why(model_of(pipeline, states=False), pipeline.stream_graph, "more").made_of
+    assert (ingredients_of_more.place, ingredients_of_more.chained_outputs, ingredients_of_more.uid) == (2, (), None)
+    assert [operator.operator_id for operator in ingredients_of_more.inputs] == [ids[2]]
     assert ingredients(pipeline.stream_graph)[1].chained_outputs == (0,)
 
 

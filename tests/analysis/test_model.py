@@ -24,7 +24,7 @@ def test_the_model_of_every_golden_graph_says_what_flink_says(flink: str) -> Non
         if "error" in result["stream_graph"]:
             continue
         model = model_of_record(spec, flink)
-        assert [edge.chained for edge in model.edges] == [each["chainable"] for each in result["stream_graph"]["edges"]]
+        assert [edge.chained for edge in model.edges] == [edge["chainable"] for edge in result["stream_graph"]["edges"]]
         assert [edge.partitioner for edge in model.edges] == [e["partitioner"] for e in result["stream_graph"]["edges"]]
         if "error" not in result["hashes"]:
             assert {str(op.node): op.operator_id for op in model.operators if op.operator_id} == result["hashes"]
@@ -36,7 +36,7 @@ def test_the_model_of_every_golden_graph_says_what_flink_says(flink: str) -> Non
             continue
         assert [(v.id, v.name) for v in model.vertices] == [(v["id"], v["name"]) for v in jobs["vertices"]]
         assert [list(v.operators) for v in model.vertices] == [
-            [each["node"] for each in v["chain"]] for v in jobs["vertices"]
+            [operator["node"] for operator in v["chain"]] for v in jobs["vertices"]
         ]
         if "error" not in executions:
             assert sum(edge.execution_edges for edge in model.job_edges) == executions["total_edges"]

@@ -50,18 +50,21 @@ def _options() -> argparse.Namespace:
 
 def _shares(parts: list[str], kills: int) -> dict[str, int]:
     """How many kills each part has, in proportion, and so many altogether."""
-    shares, done, found = sum(PARTS[name].share for name in parts), 0, {}
+    shares, done, kills_of = sum(PARTS[name].share for name in parts), 0, {}
     for name in parts:
         before = done * kills // max(shares, 1)
         done += PARTS[name].share
-        found[name] = done * kills // max(shares, 1) - before
-    return found
+        kills_of[name] = done * kills // max(shares, 1) - before
+    return kills_of
 
 
 def _table(outcomes: list[Outcome]) -> list[str]:
     """The outcomes as a table of Markdown."""
     rows = [("Where", "Killed", "Times", "When", "Left by dead drivers", "Left at the end")]
-    rows += [(each.where, each.victim, str(each.kills), each.when, each.left, each.end) for each in outcomes]
+    rows += [
+        (outcome.where, outcome.victim, str(outcome.kills), outcome.when, outcome.left, outcome.end)
+        for outcome in outcomes
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [" | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
     return [f"| {line} |" for line in [lines[0], " | ".join("-" * width for width in widths), *lines[1:]]]

@@ -116,7 +116,7 @@ def _before_requests(hook: Callable[[str], None]) -> Iterator[None]:
 
     async def call(self: Any, method: str, *arguments: Any, **more: Any) -> Any:
         if method in _REQUESTS:
-            names = {name: text for each in (*arguments, more) for name, text in each.items()}
+            names = {name: text for headers in (*arguments, more) for name, text in headers.items()}
             hook(f"{method} s3://{names.get('Bucket')}/{names.get('Key', '')}")
         return await original(self, method, *arguments, **more)
 

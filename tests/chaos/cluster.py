@@ -34,8 +34,8 @@ class Cluster:
         return [pid for pid in self._java() if _EXECUTOR in _command(pid)]
 
     def workers(self) -> list[int]:
-        found = [each for pid in self.executors() for each in below(pid)]
-        return [pid for pid in found if kind(pid).startswith("python")]
+        processes = [process for pid in self.executors() for process in below(pid)]
+        return [pid for pid in processes if kind(pid).startswith("python")]
 
     def lose(self, chance: random.Random) -> None:
         """Kill all processes of a host, then have it come back, without anything that ran there."""

@@ -28,6 +28,10 @@ DAWDLES = "chaos.dawdles"
 """Not of the program's settings: the name of a folder, for tasks that take their time; see :class:`Dawdler`."""
 PACE = "chaos.pace"
 """Not of the program's settings either: seconds that each record takes, so that the job outlives its kills."""
+GO = "go"
+"""A file in the job's folder without which the last records do not come, if the job is told of it: a setting, too."""
+LAST = 40
+"""How many numbers come at a time, and at the end."""
 Pair = tuple[str, int]
 PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 
@@ -37,13 +41,14 @@ class Numbers(Source[Pair]):
 
     together = True
 
-    def __init__(self, name: str, bounded: bool) -> None:
-        self.name, self.bounded = name, bounded
+    def __init__(self, name: str, bounded: bool, go: str = "") -> None:
+        self.name, self.bounded, self._go = name, bounded, go
         self._there = COUNT if bounded else 0
 
     def splits(self, parallelism: int) -> Sequence[Split]:
         if not self.bounded:
-            self._there = min(COUNT, self._there + 40)
+            most = COUNT - LAST if self._go and not os.path.exists(self._go) else COUNT
+            self._there = max(self._there, min(most, self._there + LAST))
         return [Split(f"{self.name}{i}", 0, self._there, finite=self._there == COUNT) for i in range(SPLITS)]
 
     def pending(self, parallelism: int, positions: Any, over: Any = frozenset()) -> Sequence[Split]:
@@ -148,9 +153,10 @@ def run(root: str, settings: dict[str, str]) -> None:
     }
     settings = dict(settings)
     dawdles, pace = settings.pop(DAWDLES, None), float(settings.pop(PACE, 0))
+    go = f"{root}/{GO}" if settings.pop(GO, "") else ""
     env = StreamExecutionEnvironment.get_execution_environment(Configuration(texts | settings))
     strategy = WatermarkStrategy.for_monotonous_timestamps()
-    one, other = (env.from_source(Numbers(name, name == "a"), strategy, name, PAIR) for name in "ab")
+    one, other = (env.from_source(Numbers(name, name == "a", go), strategy, name, PAIR) for name in "ab")
     both = one.union(other)
     if dawdles:
         Path(root, dawdles).mkdir(exist_ok=True)

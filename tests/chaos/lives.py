@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING
 
 from penstock.job.folder.lease import JobFolder
 from penstock.storage.stores import storage_of
-from tests.chaos.job import expected
+from tests.chaos.job import GO, expected
 from tests.soak.processes import below, kind
 
 if TYPE_CHECKING:
     from tests.chaos.cluster import Cluster
 
-LIMIT = 240.0
+LIMIT = 900.0
 """Seconds that a life may take."""
+PATIENCE = 30.0
+"""Seconds without a new version after which somebody is killed all the same: the job may wait for its last records."""
 
 
 class Life:
@@ -53,10 +55,10 @@ class Life:
     def over(self) -> bool:
         return self.process.poll() is not None
 
-    def until(self, steps: int) -> bool:
-        """Wait until it has committed some more steps; False if it has ended before."""
-        goal = progress(self.root) + steps
-        while not self.over and progress(self.root) < goal:
+    def until(self, steps: int, seconds: float = LIMIT) -> bool:
+        """Wait until it has committed some more steps, or time is up; False if it has ended before."""
+        goal, end = progress(self.root) + steps, time.monotonic() + seconds
+        while not self.over and progress(self.root) < goal and time.monotonic() < end:
             self._alive()
             time.sleep(0.005)
         return not self.over
@@ -67,7 +69,7 @@ class Life:
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         self.process.wait()
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while any(kind(each) in ("java", "python", "python3") for each in others) and time.monotonic() < end:
             time.sleep(0.05)
         left = [each for each in others if kind(each) == "java"]
@@ -147,9 +149,11 @@ class Chaos:
     def _lived(self, most: int) -> bool:
         """Let the job live once; whether it was killed."""
         environment = None if self.cluster is None else self.cluster.environment
-        life = Life(self.root, self.settings, lease=self.lease, environment=environment)
+        life = Life(self.root, {**self.settings, GO: "yes"}, lease=self.lease, environment=environment)
         try:
             killed = self._live(life, most)
+            if not killed:
+                (self.root / GO).touch()
             status = life.end()
         finally:
             if not life.over:
@@ -162,14 +166,14 @@ class Chaos:
         while len(self.kills) < most:
             if self.chance.random() < 0.15:
                 self._wait(life, self.chance.uniform(0, 12 * self.pause))  # while it starts, or takes over
-            elif not life.until(self.chance.randrange(self.apart)):
+            elif not life.until(self.chance.randrange(self.apart), PATIENCE):
                 break
             self._wait(life, self.chance.uniform(0, self.pause))
             victim = self._turn()
             if not life.over and self._kill(life, victim):
                 if victim in ("driver", "jvm"):
                     return True
-                life.until(2)  # else Spark gives up for good reason: too much dies at once
+                life.until(2, PATIENCE)  # else Spark gives up for good reason: too much dies at once
             if life.over:
                 break
         return False

@@ -190,13 +190,13 @@ class Speculation:
 
 
 def _short(change: str) -> str:
-    return " ".join(each.rpartition("/")[2] for each in change.split())
+    return " ".join(word.rpartition("/")[2] for word in change.split())
 
 
 def _span(numbers: Iterable[float]) -> str:
     """The least and the largest of some numbers."""
-    found = sorted(numbers)
-    return f"{found[0]} to {found[-1]}" if found[:1] != found[-1:] else f"{found[0]}" if found else "none"
+    ordered = sorted(numbers)
+    return f"{ordered[0]} to {ordered[-1]}" if ordered[:1] != ordered[-1:] else f"{ordered[0]}" if ordered else "none"
 
 
 _SPARKS = ("driver", "worker", "worker", "jvm")

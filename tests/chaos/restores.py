@@ -80,9 +80,9 @@ class Restore:
         assert content(self.old) == before
 
     def check_savepoint(self) -> None:
-        found = verify(read_savepoint(self.savepoint))
-        assert not found.problems
-        assert not found.unnamed
+        report = verify(read_savepoint(self.savepoint))
+        assert not report.problems
+        assert not report.unnamed
 
     def check_new(self) -> None:
         """The new job is whole, or not there: what its newest version needs is."""
@@ -105,10 +105,10 @@ class Restore:
 
 
 def outputs(place: Path, program: Program) -> dict[str, Bag]:
-    found: dict[str, Bag] = {node.label: Counter() for node in program.nodes if node.kind == SINK}
+    bags: dict[str, Bag] = {node.label: Counter() for node in program.nodes if node.kind == SINK}
     for _, _, sink, _, values in ExactNotes(str(place)).committed():
-        found[sink].update(values)
-    return found
+        bags[sink].update(values)
+    return bags
 
 
 def content(place: Path) -> dict[str, str]:
@@ -119,39 +119,39 @@ def content(place: Path) -> dict[str, str]:
 
 def killed_while_taking(root: Path, number: int) -> bool:
     """Die while the savepoint is taken; whether there was such a change."""
-    each = Restore(root)
-    each.begin()
-    before = content(each.old)
-    died = dies_at(number, each.take)
-    each.check_old(before)
+    restore = Restore(root)
+    restore.begin()
+    before = content(restore.old)
+    died = dies_at(number, restore.take)
+    restore.check_old(before)
     if died:
         there = False
         with suppress(SavepointError):
-            there = bool(read_savepoint(each.savepoint))
+            there = bool(read_savepoint(restore.savepoint))
         if not there:
-            each.take()
-    each.check_savepoint()
-    each.restore()
-    each.check_outputs()
-    each.go_on()
+            restore.take()
+    restore.check_savepoint()
+    restore.restore()
+    restore.check_outputs()
+    restore.go_on()
     return died
 
 
 def killed_while_restoring(root: Path, number: int, direct: bool = False) -> bool:
     """Die while the new job begins, or runs; whether there was such a change."""
-    each = Restore(root, direct)
-    each.begin()
-    each.take()
-    before = content(each.old)
-    died = dies_at(number, each.restore)
-    each.check_old(before)
-    each.check_savepoint()
-    each.check_new()
+    restore = Restore(root, direct)
+    restore.begin()
+    restore.take()
+    before = content(restore.old)
+    died = dies_at(number, restore.restore)
+    restore.check_old(before)
+    restore.check_savepoint()
+    restore.check_new()
     if died:
-        each.restore()
-    each.check_outputs()
-    each.check_old(before)
-    each.go_on()
+        restore.restore()
+    restore.check_outputs()
+    restore.check_old(before)
+    restore.go_on()
     return died
 
 

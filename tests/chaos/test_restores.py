@@ -35,24 +35,24 @@ def test_damaged_savepoints_are_refused_with_a_reason(tmp_path):
     whole.take()
     refused = 0
     for seed in range(40):
-        each = copied(whole, tmp_path / str(seed))
-        how = damaged(each.savepoint, random.Random(seed))
-        error = refusal(each)
+        restore = copied(whole, tmp_path / str(seed))
+        how = damaged(restore.savepoint, random.Random(seed))
+        error = refusal(restore)
         if error is None:
-            each.check_outputs()  # nobody reads what was damaged
+            restore.check_outputs()  # nobody reads what was damaged
             continue
         refused += 1
         assert len(error) > 40, how
-        newest = JobFolder(str(each.new / "job")).newest() if (each.new / "job").exists() else None
+        newest = JobFolder(str(restore.new / "job")).newest() if (restore.new / "job").exists() else None
         assert newest is None or newest.is_nothing or newest.version == 1, how
-        assert not any(outputs(each.new, NEW).values()), how
+        assert not any(outputs(restore.new, NEW).values()), how
     assert refused > 30
 
 
-def refusal(each: Restore) -> str | None:
+def refusal(restore: Restore) -> str | None:
     """Why the job was refused; None if it was not."""
     try:
-        each.restore()
+        restore.restore()
     except PenstockError as error:
         return str(error)
     return None

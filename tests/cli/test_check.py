@@ -67,7 +67,9 @@ def test_an_edit_that_loses_no_state_passes_and_the_lock_is_said_to_be_old(penst
 
 def test_an_edit_that_orphans_state_fails_with_the_lines_that_keep_it(penstock, edited) -> None:
     path = edited(FILTERED)
-    locked = {each["name"]: each["id"] for each in json.loads(Path("penstock.lock").read_text())["operators"]}
+    locked = {
+        operator["name"]: operator["id"] for operator in json.loads(Path("penstock.lock").read_text())["operators"]
+    }
     result = penstock("check", "counts.py")
     assert result.exit_code == 1
     line = 1 + path.read_text().splitlines().index('    .process(Count()).name("count")  # counts')
@@ -81,7 +83,9 @@ def test_fix_writes_them_and_the_check_passes(penstock, edited) -> None:
     before = path.read_text()
     result = penstock("check", "--fix", "counts.py")
     assert result.exit_code == 0, result.stderr
-    locked = {each["name"]: each["id"] for each in json.loads(Path("penstock.lock").read_text())["operators"]}
+    locked = {
+        operator["name"]: operator["id"] for operator in json.loads(Path("penstock.lock").read_text())["operators"]
+    }
     call = f'.set_uid_hash("{locked["count"]}")'
     assert path.read_text() == before.replace("\n    .process(Count())", f"\n    .process(Count())\n    {call}")
     assert call in result.stderr
@@ -105,9 +109,9 @@ def test_an_advice_repeats_the_options_that_were_given(penstock, edited) -> None
     accepting = advised(penstock("lock", *given).stdout, "not needed any more: ")
     assert accepting == ["lock", "--accept-loss", *given]
     assert penstock(*fixing).exit_code == 0
-    told = penstock("check", *given).stdout
-    assert "no state is lost" in told
-    writing = advised(told, "write it anew: ")
+    output = penstock("check", *given).stdout
+    assert "no state is lost" in output
+    writing = advised(output, "write it anew: ")
     assert writing == ["lock", *given]
     assert penstock(*writing).exit_code == 0
     assert "older" not in penstock("check", *given).stdout
@@ -156,9 +160,9 @@ def test_other_formats(penstock, edited, form: str) -> None:
     assert result.exit_code == 1
     assert result.stdout == penstock("diff", "--format", form, "penstock.lock", "counts.py").stdout
     if form == "json":
-        found = json.loads(result.stdout)
-        assert found["counts"] == {"kept": 1, "moved": 3, "added": 1, "removed": 0}
-        assert found["problems"][0]["file"].endswith("counts.py")
+        document = json.loads(result.stdout)
+        assert document["counts"] == {"kept": 1, "moved": 3, "added": 1, "removed": 0}
+        assert document["problems"][0]["file"].endswith("counts.py")
     elif form == "github":
         assert result.stdout.startswith("::error file=counts.py,line=")
     else:

@@ -73,20 +73,20 @@ def test_an_annotation_stands_at_the_edited_line_and_has_the_fix(edited) -> None
     assert command.startswith(f"::error file=counts.py,line={line_of('words.filter(bool)')},title=orphaned state::")
     first, *rest = command.split("::", 2)[2].split("%0A")
     assert first == "'Filter' is new, and 'Map' reads it"
-    assert [each.split(" ")[0] for each in rest] == ["lost:", "lost:", "to", "to"]
+    assert [command.split(" ")[0] for command in rest] == ["lost:", "lost:", "to", "to"]
     assert f"counts.py:{line_of('first')}  process(…).set_uid_hash(" in rest[2]
     assert verdict == "State of 2 operators would be lost or could not be restored."
 
 
 def test_json_has_the_fixes_and_the_advice(edited) -> None:
-    found = json.loads(edited(HEAD + TWO, HEAD + FILTERED, "json"))
-    assert [(each["operator"], each["line"]) for each in found["fixes"]] == [
+    document = json.loads(edited(HEAD + TWO, HEAD + FILTERED, "json"))
+    assert [(fix["operator"], fix["line"]) for fix in document["fixes"]] == [
         ("first", line_of("first")),
         ("second", line_of("second")),
     ]
-    assert all(": 'Filter' is new, and 'Map' reads it" in each["text"] for each in found["problems"])
-    found = json.loads(edited(HEAD + ONE, HEAD.replace(*RENAMED) + ONE, "json"))
-    assert [".renamed_from('count')" in each["advice"] for each in found["problems"]] == [True]
+    assert all(": 'Filter' is new, and 'Map' reads it" in problem["text"] for problem in document["problems"])
+    document = json.loads(edited(HEAD + ONE, HEAD.replace(*RENAMED) + ONE, "json"))
+    assert [".renamed_from('count')" in problem["advice"] for problem in document["problems"]] == [True]
 
 
 def test_two_edits_are_two_annotations_with_a_fix_each(edited) -> None:
@@ -95,7 +95,7 @@ def test_two_edits_are_two_annotations_with_a_fix_each(edited) -> None:
         "env.execute", "words.key_by(len).process(Count()).name('third').uid('b').print()\nenv.execute"
     )
     *commands, _ = edited(HEAD + both, HEAD + after, "github").splitlines()
-    assert [f",line={line_of(each)}," in command for each, command in zip(["filter", "third"], commands, strict=True)]
+    assert [f",line={line_of(line)}," in command for line, command in zip(["filter", "third"], commands, strict=True)]
     assert [command.count("to keep it") for command in commands] == [2, 1]
     assert '.uid("a")  instead of .uid("b")' in commands[1]
 
@@ -179,9 +179,11 @@ def test_state_that_cannot_be_taken_over_is_not_called_restored(edited, penstock
     assert f"  state {FATES[about]}" in text
     assert "state restored" not in text
     [operator] = [
-        each
-        for each in json.loads(penstock("diff", "--format", "json", "penstock.lock", "counts.py").stdout)["operators"]
-        if each["operator"] == "count"
+        operator
+        for operator in json.loads(penstock("diff", "--format", "json", "penstock.lock", "counts.py").stdout)[
+            "operators"
+        ]
+        if operator["operator"] == "count"
     ]
     assert operator["state"] == FATES[about]
 

@@ -110,10 +110,10 @@ def test_json_is_one_document_whatever_the_program_prints(explained, program):
     path = program("print('noise'); env.from_collection([1]).map(lambda n: n).uid('a').print(); env.execute('j')")
     document = json.loads(explained("--json", path))
     assert document["name"] == "j"
-    assert "897859f6655555855a890e51483ab5e6" in [each["operator_id"] for each in document["operators"]]
+    assert "897859f6655555855a890e51483ab5e6" in [operator["operator_id"] for operator in document["operators"]]
     assert len(document["spec"]["edges"]) == len(document["edges"])
     assert {"chained", "rule", "reason"} <= set(document["edges"][0])
-    assert [each["parallelism"] for each in document["vertices"]] == [1]
+    assert [vertex["parallelism"] for vertex in document["vertices"]] == [1]
     assert document == json.loads(explained("--format", "json", path))
 
 
@@ -296,6 +296,6 @@ def test_what_the_program_says_of_its_operators(explained, program):
     assert re.search(r"^  2 +louder, but the same \[words\]$", shown, re.MULTILINE)
     assert re.search(r"^  3 +for the eye$", shown, re.MULTILINE)
     document = json.loads(explained("--json", path))
-    described = [each["description"] for each in document["operators"]]
+    described = [operator["description"] for operator in document["operators"]]
     assert described == ["", "louder, but the same [words]", "for the eye"]
     assert "louder" not in json.dumps(document["spec"])

@@ -230,9 +230,9 @@ def test_the_guard_says_what_the_run_does(penstock, tmp_path, monkeypatch, row: 
         "checkpoint directory": _checked(penstock("check", "--format", "json", "--from-savepoint", "job", "job.py")),
         "alone": _verdict(penstock("savepoint", "check", "--json", "job", "job.py")),
     }
-    status, told = _run_apart() if row.apart else _status(_run(penstock))
-    done = REFUSED if status else LOST if "carried along unread" in told or "begin empty" in told else KEPT
-    assert done == row.run, told
+    status, output = _run_apart() if row.apart else _status(_run(penstock))
+    done = REFUSED if status else LOST if "carried along unread" in output or "begin empty" in output else KEPT
+    assert done == row.run, output
     expected = {
         "lock": row.lock or row.run,
         "checkpoint directory": row.saved or row.run,
@@ -274,17 +274,17 @@ def _run_apart(*options: str) -> tuple[int, str]:
 
 def _checked(result) -> str:
     """What ``check`` says, and that its exit status says the same."""
-    found = json.loads(result.stdout)
-    severities = {each["severity"] for each in found["problems"]}
+    document = json.loads(result.stdout)
+    severities = {problem["severity"] for problem in document["problems"]}
     assert result.exit_code == bool(severities), result.stdout
-    return REFUSED if "blocked" in severities else LOST if severities else UNKNOWN if found["unknown"] else KEPT
+    return REFUSED if "blocked" in severities else LOST if severities else UNKNOWN if document["unknown"] else KEPT
 
 
 def _verdict(result) -> str:
     """What ``savepoint check`` says, and that its exit status says the same."""
-    found = json.loads(result.stdout)
-    codes = {each["code"] for each in found["findings"]}
-    said = REFUSED if not found["restored"] else LOST if "lost" in codes else UNKNOWN if "unknown" in codes else KEPT
+    document = json.loads(result.stdout)
+    codes = {finding["code"] for finding in document["findings"]}
+    said = REFUSED if not document["restored"] else LOST if "lost" in codes else UNKNOWN if "unknown" in codes else KEPT
     assert result.exit_code == (said in (REFUSED, LOST))
     return said
 
@@ -309,9 +309,9 @@ def test_a_class_that_has_moved(tmp_path, monkeypatch, keeps: bool, said: str) -
     _write(MOVED.format("others"), LATEST, "1 5\n", "tuesday")
     command = (sys.executable, "-m", "penstock.cli", "check", "--format", "json", "--from-savepoint", "job", "job.py")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout)
+    document = json.loads(done.stdout)
     assert done.returncode == (not keeps)
-    assert (REFUSED if found["problems"] else UNKNOWN) == said
+    assert (REFUSED if document["problems"] else UNKNOWN) == said
     assert (_run_apart()[0] != 0) == (not keeps)
 
 
@@ -338,12 +338,12 @@ def test_what_has_objects_of_a_class_that_is_gone_is_dropped(tmp_path, monkeypat
     assert _run_apart()[0] == 0
     Path("things.py").unlink()
     _write("", after, "1 5\n", "tuesday")
-    status, told = _run_apart()
+    status, output = _run_apart()
     assert status == 1
-    assert "objects of the class things.Thing, which the program does not have" in told.replace("\n  ", " ")
-    assert ("penstock savepoint drop" in told) == bool(done)
-    status, told = _run_apart("-n")
-    assert (status, done in told) == (0 if done else 1, True), told
+    assert "objects of the class things.Thing, which the program does not have" in output.replace("\n  ", " ")
+    assert ("penstock savepoint drop" in output) == bool(done)
+    status, output = _run_apart("-n")
+    assert (status, done in output) == (0 if done else 1, True), output
 
 
 SINKS = """
@@ -386,12 +386,12 @@ def test_a_change_of_key_window_or_place_is_a_note(penstock, tmp_path, monkeypat
     path.write_text(
         path.read_text().replace('(), "in")', '(), "other")').replace("lambda p: p[0], INT", "lambda p: p[1], INT")
     )
-    told = penstock("check", "job.py").stdout
-    assert "record" not in told
-    assert "window: TumblingEventTimeWindows(60000" in told
-    assert "-> TumblingEventTimeWindows(90000" in told
-    assert "key by: a lambda of 0 -> a lambda of 1" in told
-    assert "place: <FileSource of 'in'> -> <FileSource of 'other'>" in told
+    output = penstock("check", "job.py").stdout
+    assert "record" not in output
+    assert "window: TumblingEventTimeWindows(60000" in output
+    assert "-> TumblingEventTimeWindows(90000" in output
+    assert "key by: a lambda of 0 -> a lambda of 1" in output
+    assert "place: <FileSource of 'in'> -> <FileSource of 'other'>" in output
     shown = penstock("diff", "penstock.lock", "job.py").stdout
     assert "key by: a lambda of 0 -> a lambda of 1" in shown
 

@@ -129,8 +129,8 @@ def planned(penstock, *arguments):
     ],
 )
 def test_a_job_is_chosen_by_name_or_number(penstock, program, job, names):
-    found, said = planned(penstock, "--job", job, program(THREE))
-    assert found == names
+    all_names, said = planned(penstock, "--job", job, program(THREE))
+    assert all_names == names
     assert said == ("0 records\n" if names[-1] not in ("first", "second") else "")  # a job passed over has no records
 
 
@@ -304,6 +304,6 @@ def test_an_id_is_looked_for_in_all_jobs(penstock, program):
     ],
 )
 def test_what_may_start_other_jobs(text, reached, said):
-    found = other_jobs(text, reached)
-    assert found.startswith(said)
-    assert bool(found) == bool(said)
+    sentences = other_jobs(text, reached)
+    assert sentences.startswith(said)
+    assert bool(sentences) == bool(said)

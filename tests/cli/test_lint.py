@@ -39,10 +39,10 @@ def test_a_program_without_findings(linted, program):
 
 def test_findings_have_a_line_each_and_status_1(linted, program):
     file = program(ENDLESS)
-    (finding, told), status = linted(file)
+    (finding, total), status = linted(file)
     number = file.read_text().splitlines().index("numbers.print()") + 1
     assert finding.startswith(f"{file}:{number}: PS401 'Sink: Print to Std. Out' prints records")
-    assert (told, status) == ("Found 1 thing.", 1)
+    assert (total, status) == ("Found 1 thing.", 1)
 
 
 def test_options_select_rules(linted, program):
@@ -113,7 +113,7 @@ def test_a_uid_that_is_another_one_on_another_day(linted, program):
     operators = "\n".join(f"env.from_collection([1]).uid({uid}).print()" for uid in BY_DAY)
     (*findings, _), status = linted("--select", "PS004", program(f"{helper}{operators}\nenv.execute()"), once=())
     assert len(findings) == len(BY_DAY)
-    assert all(" PS004 The uid of 'Source: Collection Source' is " in each for each in findings)
+    assert all(" PS004 The uid of 'Source: Collection Source' is " in finding for finding in findings)
     assert status == 1
 
 
@@ -136,9 +136,9 @@ def test_dates_that_a_program_plans_with_are_no_finding(linted, program):
 def test_a_program_that_fails_on_another_day_is_compared_on_the_same(linted, program):
     soon = (datetime.date.today() + datetime.timedelta(days=30)).isoformat()
     lines = f"import datetime\nassert datetime.date.today().isoformat() < {soon!r}\n{UNSTABLE}"
-    found, status = linted(program(lines), once=())
-    assert len(found) == 2, found
-    finding = found[0]
+    findings, status = linted(program(lines), once=())
+    assert len(findings) == 2, findings
+    finding = findings[0]
     assert (" PS004 " in finding, status) == (True, 1)
 
 
@@ -165,7 +165,10 @@ def test_fix_writes_the_uids_that_are_missing(penstock, program):
 def test_fix_keeps_the_ids_of_a_lock_file(penstock, program, tmp_path):
     file = program(STATEFUL)
     assert penstock("lock", file).exit_code == 0
-    locked = {each["name"]: each["id"] for each in json.loads((tmp_path / "penstock.lock").read_text())["operators"]}
+    locked = {
+        operator["name"]: operator["id"]
+        for operator in json.loads((tmp_path / "penstock.lock").read_text())["operators"]
+    }
     result = penstock("lint", "--once", "--fix", file)
     assert result.exit_code == 1
     assert [line.split()[1] for line in result.stdout.splitlines()[:-1]] == ["PS005", "PS005"]

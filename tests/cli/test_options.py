@@ -37,16 +37,16 @@ TAKING_FILE = {
 
 
 def own_options() -> list[tuple[tuple[str, ...], str]]:
-    found: list[tuple[tuple[str, ...], str]] = []
+    result: list[tuple[tuple[str, ...], str]] = []
     for path in TAKING_FILE:
         for option in ALL[path].get_params(click.Context(ALL[path])):
             if isinstance(option, click.Option):
-                found += [(path, name) for name in (*option.opts, *option.secondary_opts)]
-    return found
+                result += [(path, name) for name in (*option.opts, *option.secondary_opts)]
+    return result
 
 
 def arguments(command: click.Command) -> set[str | None]:
-    return {each.name for each in command.params if isinstance(each, click.Argument)}
+    return {parameter.name for parameter in command.params if isinstance(parameter, click.Argument)}
 
 
 def test_every_command_that_takes_a_program_follows_the_rule():
@@ -151,9 +151,9 @@ def test_several_programs_are_linted(penstock, programs):
     bad, good, broken = programs
     result = penstock("lint", "--once", good, bad)
     assert result.exit_code == 1
-    finding, told = result.stdout.splitlines()
+    finding, total = result.stdout.splitlines()
     assert finding.startswith(f"{bad}:")
-    assert told == "Found 1 thing."
+    assert total == "Found 1 thing."
     result = penstock("lint", "--once", "--ignore", "PS4", good, bad, "--window", "2")
     assert (result.exit_code, result.stdout) == (0, "Nothing found.\n")
     result = penstock("lint", "--once", good, broken)
@@ -164,9 +164,9 @@ def test_several_programs_are_linted(penstock, programs):
 @pytest.mark.slow
 def test_several_programs_are_one_document(penstock, programs, monkeypatch):
     bad, good, broken = programs
-    found = penstock("lint", "--once", "--format", "json", *programs)
-    document = json.loads(found.stdout)
-    assert [each["file"] for each in document["findings"]] == [bad]
+    output = penstock("lint", "--once", "--format", "json", *programs)
+    document = json.loads(output.stdout)
+    assert [finding["file"] for finding in document["findings"]] == [bad]
     assert document["failed"] == [broken]
     github = penstock("lint", "--once", "--format", "github", bad, good)
     assert [line[:8] for line in github.stdout.splitlines()] == ["::error "]

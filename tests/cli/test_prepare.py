@@ -84,6 +84,6 @@ def test_the_next_spark_uses_the_archive(tmp_path):
         environment["XDG_CACHE_HOME"] = str(tmp_path)
         written = run("-m", "penstock.cli", "prepare").removeprefix("written: ").strip()
     assert Path(written).stat().st_size > 50 << 20
-    found, mapped = run("-c", JOB).splitlines()
-    assert found == "[1, 2, 3]"
+    values, mapped = run("-c", JOB).splitlines()
+    assert values == "[1, 2, 3]"
     assert written in mapped

@@ -43,7 +43,7 @@ def test_a_program_runs_on_the_given_master(penstock, program, capfd):
         "--conf",
         "spark.sql.shuffle.partitions=3",
     ]
-    run = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     assert sorted(run.stdout.splitlines()) == ["1", "2"]
     assert run.stderr.splitlines()[-1] == "local[1] 3"
@@ -160,7 +160,7 @@ env.execute()
 def test_settings_of_ours_and_of_flink_count_before_those_of_the_program(penstock, program):
     """Also for the executor, which gets the settings with the plan."""
     conf = ["penstock.files.shared-folders=/mnt/jobs", "parallelism.default=2", "pipeline.object-reuse=true"]
-    words = [word for each in conf for word in ("--conf", each)]
+    words = [word for setting in conf for word in ("--conf", setting)]
     result = penstock("run", "--local", "--progress", "none", *words, program(SETTINGS))
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[0] == "('/mnt/jobs',) 2 True"

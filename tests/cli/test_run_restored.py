@@ -44,7 +44,7 @@ def test_a_job_goes_on_in_its_folder_and_another_begins_from_it(penstock, sums, 
     assert run("--checkpoint-directory", old, "--parallelism", "2", sums([1, 2, 4, 5])) == [7]
     begun = ("--from-savepoint", f"{old}@{version}", "--checkpoint-directory", new)
     assert run(*begun, "-p", "3", sums([1, 2, 4, 8])) == [10]
-    assert {each.parallelism for each in JobFolder(str(new)).newest().operators.values()} >= {3}
+    assert {operator.parallelism for operator in JobFolder(str(new)).newest().operators.values()} >= {3}
     assert run(*begun, sums([1, 2, 4, 8, 16])) == [21]
 
 
@@ -66,7 +66,7 @@ def test_a_reactive_job_takes_the_cores_that_there_are(penstock, sums, tmp_path,
     place = tmp_path / "job"
     result = penstock("run", "--local", "--reactive", "--checkpoint-directory", place, sums([1, 2]))
     assert result.exit_code == 0, result.output
-    assert {each.parallelism for each in JobFolder(str(place)).newest().operators.values()} == {3}
+    assert {operator.parallelism for operator in JobFolder(str(place)).newest().operators.values()} == {3}
     refused = penstock("run", "--local", "--reactive", "-p", "2", sums([1, 2]))
     assert refused.exit_code == 2
     assert "Give one" in refused.stderr
@@ -116,14 +116,14 @@ def test_a_job_that_runs_is_rescaled(penstock, program, tmp_path):
             time.sleep(0.05)
         result = penstock("rescale", "--local", "--savepoint", tmp_path / "kept", job, "3", path, "1")
         assert result.exit_code == 0, result.output
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()
     assert len(list((tmp_path / "kept").iterdir())) == 1
     newest = JobFolder(str(job)).newest()
     assert newest.parallelism == 3
-    assert {each.parallelism for each in newest.operators.values()} == {3}
+    assert {operator.parallelism for operator in newest.operators.values()} == {3}
 
 
 def test_a_savepoint_of_flink_is_refused_and_what_reads_it_is_named(penstock, program, tmp_path):

@@ -66,7 +66,7 @@ def test_a_job_of_another_process(penstock, running, tmp_path):
     assert stopped.exit_code == 0, stopped.stderr
     [last] = (tmp_path / "last").iterdir()
     assert stopped.stdout == f"{last}\n"
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     shown = penstock("savepoint", "show", last).stdout
     assert shown.startswith("Savepoint at the end of job 'counts', version ")
     assert re.search(r"running sum +sum +[0-9a-f]{32} +1 +128 +5 ", shown)
@@ -87,7 +87,7 @@ def test_a_job_is_drained_from_outside(penstock, running):
     process, job = running
     stopped = penstock("stop", "--drain", job)
     assert (stopped.stdout, stopped.exit_code) == ("stopped\n", 0)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     again = penstock("stop", job)
     assert again.exit_code == 1
     assert "No job is running with the checkpoint directory" in again.stderr

@@ -65,7 +65,7 @@ def job(penstock, program, tmp_path):
     before = written(WITH)
     result = penstock("run", "--local", "--checkpoint-directory", tmp_path / "job", before)
     assert result.exit_code == 0, result.stderr
-    for cls in [each for each in _DYNAMIC_CLASS_TRACKER_BY_CLASS if each.__module__ == "__main__"]:
+    for cls in [other for other in _DYNAMIC_CLASS_TRACKER_BY_CLASS if other.__module__ == "__main__"]:
         _DYNAMIC_CLASS_TRACKER_BY_CLASS.pop(cls)  # the next command is another process
     return tmp_path / "job", before, written
 
@@ -103,8 +103,8 @@ def test_another_max_parallelism(penstock, job, tmp_path):
     assert "--program FILE" in said(missing)
     result = penstock(*command, "--unpickle", "--program", file, place, tmp_path / "new", "many", "256")
     assert result.exit_code == 0, result.stderr
-    found = penstock("savepoint", "read", "--unpickle", "--program", file, tmp_path / "new", "many", "thing")
-    assert found.stdout.count('"number"') == 3
+    output = penstock("savepoint", "read", "--unpickle", "--program", file, tmp_path / "new", "many", "thing")
+    assert output.stdout.count('"number"') == 3
 
 
 def test_a_program_without_the_state_and_the_class(penstock, job, tmp_path):
@@ -116,9 +116,9 @@ def test_a_program_without_the_state_and_the_class(penstock, job, tmp_path):
     assert "objects of the class __main__.Thing, which the program does not have" in said(refused)
     command = re.search(r"that this makes: penstock (savepoint drop .*? many thing)", said(refused))
     assert penstock(*shlex.split(command[1])).exit_code == 0
-    made = shlex.split(command[1])[3]
-    assert f"(--from-savepoint {made})" in said(refused)
-    assert penstock(*begin, made, "--checkpoint-directory", tmp_path / "c", after).exit_code == 0
+    place_without = shlex.split(command[1])[3]
+    assert f"(--from-savepoint {place_without})" in said(refused)
+    assert penstock(*begin, place_without, "--checkpoint-directory", tmp_path / "c", after).exit_code == 0
     for number, options in enumerate([(), ("--unpickle",)]):
         new = tmp_path / f"new-{number}"
         dropped = penstock("savepoint", "drop", *options, place, new, "many", "thing")
@@ -136,11 +136,11 @@ def test_a_state_is_dropped_with_its_class_if_that_is_allowed(penstock, job, tmp
     text = after.read_text().replace('"true"})', '"true", "penstock.state.backend": BACKEND})')
     after.write_text(text)
     checks = [("check", "--from-savepoint", place), ("savepoint", "check", place)]
-    assert [penstock(*each, after).exit_code for each in checks] == [1, 1]
+    assert [penstock(*arguments, after).exit_code for arguments in checks] == [1, 1]
     option = "--allow-non-restored-state"
     allowed = [("check", option, *checks[0][1:], after), ("savepoint", "check", option, place, after)]
-    assert all("unknown until it runs" in penstock(*each).stdout.lower() for each in allowed)
-    assert [penstock(*each).exit_code for each in allowed] == [0, 0]
+    assert all("unknown until it runs" in penstock(*arguments).stdout.lower() for arguments in allowed)
+    assert [penstock(*arguments).exit_code for arguments in allowed] == [0, 0]
     run = ("run", "--local", "--from-savepoint", place, "-n", "--checkpoint-directory", tmp_path / "next")
     result = penstock(*run, after)
     assert result.exit_code == 0, result.stderr
@@ -164,5 +164,7 @@ def test_a_state_that_is_asked_for_is_not_dropped_with_its_class(penstock, job, 
         "run", "--local", "--from-savepoint", place, "-n", "--checkpoint-directory", tmp_path / "next", after
     )
     assert result.exit_code == 1
-    told = "The state 'thing' has objects of the class __main__.Thing, which the program does not have, and the program"
-    assert told in said(result)
+    reason = (
+        "The state 'thing' has objects of the class __main__.Thing, which the program does not have, and the program"
+    )
+    assert reason in said(result)

@@ -72,7 +72,7 @@ def test_edits_make_new_savepoints(penstock, tmp_path, monkeypatch):
         assert result.exit_code == 0, (step, result.stderr)
         assert result.stdout == f"{tmp_path / (step[-1] if step[0] == 'merge' else step[2])}\n"
         assert penstock("savepoint", "verify", result.stdout.strip()).exit_code == 0
-    last = {each.uid: each for each in Savepoint("f").operators()}
+    last = {operator.uid: operator for operator in Savepoint("f").operators()}
     assert set(last) == {"lots", "windows", "rules", "many"}
     assert (last["lots"].max_parallelism, last["many"].max_parallelism) == (500, 128)
     assert {state.name for state in last["lots"].states} == {"by", "count", "last", "sum"}

@@ -39,7 +39,7 @@ def test_show(penstock):
     assert "Savepoint 1 of Flink (written by 2.3, format 6, canonical)" in shown.stdout
     assert "6730ef7375fb60f9d9bbdfdfd174d803" in shown.stdout
     content = json.loads(penstock("savepoint", "show", "--json", place("2.3.0", "f_two")).stdout)
-    assert {each["uid"]: each["bytes"] for each in content["operators"]} == {
+    assert {operator["uid"]: operator["bytes"] for operator in content["operators"]} == {
         "src": 0,
         "count": 948,
         "second": 950,
@@ -60,16 +60,16 @@ def test_hostile_names_are_inert(penstock, counts, tmp_path):
         ("diff", tmp_path, place("2.3.0", "f_two")),
         ("check", "--flink", "2.3", tmp_path, counts()),
     ):
-        told = penstock("savepoint", *arguments)
-        assert not set("\x1b\x07\u202e") & set(told.output)
-        assert "ud800" in told.output
+        output = penstock("savepoint", *arguments)
+        assert not set("\x1b\x07\u202e") & set(output.output)
+        assert "ud800" in output.output
     assert "ud800" in penstock("uid", "--find", "6730ef7375fb60f9d9bbdfdfd174d803", "--savepoint", tmp_path).output
 
 
 def test_facts(penstock):
-    told = penstock("savepoint", "facts", place("2.3.0", "f_two"), place("1.11.4", "f_two"))
-    assert told.exit_code == 0
-    new, old = map(json.loads, told.stdout.splitlines())
+    output = penstock("savepoint", "facts", place("2.3.0", "f_two"), place("1.11.4", "f_two"))
+    assert output.exit_code == 0
+    new, old = map(json.loads, output.stdout.splitlines())
     assert new["savepoint"] == by_name()["2.3.0", "f_two"]["savepoint"]
     assert old["savepoint"] == by_name()["1.11.4", "f_two"]["savepoint"]
     broken = penstock("savepoint", "facts", "/there/is/none")
@@ -100,9 +100,9 @@ def test_check_of_a_program_that_does_not(penstock, counts):
     assert "left-behind" in checked.stdout
     allowed = penstock("savepoint", "check", "-n", "--json", place("1.11.4", "f_base"), counts("renamed"))
     assert allowed.exit_code == 0
-    told = json.loads(allowed.stdout)
-    assert (told["kind"], told["restored"], told["good"]) == ("flink", True, True)
-    assert {each["code"] for each in told["findings"]} == {"left-behind", "starts-empty"}
+    document = json.loads(allowed.stdout)
+    assert (document["kind"], document["restored"], document["good"]) == ("flink", True, True)
+    assert {finding["code"] for finding in document["findings"]} == {"left-behind", "starts-empty"}
 
 
 def test_check_names_a_later_flink(penstock, counts):
@@ -117,9 +117,9 @@ def test_check_of_a_savepoint_of_ours(penstock, counts):
     assert "Penstock refuses to restore it" in checked.stdout
     allowed = penstock("savepoint", "check", "--json", "-n", OURS, counts())
     assert allowed.exit_code == 0
-    told = json.loads(allowed.stdout)
-    assert (told["kind"], told["restored"]) == ("penstock", True)
-    assert {"left-behind", "starts-empty"} <= {each["code"] for each in told["findings"]}
+    document = json.loads(allowed.stdout)
+    assert (document["kind"], document["restored"]) == ("penstock", True)
+    assert {"left-behind", "starts-empty"} <= {finding["code"] for finding in document["findings"]}
 
 
 def test_verify_and_diff(penstock):
@@ -144,13 +144,13 @@ def test_uids_of_ids(penstock, counts, tmp_path):
     graph = tmp_path / "graph.json"
     graph.write_text(json.dumps({"spec": spec("2.3.0", "f_base")}))
     where = ["--words", words, "--spec", graph, "--program", counts(), "--savepoint", place("2.3.0", "f_base")]
-    found = penstock("uid", "--find", "-", *where, "--savepoint", OURS, stdin="\n".join(ids))
-    assert found.exit_code == 0
-    assert len(found.stdout.splitlines()) == 7
-    assert f"{ids[0]}  uid 'count' of operator 'count'  ({graph})" in found.stdout
-    assert f"{ids[1].lower()}  uid 'out'  ({words})" in found.stdout
-    told = json.loads(penstock("uid", "--json", "--find", ids[0], "--spec", graph).stdout)
-    assert told[ids[0]][0]["uid"] == "count"
+    output = penstock("uid", "--find", "-", *where, "--savepoint", OURS, stdin="\n".join(ids))
+    assert output.exit_code == 0
+    assert len(output.stdout.splitlines()) == 7
+    assert f"{ids[0]}  uid 'count' of operator 'count'  ({graph})" in output.stdout
+    assert f"{ids[1].lower()}  uid 'out'  ({words})" in output.stdout
+    origins = json.loads(penstock("uid", "--json", "--find", ids[0], "--spec", graph).stdout)
+    assert origins[ids[0]][0]["uid"] == "count"
 
 
 def test_ids_that_are_not_found_or_none(penstock, tmp_path):

@@ -57,7 +57,7 @@ def begun(tmp_path: Path, *command: str, kind: str = "works", before: tuple[str,
         [*before, sys.executable, *command, str(program), str(tmp_path), kind],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    until = time.monotonic() + 120
+    until = time.monotonic() + 360
     while not seen.exists():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until
@@ -73,7 +73,7 @@ def stops_and_goes_on(tmp_path: Path, *command: str) -> None:
     for _ in range(2):
         process = begun(tmp_path, *command)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=360)
         assert (process.returncode, out) == (0, "ended in order\n"), err
         assert "Stopping after the current step is committed; terminate once more" in err
     assert "Resuming from checkpoint" in err
@@ -94,14 +94,14 @@ def test_one_that_waits_to_begin_again_stops_at_once(tmp_path) -> None:
     process = begun(tmp_path, *PENSTOCK, "--local", kind="fails")
     time.sleep(0.3)  # it is in its pause, or will be
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, "ended in order\n"), err
 
 
 def test_a_program_that_handles_the_signal_itself_goes_on_doing_so(tmp_path) -> None:
     process = begun(tmp_path, *PENSTOCK, "--local", kind="own")
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     assert process.returncode == 7
 
 
@@ -130,7 +130,7 @@ def test_the_first_process_of_a_container_hears_both_signals(tmp_path, kind, sta
     (first,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     if kind == "works":
         os.kill(int(first), signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     else:
         send_twice(process, int(first), signal.SIGTERM)
     assert process.returncode == status
@@ -144,7 +144,7 @@ def send_twice(process: subprocess.Popen[str], pid: int, wish: signal.Signals) -
         assert process.poll() is None
     os.kill(pid, wish)
     try:
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     finally:
         if process.poll() is None:
             os.kill(pid, signal.SIGKILL)

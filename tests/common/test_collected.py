@@ -44,7 +44,7 @@ def test_closing_cancels_once_and_lets_the_steps_go_on():
         assert repr(iterator) == "<CloseableIterator with 1 records to read>"
         waiting = threading.Thread(target=records.put, args=([3],))
         waiting.start()
-    waiting.join(10)
+    waiting.join(60)
     assert not waiting.is_alive()
     assert cancelled == [True]
     iterator.close()
@@ -60,7 +60,7 @@ def test_steps_wait_for_who_reads_slowly():
     waiting.join(0.05)
     assert waiting.is_alive()
     assert list(records) == [1, 2, 3]
-    waiting.join(10)
+    waiting.join(60)
     assert not waiting.is_alive()
 
 
@@ -70,5 +70,5 @@ def test_who_ends_it_lets_a_waiting_step_go():
     waiting = threading.Thread(target=records.put, args=([2],))
     waiting.start()
     records.end()
-    waiting.join(10)
+    waiting.join(60)
     assert list(records) == [1, 2]

@@ -42,18 +42,18 @@ def test_other_dots_stay(text):
 
 def test_what_is_told_without_an_error_quotes_nothing_before_a_full_stop():
     """Errors see to that themselves; what is logged or printed has to use ``sentences``."""
-    found = []
+    places = []
     for path in sorted(Path(penstock.__file__).parent.rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and getattr(call.func, "attr", getattr(call.func, "id", "")) in TELLERS:
-                found += [f"{path.name}:{call.lineno}" for text in call.args if _quotes(text)]
-    assert found == []
+                places += [f"{path.name}:{call.lineno}" for text in call.args if _quotes(text)]
+    assert places == []
 
 
 def _quotes(argument: ast.expr) -> bool:
     parts = argument.values if isinstance(argument, ast.JoinedStr) else []
     for part, after in pairwise(parts):
-        names = {each.id for each in ast.walk(part) if isinstance(each, ast.Name)}
+        names = {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
         if isinstance(part, ast.FormattedValue) and part.conversion == -1 and names & QUOTED:
             text = after.value if isinstance(after, ast.Constant) else ""
             if isinstance(text, str) and (text == "." or text.startswith((". ", ".\n"))):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Instant, Types
 from penstock.common.typeinfo import BasicType
-from penstock.connectors.formats.timestamps import instant_of, moment_of
+from penstock.connectors.formats.arrow import instant_of, moment_of
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.borders import conversion
 from penstock.runtime.io.text import print_text

@@ -42,8 +42,8 @@ def test_a_missing_kind_is_an_error_when_the_function_is_made(kind):
 
 def test_all_types_inside_a_type():
     inner = Types.MAP(Types.STRING(), Types.LIST(Types.LONG()))
-    found = list(types_in(Types.ROW([inner, Types.TUPLE([Types.SQL_DATE()])])))
-    assert found[1:] == [
+    types = list(types_in(Types.ROW([inner, Types.TUPLE([Types.SQL_DATE()])])))
+    assert types[1:] == [
         inner,
         Types.STRING(),
         Types.LIST(Types.LONG()),

@@ -296,9 +296,9 @@ def test_a_hint_is_what_was_given_last_by_whichever_name() -> None:
 
 
 def test_every_hint_is_one_of_flinks_keys() -> None:
-    found = [each for each in vars(hints).values() if isinstance(each, Setting)]
-    assert len(found) > 5
-    for hint in found:
+    all_hints = [value for value in vars(hints).values() if isinstance(value, Setting)]
+    assert len(all_hints) > 5
+    for hint in all_hints:
         assert without_effect(hint.keys[-1:])[0].startswith("These settings of Flink")
         if hint.default is not None:
             assert Settings().hinted(hint, hint.default).hint(hint) == hint.default

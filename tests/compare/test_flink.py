@@ -27,13 +27,13 @@ def test_what_is_refused_is_what_flink_refuses() -> None:
     counted: Counter[str] = Counter()
     for pair in pairs():
         old = saved(pair.get("savepoint_flink", pair["flink"]), pair["savepoint"])
-        found = compare(old, program(pair["flink"], pair["program"]), allow=pair["allow_non_restored_state"])
+        result = compare(old, program(pair["flink"], pair["program"]), allow=pair["allow_non_restored_state"])
         if pair.get("stage") == "task":
             counted["left to tasks"] += 1  # types of states, which the file does not tell
-        elif found.passes == pair["restored"]:
-            counted["restored" if found.passes else "refused"] += 1
+        elif result.passes == pair["restored"]:
+            counted["restored" if result.passes else "refused"] += 1
         elif pair["restored"]:
-            assert {each.kind for each in found.problems if each.severity != ALLOWED} == {MISPLACED}
+            assert {problem.kind for problem in result.problems if problem.severity != ALLOWED} == {MISPLACED}
             counted["silently wrong"] += 1
         else:  # parts of a chain have ended: penstock.flink predicts that
             assert "mixed operator finished state" in pair["error"]["message"]
@@ -42,6 +42,8 @@ def test_what_is_refused_is_what_flink_refuses() -> None:
 
 
 def test_operators_have_the_names_of_the_file_or_their_ids() -> None:
-    names = {each.name for each in saved("2.3.0", "f_base").operators}
+    names = {operator.name for operator in saved("2.3.0", "f_base").operators}
     assert "count" in names
-    assert all(each.name == f"the operator {each.operator_id}" for each in saved("1.11.4", "f_base").operators)
+    assert all(
+        operator.name == f"the operator {operator.operator_id}" for operator in saved("1.11.4", "f_base").operators
+    )

@@ -23,38 +23,38 @@ def drawn(seed: int) -> tuple[Program, Program, list[str]]:
     return before, edited(draw, before, names), names
 
 
-def check_operators(found: Difference, before: dict[str, int], after: dict[str, int]) -> int:
+def check_operators(result: Difference, before: dict[str, int], after: dict[str, int]) -> int:
     """Moved is who has another ID, for a reason; of who is who, how many are taken for others."""
     labels = {node: label for label, node in before.items()}
     others = 0
-    for each in found.operators:
-        if each.old is not None and each.new is not None:
-            same = each.old.operator_id in (each.new.operator_id, each.new.pinned)
-            assert (each.change == MOVED) == (not same)
-            assert each.cause is None or each.cause.kind != UNKNOWN
-            label = labels.get(each.old.node)
-            others += label in after and after[label] != each.new.node
-    nodes = [(each.old and each.old.node, each.new and each.new.node) for each in found.operators]
+    for operator in result.operators:
+        if operator.old is not None and operator.new is not None:
+            same = operator.old.operator_id in (operator.new.operator_id, operator.new.pinned)
+            assert (operator.change == MOVED) == (not same)
+            assert operator.cause is None or operator.cause.kind != UNKNOWN
+            label = labels.get(operator.old.node)
+            others += label in after and after[label] != operator.new.node
+    nodes = [(operator.old and operator.old.node, operator.new and operator.new.node) for operator in result.operators]
     olds = [old for old, _ in nodes if old is not None]
-    assert sorted(olds) == sorted(each.node for each in found.old.operators)
+    assert sorted(olds) == sorted(operator.node for operator in result.old.operators)
     return others
 
 
-def check_state(found: Difference, old: Program, new: Program) -> None:
+def check_state(result: Difference, old: Program, new: Program) -> None:
     """State that IDs would lose, or take elsewhere, is found, and nothing else of that kind."""
     before, after = places(old), places(new)
-    keeping = {each.operator_id for each in found.old.operators if keeps(each)}
+    keeping = {operator.operator_id for operator in result.old.operators if keeps(operator)}
     held = {place.generated: label for label, place in before.items() if place.generated in keeping}
     taken: dict[str, list[str]] = {}
     for label, place in after.items():
-        state_id = next((each for each in (place.pinned, place.generated) if each in held), None)
+        state_id = next((state_id for state_id in (place.pinned, place.generated) if state_id in held), None)
         if state_id is not None:
             taken.setdefault(state_id, []).append(label)
-    kinds = {(problem.kind, problem.severity) for problem in found.problems}
+    kinds = {(problem.kind, problem.severity) for problem in result.problems}
     assert ((ORPHANED, LOST) in kinds) == any(state_id not in taken for state_id in held)
     assert ((TWICE, BLOCKED) in kinds) == any(len(labels) > 1 for labels in taken.values())
     wrong = {held[i] for i, labels in taken.items() if not labels[0].startswith("#") and held[i] != labels[0]}
-    if not any(label.startswith("#") for label in (*held.values(), *(each[0] for each in taken.values()))):
+    if not any(label.startswith("#") for label in (*held.values(), *(labels[0] for labels in taken.values()))):
         assert ((MISPLACED, BLOCKED) in kinds) == bool(wrong)
 
 
@@ -67,10 +67,10 @@ def test_random_edits(block: int) -> None:
             (one, before), (other, after) = planned(old), planned(new)
         except PenstockError:
             continue
-        found = compare(one, other)
+        result = compare(one, other)
         try:
-            others += check_operators(found, before, after)
-            check_state(found, old, new)
+            others += check_operators(result, before, after)
+            check_state(result, old, new)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}, {names}: {error}") from error
         compared += len(other.operators)

@@ -22,14 +22,17 @@ def orphans(tmp_path, **parts) -> tuple[set[str], set[str]]:
     """The IDs whose state is lost, as the comparison says it and as the run does."""
     manifest = StepManifest(3, "job", "", 0, **parts)
     about = AboutSavepoint("id", "job", "", 0, 3, "savepoint", 1)
-    found = compare(model_of_saved(StoredSavepoint(str(tmp_path), about, manifest)), MODEL)
-    texts = [each.text for each in found.problems if (each.kind, each.severity) == (ORPHANED, LOST)]
+    result = compare(model_of_saved(StoredSavepoint(str(tmp_path), about, manifest)), MODEL)
+    texts = [problem.text for problem in result.problems if (problem.kind, problem.severity) == (ORPHANED, LOST)]
     left = match(manifest.filled(), MODEL.operators).left
-    return {each for each in (GONE, ALSO) if any(each in text for text in texts)}, set(left)
+    return {operator_id for operator_id in (GONE, ALSO) if any(operator_id in text for text in texts)}, set(left)
 
 
 def test_a_state_that_is_empty_is_nothing_to_lose(tmp_path) -> None:
-    states = {each: OperatorState("count", None, 1, 128, ((),), empty=each == ALSO) for each in (GONE, ALSO)}
+    states = {
+        operator_id: OperatorState("count", None, 1, 128, ((),), empty=operator_id == ALSO)
+        for operator_id in (GONE, ALSO)
+    }
     assert orphans(tmp_path, operators=states) == ({GONE}, {GONE})
 
 
@@ -41,9 +44,9 @@ def test_rows_that_wait_at_the_head_of_a_loop_are_something(tmp_path) -> None:
 
 def test_a_pin_to_an_operator_without_state_leaves_its_own() -> None:
     """What lies under the ID of a uid hash comes first only if there is something."""
-    count = next(each for each in MODEL.operators if each.name == "count")
-    pinned = next(each for each in MODEL.operators if each.stateful is False)
+    count = next(operator for operator in MODEL.operators if operator.name == "count")
+    pinned = next(operator for operator in MODEL.operators if operator.stateful is False)
     moved = replace(count, pinned=pinned.operator_id, user_hash=pinned.operator_id)
-    edited = replace(MODEL, operators=tuple(moved if each is count else each for each in MODEL.operators))
-    found = next(each for each in compare(MODEL, edited).operators if each.name == "count")
-    assert (found.state, found.takes) == ("restored", "")
+    edited = replace(MODEL, operators=tuple(moved if operator is count else operator for operator in MODEL.operators))
+    diff = next(operator for operator in compare(MODEL, edited).operators if operator.name == "count")
+    assert (diff.state, diff.takes) == ("restored", "")

@@ -26,7 +26,9 @@ MODEL = planned(PLAIN)[0]
 
 def changed(model: ProgramModel, name: str, **values: Any) -> ProgramModel:
     """The same with another operator of a name."""
-    operators = tuple(replace(each, **values) if each.name == name else each for each in model.operators)
+    operators = tuple(
+        replace(operator, **values) if operator.name == name else operator for operator in model.operators
+    )
     return replace(model, operators=operators)
 
 
@@ -38,8 +40,8 @@ def _value(text: str = "", name: str = "total", **more: Any) -> StateModel:
     return StateModel(name, "value", {"value": text} if text else {}, **more)
 
 
-def _problems(found: Difference) -> list[tuple[str, str]]:
-    return [(problem.kind, problem.severity) for problem in found.problems]
+def _problems(result: Difference) -> list[tuple[str, str]]:
+    return [(problem.kind, problem.severity) for problem in result.problems]
 
 
 _ROW = "Types.ROW_NAMED(['city'], [Types.STRING()])"
@@ -85,13 +87,13 @@ def test_what_is_not_known_to_be_stateless_may_be_lost() -> None:
 
 
 def test_a_program_that_is_refused_is_blocked() -> None:
-    found = compare(MODEL, replace(MODEL, refused="two operators have the uid 'a'"))
-    assert _problems(found) == [(REFUSED, BLOCKED)]
-    assert not found.safe
+    result = compare(MODEL, replace(MODEL, refused="two operators have the uid 'a'"))
+    assert _problems(result) == [(REFUSED, BLOCKED)]
+    assert not result.safe
 
 
 def _chained(model: ProgramModel, *names: str) -> ProgramModel:
-    nodes = tuple(each.node for each in model.operators if each.name in names)
+    nodes = tuple(operator.node for operator in model.operators if operator.name in names)
     return replace(model, vertices=(replace(model.vertices[0], operators=nodes),))
 
 
@@ -126,7 +128,7 @@ def test_a_long_chain_of_operators_with_few_names() -> None:
         edges = (replace(edge, source=node, target=node + 1, index=node) for node in range(len(names) - 1))
         return ProgramModel("x", "1.11", tuple(operators), tuple(edges), (), ())
 
-    found = compare(chain("a"), chain("b", "new"))
-    assert [each.name for each in found.operators if each.change == "added"] == ["new"]
-    assert not [each.name for each in found.operators if each.change == "removed"]
-    assert all(each.old is None or each.old.name == each.name for each in found.operators)
+    result = compare(chain("a"), chain("b", "new"))
+    assert [operator.name for operator in result.operators if operator.change == "added"] == ["new"]
+    assert not [operator.name for operator in result.operators if operator.change == "removed"]
+    assert all(operator.old is None or operator.old.name == operator.name for operator in result.operators)

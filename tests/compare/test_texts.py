@@ -56,11 +56,11 @@ def test_names_of_anybody_are_inert(form: str) -> None:
 
 
 def test_json_says_all() -> None:
-    found = json.loads(FORMATS["json"](_difference(HOSTILE)))
-    assert found["format"] == 1
-    assert found["safe"] is False
-    assert {each["operator"] for each in found["operators"]} >= {HOSTILE}
-    assert sum(found["counts"].values()) == len(found["operators"])
+    document = json.loads(FORMATS["json"](_difference(HOSTILE)))
+    assert document["format"] == 1
+    assert document["safe"] is False
+    assert {operator["operator"] for operator in document["operators"]} >= {HOSTILE}
+    assert sum(document["counts"].values()) == len(document["operators"])
 
 
 def test_annotations_are_of_the_form_of_workflow_commands() -> None:

@@ -51,9 +51,9 @@ def crossed(rows, declared=ROW):
 def test_every_type_with_its_extremes_and_nulls():
     rows = [Row(**{name: values[i] for name, (_, values) in VALUES.items()}) for i in range(2)]
     rows.append(Row(**dict.fromkeys(VALUES)))
-    found = crossed(rows)
-    assert found == rows
-    assert [type(value) for value in found[0].values] == [type(value) for value in rows[0].values]
+    actual = crossed(rows)
+    assert actual == rows
+    assert [type(value) for value in actual[0].values] == [type(value) for value in rows[0].values]
 
 
 def test_records_of_other_forms():
@@ -116,7 +116,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "why"), WRONG, ids=lambda each: str(each)[:20])
+@pytest.mark.parametrize(("kind", "value", "why"), WRONG, ids=lambda value: str(value)[:20])
 def test_a_value_of_another_type_is_named(kind, value, why):
     with pytest.raises(
         TypeInfoError, match=rf"(?s)^The field 'x' of a record is .*, which is not of the type .*({why})"

@@ -41,7 +41,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("column", "declared"), PAIRS, ids=lambda each: str(each))
+@pytest.mark.parametrize(("column", "declared"), PAIRS, ids=lambda value: str(value))
 def test_there_and_back(column, declared):
     rows = Types.ROW_NAMED(["x"], [declared])
     schema = spark.StructType().add("x", column).jsonValue()
@@ -54,8 +54,8 @@ def test_there_and_back(column, declared):
 
 def test_other_types_of_records_have_a_column_too():
     declared = [Types.CHAR(), Types.BIG_INT(), Types.TUPLE([Types.INT()]), Types.OBJECT_ARRAY(Types.ROW([Types.INT()]))]
-    found = spark.StructType.fromJson(schema_of(Types.TUPLE(declared)))
-    assert found.simpleString() == ("struct<f0:string,f1:decimal(38,0),f2:struct<f0:int>,f3:array<struct<f0:int>>>")
+    schema = spark.StructType.fromJson(schema_of(Types.TUPLE(declared)))
+    assert schema.simpleString() == ("struct<f0:string,f1:decimal(38,0),f2:struct<f0:int>,f3:array<struct<f0:int>>>")
     assert spark.StructType.fromJson(schema_of(Types.LONG())).simpleString() == "struct<value:bigint>"
 
 
@@ -86,7 +86,7 @@ def test_names_differ():
         ({"type": "array", "elementType": "string", "containsNull": True}, Types.LIST(Types.INT())),
         ({"type": "struct", "fields": [{"name": "a", "type": "long"}]}, Types.ROW_NAMED(["a"], [Types.STRING()])),
     ],
-    ids=lambda each: shown(each) if isinstance(each, (str, dict)) else str(each),
+    ids=lambda value: shown(value) if isinstance(value, (str, dict)) else str(value),
 )
 def test_a_declared_type_that_the_values_are_not(column, declared):
     with pytest.raises(TypeInfoError, match="for the column 'x"):
@@ -130,5 +130,5 @@ def test_which_declaration_is_missing(declared, says):
 def test_what_tasks_make_may_be_null():
     kind = spark.MapType(spark.StringType(), spark.ArrayType(spark.LongType(), False), False)
     schema = nullable(spark.StructType().add("a", kind, False).jsonValue())
-    found = spark.StructType.fromJson(schema)
-    assert found == spark.StructType().add("a", spark.MapType(spark.StringType(), spark.ArrayType(spark.LongType())))
+    struct = spark.StructType.fromJson(schema)
+    assert struct == spark.StructType().add("a", spark.MapType(spark.StringType(), spark.ArrayType(spark.LongType())))

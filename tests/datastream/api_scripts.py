@@ -61,13 +61,13 @@ class Interpreter:
         for index, (receiver, method, *arguments) in enumerate(self.script["calls"]):
             before = self.environment.last_id
             try:
-                made = self.call(receiver, method, arguments)
+                result = self.call(receiver, method, arguments)
             except Lacking as error:
                 raise Unsupported(method) from error
             except PenstockError as error:
                 return {"error": {**_error(error), "call": index}}
-            self.objects.append(made)
-            self.ids.append(_id_of(made))
+            self.objects.append(result)
+            self.ids.append(_id_of(result))
             self.taken.append(self.environment.last_id - before)
         return None
 
@@ -83,8 +83,8 @@ class Interpreter:
             return special(self, target, *arguments)
         values = [self.argument(a) for a in arguments]
         typed = {"output_type": REC} if method in _TYPED else {}
-        made = _method(target, method)(*values, **typed)
-        return None if made is self.environment else made
+        result = _method(target, method)(*values, **typed)
+        return None if result is self.environment else result
 
     def argument(self, argument: Any) -> Any:
         if not isinstance(argument, dict):
@@ -106,14 +106,14 @@ class Interpreter:
 
 
 def _method(target: Any, method: str) -> Callable[..., Any]:
-    found = getattr(target, snake(method), None)
-    if found is None:
+    bound = getattr(target, snake(method), None)
+    if bound is None:
         raise Lacking(method)
-    return found
+    return bound
 
 
-def _id_of(made: Any) -> int | None:
-    transformation = getattr(made, "transformation", None)
+def _id_of(value: Any) -> int | None:
+    transformation = getattr(value, "transformation", None)
     return None if transformation is None else transformation.id
 
 

@@ -24,19 +24,19 @@ def differences(result: dict[str, Any], expected: dict[str, Any]) -> Iterator[st
         yield f"error: {result.get('error')} is not {error}"
 
 
-def _outputs(found: dict[str, Any], expected: dict[str, Any] | None) -> Iterator[str]:
+def _outputs(actual: dict[str, Any], expected: dict[str, Any] | None) -> Iterator[str]:
     if expected is None:
         return
-    if found.keys() != expected.keys():
-        yield f"sinks: {sorted(found)} is not {sorted(expected)}"
+    if actual.keys() != expected.keys():
+        yield f"sinks: {sorted(actual)} is not {sorted(expected)}"
         return
     for sink, wanted in expected.items():
-        if not _same_texts(found[sink]["texts"], wanted["texts"], wanted["ordered"]):
-            yield f"sink {sink}: {found[sink]['texts']} is not {wanted}"
+        if not _same_texts(actual[sink]["texts"], wanted["texts"], wanted["ordered"]):
+            yield f"sink {sink}: {actual[sink]['texts']} is not {wanted}"
 
 
-def _same_texts(found: list[Any], wanted: list[Any], ordered: bool) -> bool:
+def _same_texts(actual: list[Any], wanted: list[Any], ordered: bool) -> bool:
     """Texts stand by subtask; without subtasks (a random start is on the way) they alone count, in any order."""
     if any(subtask is None for subtask, _ in wanted):
-        return sorted(text for _, text in found) == sorted(text for _, text in wanted)
-    return found == wanted if ordered else sorted(found) == sorted(wanted)
+        return sorted(text for _, text in actual) == sorted(text for _, text in wanted)
+    return actual == wanted if ordered else sorted(actual) == sorted(wanted)

@@ -26,7 +26,7 @@ def numbers(env, count=100):
 
 def parts(folder: Path) -> dict[str, dict[int, list[str]]]:
     """The texts of the files, by bucket and subtask, in the order of their counters, which begin at 0."""
-    found: dict[str, dict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
+    texts: dict[str, dict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     ids = defaultdict(set)
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -35,13 +35,13 @@ def parts(folder: Path) -> dict[str, dict[int, list[str]]]:
             assert (match[1], match[5]) == ("part", ""), path.name
             bucket = str(path.parent.relative_to(folder))
             ids[match[2]].add(bucket)
-            found[bucket][int(match[3])][int(match[4])] = path.read_text()
+            texts[bucket][int(match[3])][int(match[4])] = path.read_text()
     assert all(len(buckets) == 1 for buckets in ids.values())
-    for subtasks in found.values():
+    for subtasks in texts.values():
         assert all(sorted(counters) == list(range(len(counters))) for counters in subtasks.values())
     return {
         bucket: {subtask: [texts[i] for i in sorted(texts)] for subtask, texts in subtasks.items()}
-        for bucket, subtasks in found.items()
+        for bucket, subtasks in texts.items()
     }
 
 

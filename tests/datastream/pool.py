@@ -22,7 +22,7 @@ from typing import IO
 
 from tests.datastream import feeding, workers
 
-PATIENCE = 300.0
+PATIENCE = 600.0
 """Seconds that a script may take."""
 AT_A_TIME = 4
 """Scripts in one Spark: one alone leaves the cores idle while the driver plans and commits."""

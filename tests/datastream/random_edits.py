@@ -51,8 +51,8 @@ Edit = Callable[[random.Random, Program], Program]
 
 
 def _some(draw: random.Random, program: Program, wanted: Callable[[Node], bool]) -> Node | None:
-    found = [node for node in program.nodes if wanted(node)]
-    return draw.choice(found) if found else None
+    nodes = [node for node in program.nodes if wanted(node)]
+    return draw.choice(nodes) if nodes else None
 
 
 def _operator(node: Node) -> bool:
@@ -84,8 +84,8 @@ def insert(draw: random.Random, program: Program) -> Program:
     if new.kind == "split" or KINDS[new.kind].inputs == 2:
         readers = []
     place = 1 + max(i for i, node in enumerate(program.nodes) if node.label in new.inputs)
-    chosen = [each for each in readers if draw.random() < 0.7]
-    return program.insert(new, [each for each in chosen if program.nodes.index(program.node(each)) >= place], place)
+    chosen = [label for label in readers if draw.random() < 0.7]
+    return program.insert(new, [label for label in chosen if program.nodes.index(program.node(label)) >= place], place)
 
 
 def remove(draw: random.Random, program: Program) -> Program:
@@ -116,7 +116,7 @@ def swap(draw: random.Random, program: Program) -> Program:
         elif node is two:
             nodes.append(replace(one, inputs=(two.label,)))
         else:
-            nodes.append(replace(node, inputs=tuple(names.get(each, each) for each in node.inputs)))
+            nodes.append(replace(node, inputs=tuple(names.get(label, label) for label in node.inputs)))
     order = {node.label: node for node in nodes}
     return _sorted(replace(program, nodes=tuple(order.values())))
 
@@ -126,7 +126,7 @@ def _sorted(program: Program) -> Program:
     there: dict[str, Node] = {}
     rest = list(program.nodes)
     while rest:
-        node = next(each for each in rest if set(each.inputs) <= there.keys())
+        node = next(other for other in rest if set(other.inputs) <= there.keys())
         there[node.label] = node
         rest.remove(node)
     return replace(program, nodes=tuple(there.values()))
@@ -165,18 +165,18 @@ def toggle_sink(draw: random.Random, program: Program) -> Program:
     node = _some(draw, program, lambda n: n.kind != SINK)
     assert node is not None
     label = f"see {node.label}"
-    if any(each.label == label for each in program.nodes):
-        return replace(program, nodes=tuple(each for each in program.nodes if each.label != label))
+    if any(other.label == label for other in program.nodes):
+        return replace(program, nodes=tuple(other for other in program.nodes if other.label != label))
     return program.insert(Node(label, SINK, (node.label,)), at=len(program.nodes))
 
 
 def pin(draw: random.Random, program: Program) -> Program:
     """An operator, inserted into or not, finds its state by the ID that it had."""
-    found = places(program)
+    known = places(program)
     node = _some(draw, program, lambda n: n.stateful and n.uid_hash is None)
     if node is None:
         return program
-    changed = program.change(node.label, uid_hash=found[node.label].generated)
+    changed = program.change(node.label, uid_hash=known[node.label].generated)
     return changed.change(node.label, uid=draw.choice([node.uid, None, f"uid {draw.randrange(10**6)}"]))
 
 
@@ -369,10 +369,10 @@ def main() -> int:
     chosen = options.parse_args()
     executor, seen, failed = _executor(chosen.spark), Counter[str](), 0
     for seed in range(chosen.first, chosen.last):
-        for made in (check, typed_edits.check) if chosen.guard else (check,):
+        for check_one in (check, typed_edits.check) if chosen.guard else (check,):
             with feeding.folder() as root:
                 try:
-                    seen += made(seed, root, executor, guard=chosen.guard)
+                    seen += check_one(seed, root, executor, guard=chosen.guard)
                 except Exception as error:
                     failed += 1
                     print(f"seed {seed}: {type(error).__name__}: {error}"[:2000], flush=True)

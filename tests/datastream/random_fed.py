@@ -75,10 +75,10 @@ class FedJob:
 
     def check(self) -> int:
         """It has come to its end: all records are there once, and all were counted. How many."""
-        found: dict[int, Counter[Any]] = {number: Counter() for number in self._bags}
+        bags: dict[int, Counter[Any]] = {number: Counter() for number in self._bags}
         for _, _, sink, _, records in self._notes.committed():
-            found[int(sink)].update(map(tuple, records))
-        assert found == self._bags
+            bags[int(sink)].update(map(tuple, records))
+        assert bags == self._bags
         for number, bag in self._bags.items():
             counted, total = self.result.metrics[f"see {number}"], bag.total()
             assert (counted.records_in, counted.records_out) == (total, total)

@@ -84,12 +84,12 @@ def without_subtasks(result: dict[str, Any]) -> dict[str, Any]:
     output = {
         name: {**sink, "texts": [[None, text] for _, text in sink["texts"]]} for name, sink in result["output"].items()
     }
-    found = {**result, "output": output}
+    plain = {**result, "output": output}
     if "counts" in result:
         sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         for name, _, records_in, records_out in result["counts"]:
             sums[name] = [sums[name][0] + records_in, sums[name][1] + records_out]
-        found["counts"] = [[name, None, *counts] for name, counts in sorted(sums.items())]
+        plain["counts"] = [[name, None, *counts] for name, counts in sorted(sums.items())]
     if "late_dropped" in result:
-        found["late_dropped"] = [[None, sum(count for _, count in result["late_dropped"])]]
-    return found
+        plain["late_dropped"] = [[None, sum(count for _, count in result["late_dropped"])]]
+    return plain

@@ -37,13 +37,13 @@ class ExactNotes(Notes):
             return {task: once(lines) for task, lines in super().read(kind).items()}
         if kind != "sink":
             return super().read(kind)
-        found: dict[tuple[str, int], list[str]] = {}
+        texts_of: dict[tuple[str, int], list[str]] = {}
         committed = list(self.committed())
         there = {(sink, version) for version, _, sink, _, _ in committed}
         lost = self._aborted(there) if self.failed or self.all_attempts else ()
-        for _, _, sink, subtask, texts in sorted([*committed, *lost], key=lambda each: each[:2]):
-            found.setdefault((sink, subtask), []).extend(texts)
-        return dict(sorted(found.items()))
+        for _, _, sink, subtask, texts in sorted([*committed, *lost], key=lambda line: line[:2]):
+            texts_of.setdefault((sink, subtask), []).extend(texts)
+        return dict(sorted(texts_of.items()))
 
     def committed(self) -> Iterator[tuple[int, int, str, int, list[Any]]]:
         """What sinks have taken: version, 1, sink, subtask, texts."""
@@ -111,9 +111,9 @@ class Exact(TwoPhaseCommitSink[Any, Any]):
     def abort(self) -> None:
         """Keep for a job that fails what is not committed."""
         version, texts = self.prepared
-        for made, lost in ((version, texts), (min(version + 1, _NEVER), self.values)):
+        for number, lost in ((version, texts), (min(version + 1, _NEVER), self.values)):
             if lost:
-                self.notes.add("aborted", self.id, *self.place, json.dumps([made, lost]))
+                self.notes.add("aborted", self.id, *self.place, json.dumps([number, lost]))
 
 
 class ExactTraced(Traced, Exact):

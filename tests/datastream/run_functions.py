@@ -283,8 +283,8 @@ FUNCTIONS: dict[str, Any] = {
     "NotLess": lambda n: lambda r: r[1] >= n,
     "KeyIs": lambda s: lambda r: r[0] == s,
     **{
-        made.__name__: made
-        for made in (
+        function.__name__: function
+        for function in (
             *(Where, Facts, MutateInput, MutateAfter, Previous, Reused, Split, Both, Defaults, Sum, Join, Avg),
             *(ModPart, FailSink, FailOn, FailAt, FailReduce),
         )
@@ -295,7 +295,7 @@ FUNCTIONS: dict[str, Any] = {
 TRACED: dict[str, Any] = {
     **run_time_functions.TRACED,
     **run_joined_functions.TRACED,
-    **{made.__name__: made for made in (Trace, TraceFlat, TraceFilter, TraceProc, TraceSink, FailAttempts)},
+    **{function.__name__: function for function in (Trace, TraceFlat, TraceFilter, TraceProc, TraceSink, FailAttempts)},
 }
 """Makers that are given the notes first."""
 

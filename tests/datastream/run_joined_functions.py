@@ -256,8 +256,8 @@ fold_text.__name__ = "FoldText"  # as operator names show it
 
 FUNCTIONS: dict[str, Any] = {
     **{
-        made.__name__: made
-        for made in (
+        function.__name__: function
+        for function in (
             *(CoText, CoRepeat, CoStamp, CoTimers, Rules, KeyedRules, JoinText, FlatJoinText, CoGroupText, Interval),
             *(Echo, Never, Lost, AsyncFail),
         )

@@ -47,12 +47,12 @@ class Notes:
 
     def read(self, kind: str) -> dict[tuple[str, int], list[str]]:
         """Lines by (name, subtask), of all attempts in order."""
-        found: dict[tuple[str, int], list[str]] = {}
+        texts_of: dict[tuple[str, int], list[str]] = {}
         files = (path.read_text().splitlines() for path in Path(self.folder).iterdir())
         for (of_kind, name, subtask, attempt), *lines in sorted([json.loads(line) for line in file] for file in files):
             if of_kind == kind and (self.all_attempts or attempt == 0):
-                found.setdefault((name, subtask), []).extend(lines)
-        return found
+                texts_of.setdefault((name, subtask), []).extend(lines)
+        return texts_of
 
 
 def text(value: Any) -> str:

@@ -83,14 +83,14 @@ class Interpreter(api_scripts.Interpreter):
         target = self.objects[receiver] if isinstance(receiver, int) else self.environment
         try:
             own = getattr(self, f"_{method}", None)
-            made = super().call(receiver, method, arguments) if own is None else own(target, *arguments)
+            result = super().call(receiver, method, arguments) if own is None else own(target, *arguments)
         except Lacking as lacking:
             what = "" if str(lacking) == method else f" with {lacking}"
             raise Unsupported(f"{_receiver(target)}{method}{what}") from lacking
-        operator = getattr(getattr(made, "transformation", None), "operator", None)
+        operator = getattr(getattr(result, "transformation", None), "operator", None)
         if isinstance(operator, PlanOnly):
             raise Unsupported(f"{_receiver(target)}{method}")
-        return made
+        return result
 
     def argument(self, argument: Any) -> Any:
         """The Python value of an argument; functions are real ones."""
@@ -255,9 +255,9 @@ def result_of(
 
 
 def _succeeded(script: dict[str, Any], notes: Notes, random: bool, executor: Any) -> dict[str, Any]:
-    found = noted(script, notes, random) | {"counts": counts(executor.reports, random)}
+    output = noted(script, notes, random) | {"counts": counts(executor.reports, random)}
     dropped = [] if random else late(executor.reports)
-    return found | ({"late_dropped": dropped} if dropped else {})
+    return output | ({"late_dropped": dropped} if dropped else {})
 
 
 def restarts(script: dict[str, Any]) -> bool:

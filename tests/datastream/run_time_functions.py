@@ -336,20 +336,26 @@ class Silent(WatermarkGenerator):
 
 def watermarks(name: str, arguments: list[Any]) -> WatermarkStrategy:
     """A strategy of the scripts: the timestamp is the record's own field."""
-    made = {"Ascending": Ascending, "Bounded": Ascending, "Marker": Marker, "None": Silent, "Punctuated": Punctuated}
-    strategy = WatermarkStrategy.for_generator(lambda: made[name](*arguments))
+    generators = {
+        "Ascending": Ascending,
+        "Bounded": Ascending,
+        "Marker": Marker,
+        "None": Silent,
+        "Punctuated": Punctuated,
+    }
+    strategy = WatermarkStrategy.for_generator(lambda: generators[name](*arguments))
     return strategy.with_timestamp_assigner(lambda value, before: value[2])
 
 
 FUNCTIONS: dict[str, Any] = {
-    made.__name__: made
-    for made in (
+    function.__name__: function
+    for function in (
         *(Stamp, Timers, Alarm, States, FailKeyed, Apply, Proc, ProcSide, ProcRec, AllApply, AllProc, ByValue),
     )
 }
 """Makers of functions by name."""
 
-TRACED: dict[str, Any] = {made.__name__: made for made in (TraceKeyed, ProcState, ProcAlias)}
+TRACED: dict[str, Any] = {function.__name__: function for function in (TraceKeyed, ProcState, ProcAlias)}
 """Makers that are given the notes first."""
 
 TEXTS = frozenset(

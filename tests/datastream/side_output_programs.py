@@ -172,7 +172,7 @@ def side(build: Callable[[StreamExecutionEnvironment], Any]) -> Callable[[Stream
     return lambda env: build(env).get_side_output(SIDE)
 
 
-PROGRAMS = {f"side output of {name}": (side(build), found or RULED) for name, (build, found) in EMITTED.items()}
+PROGRAMS = {f"side output of {name}": (side(build), result or RULED) for name, (build, result) in EMITTED.items()}
 PROGRAMS["side output of late data"] = (lambda env: late(env).get_side_output(OutputTag("side", PAIR)), [("a", 2)])
 PROGRAMS["collect from a keyed stream"] = (keyed, PAIRS)
 """By name: what builds the stream, and its records in any order."""

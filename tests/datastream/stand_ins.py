@@ -96,15 +96,15 @@ def made(kind: str, name: str, arguments: list[Any]) -> Any:
     if kind == "watermarks":
         strategy = getattr(WatermarkStrategy, re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), name))
         return strategy(*map(Duration.of_millis, arguments))
-    found = getattr(evictor if kind == "evictor" else window, name, None)
-    if found is None:
+    factory_class = getattr(evictor if kind == "evictor" else window, name, None)
+    if factory_class is None:
         raise Lacking(name)
     if name.startswith("Delta"):
-        return found.of(arguments[0], _delta, *arguments[1:])
+        return factory_class.of(arguments[0], _delta, *arguments[1:])
     if name.startswith("Dynamic"):
         return getattr(window, name.removeprefix("Dynamic")).with_dynamic_gap(_gap)
-    factory = next(f for f in ("of", "create", "with_gap") if hasattr(found, f))
-    return getattr(found, factory)(*arguments)
+    factory = next(f for f in ("of", "create", "with_gap") if hasattr(factory_class, f))
+    return getattr(factory_class, factory)(*arguments)
 
 
 def key(position: int) -> tuple[Any, TypeInformation]:

@@ -36,10 +36,10 @@ def environment(mode: str = "BATCH", **settings: str) -> StreamExecutionEnvironm
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_give_what_plain_python_gives(name, p):
     program = PROGRAMS[name]
-    found = collected(program.build(environment(), p))
+    results = collected(program.build(environment(), p))
     expected = program.expected()
     assert expected
-    assert Counter(map(repr, found)) == Counter(map(repr, expected))
+    assert Counter(map(repr, results)) == Counter(map(repr, expected))
 
 
 @pytest.mark.parametrize("name", ["process", "diamond", "sessions", "co-process", "words"])
@@ -63,8 +63,8 @@ def test_settings_of_the_runtime_change_nothing(name, key, value):
 
 @pytest.mark.parametrize("name", ["sum", "min", "max", "min_by", "max_by, last", "diamond"])
 def test_without_combining_results_are_the_same(name):
-    found = collected(PROGRAMS[name].build(environment(**{"penstock.exchange.combine": "off"}), 2))
-    assert Counter(found) == Counter(PROGRAMS[name].expected())
+    results = collected(PROGRAMS[name].build(environment(**{"penstock.exchange.combine": "off"}), 2))
+    assert Counter(results) == Counter(PROGRAMS[name].expected())
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_only_one_key_is_alive(name, monkeypatch):
 
 
 def test_automatic_is_batch_because_every_source_ends():
-    found = collected(PROGRAMS["sum"].build(environment("AUTOMATIC"), 2))
-    assert sorted(found) == sorted(PROGRAMS["sum"].expected())
+    results = collected(PROGRAMS["sum"].build(environment("AUTOMATIC"), 2))
+    assert sorted(results) == sorted(PROGRAMS["sum"].expected())
 
 
 class Endless(Source):
@@ -201,8 +201,8 @@ class Waits(SourceFunction):
 
 def test_watermarks_of_a_source_are_not_heard():
     stream = environment().add_source(Waits(), type_info=RECORD).key_by(lambda v: v[0])
-    found = collected(stream.process(Trace()))
-    assert [row[3] for row in found if row[1] == "element"] == [MIN] * 10
+    results = collected(stream.process(Trace()))
+    assert [row[3] for row in results if row[1] == "element"] == [MIN] * 10
 
 
 def test_records_without_timestamps_keep_their_order():
@@ -230,12 +230,12 @@ def test_a_stream_that_is_keyed_already_is_sorted_where_it_is():
     env = environment()
     hashed = env.from_collection(RECORDS, type_info=RECORD).key_by(lambda v: v[0]).map(lambda v: v, RECORD)
     again = DataStreamUtils.reinterpret_as_keyed_stream(hashed.set_parallelism(3), lambda v: v[0])
-    found = collected(again.sum(1).set_parallelism(3))
+    results = collected(again.sum(1).set_parallelism(3))
     totals = Counter()
     for key, number, _ in RECORDS:
         totals[key] += number
-    assert {key: number for key, number, _ in found} == totals
-    assert len(found) == len(totals)
+    assert {key: number for key, number, _ in results} == totals
+    assert len(results) == len(totals)
 
 
 def test_values_of_another_type_than_declared_are_summed_as_they_are():

@@ -26,8 +26,8 @@ PAIRS = [("abc"[n % 3], n) for n in range(12)]
 
 @pytest.fixture
 def env() -> StreamExecutionEnvironment:
-    made = StreamExecutionEnvironment.get_execution_environment(executor="local")
-    return made.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    environment = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    return environment.set_runtime_mode(RuntimeExecutionMode.BATCH)
 
 
 def drawn(env: StreamExecutionEnvironment) -> CachedDataStream[float]:
@@ -90,7 +90,7 @@ def test_records_keep_their_subtask_and_their_time(env: StreamExecutionEnvironme
     seen = [collected(cached.process(Stamps()).map(Placed())) for _ in range(3)]
     assert seen[0] == seen[1] == seen[2]
     assert {subtask for _, subtask in seen[0]} == {0, 1, 2}
-    assert sorted(found for found, _ in seen[0]) == sorted((pair, pair[1] * 7) for pair in PAIRS)
+    assert sorted(pair_and_time for pair_and_time, _ in seen[0]) == sorted((pair, pair[1] * 7) for pair in PAIRS)
 
 
 class Sum(WindowFunction):

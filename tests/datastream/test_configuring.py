@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.common import Configuration, ExecutionConfig, RestartStrategies, WatermarkStrategy
+from penstock.common.settings.setting import Setting
 from penstock.datastream import MapFunction, StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.runtime.operators import watermarks
@@ -36,6 +37,20 @@ def test_what_is_configured_wins_and_the_rest_stays(env) -> None:
     env.set_parallelism(5)
     assert env.get_parallelism() == 5
     assert early.transformation.parallelism == 3
+
+
+def test_a_setting_is_parsed_once_when_it_is_set(env, monkeypatch) -> None:
+    parsed: list[str] = []
+    parse = Setting.parse
+    monkeypatch.setattr(Setting, "parse", lambda setting, key, text: parsed.append(key) or parse(setting, key, text))
+    configuration = Configuration({"parallelism.default": 2, "spark.x": "y"})
+    configuration.set_string("pipeline.name", "one").remove_config("pipeline.name")
+    assert parsed == ["parallelism.default", "pipeline.name"]
+    copy = Configuration(configuration)
+    env.configure(copy)
+    assert StreamExecutionEnvironment.get_execution_environment(copy).get_parallelism() == env.get_parallelism() == 2
+    assert env.settings.name == "Flink Streaming Job"
+    assert parsed == ["parallelism.default", "pipeline.name"]
 
 
 def test_a_program_may_choose_its_executor_later() -> None:

@@ -25,16 +25,16 @@ def test_there_are_enough_edits() -> None:
 def test_what_survives_is_known_before(edit: Edit) -> None:
     world = World()
     world.run(edit.before, SOONER, False)
-    found = world.predicted(edit.after, allowed=edit.allowed)
-    expected: dict[str, str | None] = {label: label for label in found.takes}
+    predicted = world.predicted(edit.after, allowed=edit.allowed)
+    expected: dict[str, str | None] = {label: label for label in predicted.takes}
     expected |= dict.fromkeys(edit.empty.split())
     expected |= edit.takes
-    assert found.takes == expected
-    assert found.unread == frozenset(edit.unread.split())
-    assert found.left == frozenset(edit.left.split())
-    assert found.lost == frozenset(edit.lost.split())
-    assert found.refused == edit.refused
-    assert found.other_type == edit.other_type
+    assert predicted.takes == expected
+    assert predicted.unread == frozenset(edit.unread.split())
+    assert predicted.left == frozenset(edit.left.split())
+    assert predicted.lost == frozenset(edit.lost.split())
+    assert predicted.refused == edit.refused
+    assert predicted.other_type == edit.other_type
 
 
 def ways() -> list[Any]:

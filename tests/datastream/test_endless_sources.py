@@ -43,7 +43,7 @@ def environment(folder=None, parallelism=2, **settings):
 
 def some(make, count):
     """The first records of a program, which is cancelled then; the one before has to let go of the folder."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         try:
             with make().execute_and_collect() as records:
@@ -54,10 +54,10 @@ def some(make, count):
 
 
 def watched(folder, cut=False):
-    made = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
+    builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
     if cut:
-        made.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
-    return made.monitor_continuously(Duration.of_millis(1)).build()
+        builder.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
+    return builder.monitor_continuously(Duration.of_millis(1)).build()
 
 
 def added(folder, name, text):

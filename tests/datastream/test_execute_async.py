@@ -19,7 +19,7 @@ from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedErr
 from penstock.local import LocalExecutor
 from tests.datastream import gates
 
-SECONDS = 20
+SECONDS = 60
 """More than anything here takes."""
 
 
@@ -271,7 +271,7 @@ def test_a_job_that_keeps_no_state_says_at_once_what_savepoints_need(env) -> Non
     client = env.execute_async()
     for call in (client.trigger_savepoint, lambda: client.stop_with_savepoint(True, "/tmp")):
         with pytest.raises(JobExecutionError, match=r"keep no state\. Set state\.savepoints\.dir or"):
-            call().result(0)
+            call().result(SECONDS)
     assert ended(client) is None
 
 

@@ -46,16 +46,16 @@ def chosen(feed: str, kill: int | None, interval: int | None = None, when: str |
 
 def wrong(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
     """What differs from what Flink gave, by program, but for what is meant to."""
-    found: dict[str, Any] = {}
+    wrong_ones: dict[str, Any] = {}
     lines = [json.dumps(records()[name]["script"]) for name in names]
     for name, result in zip(names, pool.results(lines, options), strict=True):
         if "unsupported" in result or "defect" in result:
-            found[name] = result
+            wrong_ones[name] = result
             continue
         sentences = list(differences(result, records()[name]["result"]))
         if bool(sentences) != (name in PROGRAMS):
-            found[name] = sentences or "no difference"
-    return found
+            wrong_ones[name] = sentences or "no difference"
+    return wrong_ones
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -63,8 +63,8 @@ def wrong(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
 def test_programs_give_what_flink_gave(mode: str, part: int) -> None:
     first = (list(MODES).index(mode) * PARTS + part) % (PARTS * ONE_OF)
     names = list(records())[first :: PARTS * ONE_OF]
-    found = wrong(names, chosen(*MODES[mode]))
-    assert not {name: said for name, said in found.items() if name not in OF_ATTEMPTS}
+    wrong_ones = wrong(names, chosen(*MODES[mode]))
+    assert not {name: said for name, said in wrong_ones.items() if name not in OF_ATTEMPTS}
 
 
 def test_attempts_begin_where_the_last_step_has_ended() -> None:

@@ -18,10 +18,10 @@ def test_every_record_is_a_line_of_one_file(tmp_path, parallelism):
     env = environment(parallelism)
     numbers(env).sink_to(to(tmp_path / "out").build())
     env.execute()
-    found = parts(tmp_path / "out")
-    assert found.keys() == {"."}
-    assert found["."].keys() == set(range(parallelism))
-    assert all(len(texts) == 1 for texts in found["."].values())
+    by_bucket = parts(tmp_path / "out")
+    assert by_bucket.keys() == {"."}
+    assert by_bucket["."].keys() == set(range(parallelism))
+    assert all(len(texts) == 1 for texts in by_bucket["."].values())
     assert lines(tmp_path / "out") == sorted(f"{number}\n" for number in range(100))
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -62,7 +62,7 @@ def test_what_waits_in_memory_makes_no_difference(tmp_path, monkeypatch, waiting
     numbers(env).sink_to(to(tmp_path, assigner=Remainder()).with_rolling_policy(policy).build())
     env.execute()
     assert lines(tmp_path) == sorted(f"{number}\n" for number in range(100))
-    texts = [text for subtasks in parts(tmp_path).values() for each in subtasks.values() for text in each[:-1]]
+    texts = [text for subtasks in parts(tmp_path).values() for files in subtasks.values() for text in files[:-1]]
     assert len(texts) > 5
     assert all(31 <= len(text) <= 33 for text in texts)
 
@@ -83,8 +83,8 @@ def test_prefix_and_suffix(tmp_path):
     sink = to(tmp_path).with_output_file_config(names).with_bucket_check_interval(1000).disable_compact().build()
     numbers(env).sink_to(sink)
     env.execute()
-    found = [NAME.fullmatch(path.name) for path in tmp_path.iterdir()]
-    assert sorted(match and match.group(1, 3, 4, 5) for match in found) == [
+    matches = [NAME.fullmatch(path.name) for path in tmp_path.iterdir()]
+    assert sorted(match and match.group(1, 3, 4, 5) for match in matches) == [
         ("numbers", "0", "0", ".txt"),
         ("numbers", "1", "0", ".txt"),
     ]

@@ -29,14 +29,14 @@ def connection(path: Any, scheme: str = "sqlite") -> JdbcConnectionOptions:
 @pytest.fixture
 def words(tmp_path):
     path = tmp_path / "words.db"
-    with sqlite3.connect(path) as made:
-        made.execute("CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER)")
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER)")
     return path
 
 
 def content(path) -> list[Any]:
-    with sqlite3.connect(path) as made:
-        return list(made.execute("SELECT word, count FROM words ORDER BY word"))
+    with sqlite3.connect(path) as database:
+        return list(database.execute("SELECT word, count FROM words ORDER BY word"))
 
 
 def run(path, values, sql=UPSERT, execution=None, **kwargs) -> None:
@@ -73,15 +73,15 @@ def test_with_a_marker_nothing_is_there_of_a_step_that_fails(words):
 def test_another_driver(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     path = tmp_path / "words.duck"
-    with duckdb.connect(str(path)) as made:
-        made.execute("CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER)")
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER)")
     env = environment()
     env.set_parallelism(1)
     sink = JdbcSink.sink(UPSERT, WORDS, connection(path, "duckdb"))
     env.from_collection([("a", 1), ("a", 2)], type_info=WORDS).add_sink(sink)
     env.execute()
-    with duckdb.connect(str(path)) as made:
-        assert made.execute("SELECT * FROM words").fetchall() == [("a", 2)]
+    with duckdb.connect(str(path)) as database:
+        assert database.execute("SELECT * FROM words").fetchall() == [("a", 2)]
 
 
 class Flaky:
@@ -141,8 +141,8 @@ def test_a_batch_is_tried_again(monkeypatch):
 )
 def test_placeholders_are_those_of_the_driver(monkeypatch, style, text, values):
     monkeypatch.setitem(sys.modules, "flaky", Flaky(style).module)
-    made = statement("a ? b ?", Database("jdbc:any:", "flaky"))
-    assert (made.text, made.values(Row(1, 2))) == (text, values)
+    prepared = statement("a ? b ?", Database("jdbc:any:", "flaky"))
+    assert (prepared.text, prepared.values(Row(1, 2))) == (text, values)
 
 
 def test_what_stands_in_texts_names_and_comments_is_no_placeholder():
@@ -152,9 +152,9 @@ def test_what_stands_in_texts_names_and_comments_is_no_placeholder():
 
 
 def test_values_that_sqlite_does_not_know_are_texts():
-    made = statement("? ? ? ?", Database("jdbc:sqlite:x"))
-    found = made.values((Decimal("1.50"), date(2026, 1, 2), datetime(2026, 1, 2, 3), Instant.of_epoch_milli(1500)))
-    assert found == ("1.50", "2026-01-02", "2026-01-02 03:00:00", "1970-01-01 00:00:01.500000")
+    prepared = statement("? ? ? ?", Database("jdbc:sqlite:x"))
+    values = prepared.values((Decimal("1.50"), date(2026, 1, 2), datetime(2026, 1, 2, 3), Instant.of_epoch_milli(1500)))
+    assert values == ("1.50", "2026-01-02", "2026-01-02 03:00:00", "1970-01-01 00:00:01.500000")
 
 
 def test_refusals_say_what_to_do(tmp_path, monkeypatch):

@@ -320,10 +320,10 @@ def custom(env: Any, partitioner: Any, key: Any) -> Any:
 
 def lives() -> list[list[str]]:
     """What has happened to each object."""
-    found: dict[int, list[str]] = defaultdict(list)
+    events_of: dict[int, list[str]] = defaultdict(list)
     for one, event in EVENTS:
-        found[one].append(event)
-    return list(found.values())
+        events_of[one].append(event)
+    return list(events_of.values())
 
 
 def begin() -> None:
@@ -344,16 +344,16 @@ def test_a_function_is_opened_and_closed_once_in_each_subtask(name: str, mode: s
         count, build = BUILD[name]
         build(env).add_sink(lambda value: None)
     result = env.execute()
-    found = lives()
-    assert len(found) == count
+    all_lives = lives()
+    assert len(all_lives) == count
     calls = 0
-    for events in found:
+    for events in all_lives:
         assert events[0] == "open"
         assert events[-1] == "close"
         assert set(events[1:-1]) <= {"call"}
         calls += len(events) - 2
     assert calls >= count
-    assert sum(each.user.get("calls", 0) for each in result.metrics.values()) == calls
+    assert sum(operator.user.get("calls", 0) for operator in result.metrics.values()) == calls
     for index, parallelism, most, attempt, parameter, suffix in FACTS.values():
         assert 0 <= index < parallelism <= most
         assert (attempt, parameter, suffix) == (0, "yes", f" ({index + 1}/{parallelism})")

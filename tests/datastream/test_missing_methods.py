@@ -118,13 +118,15 @@ def test_advice_is_for_what_is_missing(table: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", OF_PYFLINK)
 def test_private_names_are_neither_explained_nor_suggested(name: str, tmp_path: Path) -> None:
     thing = of_class(name, tmp_path)
-    private = [each for each in dir(type(thing)) if each.startswith("_") and not each.startswith("__")]
-    for each in [*private, "_sink_operators", "__array__", "_repr_html_x"]:
+    private = [
+        attribute for attribute in dir(type(thing)) if attribute.startswith("_") and not attribute.startswith("__")
+    ]
+    for attribute in [*private, "_sink_operators", "__array__", "_repr_html_x"]:
         with pytest.raises(AttributeError) as caught:
-            getattr(thing, f"{each}x")
+            getattr(thing, f"{attribute}x")
         assert type(caught.value) is AttributeError
         with pytest.raises(MissingMethodError) as caught:
-            getattr(thing, each.strip("_") + "xyz")
+            getattr(thing, attribute.strip("_") + "xyz")
         assert re.search(r"(?<!\w)_", str(caught.value)) is None
 
 

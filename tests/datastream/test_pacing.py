@@ -29,12 +29,12 @@ def clock(monkeypatch):
 
 def step(source, positions, parallelism=2, records=1 << 40):
     """What one step reads; moves the positions on."""
-    found = []
+    numbers = []
     for split in source.pending(parallelism, dict(positions)):
         for some in source.read(source.limited(split, records)):
-            found += some.values
+            numbers += some.values
             positions[split.id] = some.position
-    return found
+    return numbers
 
 
 def test_a_rate_is_that_of_the_clock(clock):
@@ -100,9 +100,9 @@ def test_a_limit_by_checkpoints_counts_from_the_last_one():
 def test_numbers_do_not_depend_on_steps(parallelism, sizes):
     source = DataGeneratorSource(lambda number: number, None)
     positions: dict[str, int] = {}
-    found = [number for records in sizes for number in step(source, positions, parallelism, records)]
-    assert len(set(found)) == len(found) == sum(sizes) * parallelism
-    assert set(found) == {*range(len(found))}
+    numbers = [number for records in sizes for number in step(source, positions, parallelism, records)]
+    assert len(set(numbers)) == len(numbers) == sum(sizes) * parallelism
+    assert set(numbers) == {*range(len(numbers))}
 
 
 def test_without_a_limit_and_with_an_end_splits_are_ranges():

@@ -18,7 +18,7 @@ from tests.datastream import pool, workers
 
 pytestmark = pytest.mark.slow
 
-CHOSEN = argparse.Namespace(feed="1", kill=None, when=None, spark=False, jobs=None, timeout=1.0)
+CHOSEN = argparse.Namespace(feed="1", kill=None, when=None, spark=False, jobs=None, timeout=0.3)
 
 
 class Several(pool.Worker):
@@ -28,13 +28,23 @@ class Several(pool.Worker):
     deaths = 4
 
 
+def patient(kind: type[pool.Worker]) -> type[pool.Worker]:
+    """Workers that give up only the word that hangs, however slow the machine is."""
+
+    class Patient(kind):
+        def give(self, task: pool.Task, patience: float) -> None:
+            super().give(task, patience if task.line == '"hangs"' else 300.0)
+
+    return Patient
+
+
 @pytest.fixture(params=[pool.Worker, Several])
 def run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     """Runs words in the place of scripts."""
 
     def runs(words: list[str], **options: Any) -> list[Any]:
         monkeypatch.setattr(workers, "outcome", outcome)
-        monkeypatch.setattr(pool, "Worker", request.param)
+        monkeypatch.setattr(pool, "Worker", patient(request.param))
         chosen = argparse.Namespace(**vars(CHOSEN) | options)
         return list(pool.results(map(json.dumps, words), chosen))
 
@@ -61,7 +71,7 @@ def words(results: list[Any]) -> list[str]:
     return [result.get("word") or result["defect"] for result in results]
 
 
-HANGS, CRASHED = "it has not ended within 1 seconds", "its process has ended: exit code 3"
+HANGS, CRASHED = "it has not ended within 0.3 seconds", "its process has ended: exit code 3"
 
 
 def test_results_come_in_the_order_of_the_scripts(run: Any) -> None:
@@ -71,21 +81,21 @@ def test_results_come_in_the_order_of_the_scripts(run: Any) -> None:
 
 
 def test_scripts_that_hang_or_crash_have_a_line_and_the_others_theirs(run: Any) -> None:
-    found = run(["a", "crashes", "b", "hangs", "c", "d", "crashes", "e"])
-    assert words(found) == ["a", CRASHED, "b", HANGS, "c", "d", CRASHED, "e"]
+    results = run(["a", "crashes", "b", "hangs", "c", "d", "crashes", "e"])
+    assert words(results) == ["a", CRASHED, "b", HANGS, "c", "d", CRASHED, "e"]
 
 
 def test_killed_scripts_run_in_two_processes(run: Any) -> None:
     scripts = [*"abcdefghij", "short", *"klm"]
-    found = run(scripts, kill=1)
-    assert words(found) == scripts
-    lives = {result["word"]: len(set(result["pids"])) for result in found}
+    results = run(scripts, kill=1)
+    assert words(results) == scripts
+    lives = {result["word"]: len(set(result["pids"])) for result in results}
     assert lives == {word: 1 if word == "short" else 2 for word in scripts}
 
 
 def test_killed_scripts_go_on_beside_those_that_hang_or_crash(run: Any) -> None:
-    found = run(["a", "hangs", "b", "c", "crashes", "d", "e", "f"], kill=1)
-    assert words(found) == ["a", HANGS, "b", "c", CRASHED, "d", "e", "f"]
+    results = run(["a", "hangs", "b", "c", "crashes", "d", "e", "f"], kill=1)
+    assert words(results) == ["a", HANGS, "b", "c", CRASHED, "d", "e", "f"]
 
 
 def test_processes_die_of_several_scripts_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +108,7 @@ def test_processes_die_of_several_scripts_at_a_time(monkeypatch: pytest.MonkeyPa
             super()._start(chosen)
 
     monkeypatch.setattr(workers, "outcome", outcome)
-    monkeypatch.setattr(pool, "Worker", Counted)
+    monkeypatch.setattr(pool, "Worker", patient(Counted))
     numbers = [str(number) for number in range(16)]
     chosen = argparse.Namespace(**vars(CHOSEN) | {"kill": 1, "jobs": 1})
     assert words(list(pool.results(map(json.dumps, numbers), chosen))) == numbers
@@ -106,14 +116,14 @@ def test_processes_die_of_several_scripts_at_a_time(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_line_that_is_no_script_has_a_line() -> None:
-    found = list(pool.results(["{", '"text"', "\n", "[]"], CHOSEN))
-    assert [list(result) for result in found] == [["defect"]] * 3
+    results = list(pool.results(["{", '"text"', "\n", "[]"], CHOSEN))
+    assert [list(result) for result in results] == [["defect"]] * 3
 
 
 def test_nothing_is_left(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+    folders: list[str] = []
     make = pool.feeding.make_folder
-    monkeypatch.setattr(pool.feeding, "make_folder", lambda: made.append(make()) or made[-1])
+    monkeypatch.setattr(pool.feeding, "make_folder", lambda: folders.append(make()) or folders[-1])
     run(["a", "hangs", "crashes", "b"], kill=1)
-    assert len(made) >= 4
-    assert not any(map(os.path.exists, made))
+    assert len(folders) >= 4
+    assert not any(map(os.path.exists, folders))

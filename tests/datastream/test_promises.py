@@ -148,9 +148,9 @@ def callable_sink(path: Path) -> Callable[[int], None]:
 
 def table(root: Path, statement: str = "INSERT INTO numbers VALUES (?)", **how: Any) -> JdbcSink:
     options = JdbcConnectionOptions.JdbcConnectionOptionsBuilder().with_url(f"jdbc:sqlite:{root / 'db'}").build()
-    with contextlib.closing(sqlite3.connect(root / "db")) as made:
-        made.execute("CREATE TABLE IF NOT EXISTS numbers (n INTEGER)")
-        made.execute("CREATE TABLE IF NOT EXISTS once (n INTEGER PRIMARY KEY)")
+    with contextlib.closing(sqlite3.connect(root / "db")) as database:
+        database.execute("CREATE TABLE IF NOT EXISTS numbers (n INTEGER)")
+        database.execute("CREATE TABLE IF NOT EXISTS once (n INTEGER PRIMARY KEY)")
     return JdbcSink.sink(statement, Types.INT(), options, **how)
 
 
@@ -180,8 +180,8 @@ def of_ledger(root: Path) -> list[int]:
 
 
 def of_table(root: Path, name: str = "numbers") -> list[int]:
-    with contextlib.closing(sqlite3.connect(root / "db")) as made:
-        return [number for (number,) in made.execute(f"SELECT n FROM {name}")]
+    with contextlib.closing(sqlite3.connect(root / "db")) as database:
+        return [number for (number,) in database.execute(f"SELECT n FROM {name}")]
 
 
 @dataclass(frozen=True)
@@ -276,12 +276,12 @@ def deaths(root: Path, source: str, sink: str, seed: str, **more: str) -> Iterat
 def test_a_sink_keeps_its_promise(tmp_path: Path, sink: str) -> None:
     promise, killed, most = SINKS[sink], 0, 0
     for root, times in deaths(tmp_path, "number sequence", sink, sink):
-        found, killed = Counter(promise.read(root)), killed + times
-        assert found.keys() <= set(ALL)
-        assert all(found[number] >= promise.least for number in ALL), root
-        assert promise.most is None or max(found.values(), default=0) <= promise.most, root
-        assert len(found) >= len(ALL) - 10 * times, "more is missing than a step has for each death"
-        most = max(most, *found.values())
+        counted, killed = Counter(promise.read(root)), killed + times
+        assert counted.keys() <= set(ALL)
+        assert all(counted[number] >= promise.least for number in ALL), root
+        assert promise.most is None or max(counted.values(), default=0) <= promise.most, root
+        assert len(counted) >= len(ALL) - 10 * times, "more is missing than a step has for each death"
+        most = max(most, *counted.values())
     assert killed >= 8
     assert most > 1 or promise.most == 1, "the page promises less than there is"
 
@@ -319,13 +319,13 @@ def test_what_was_collected_is_there_once_or_is_gone_with_the_driver(tmp_path: P
         settings = {"execution.checkpointing.dir": str(root / "job"), "penstock.step.records": "5"}
         env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
         env.set_parallelism(2)
-        found = []
+        numbers = []
         with env.from_source(NumberSequenceSource(0, 39), NONE, "numbers").execute_and_collect() as records:
             for record in records:
-                found.append(record)
+                numbers.append(record)
                 with open(root / "out", "a") as file:
                     file.write(f"{record}\n")
-        return found
+        return numbers
 
     gone = []
     for number, change in enumerate((20, 45, 60, 75)):

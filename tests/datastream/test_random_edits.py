@@ -29,9 +29,9 @@ def test_what_survives_goes_on_and_the_rest_begins_anew(part: int) -> None:
 def test_the_commands_say_what_the_runs_do() -> None:
     seen = Counter[str]()
     for seed in range(5_000, 5_000 + max(60, settings().max_examples)):
-        for made in (typed_edits.check, check) if seed % 5 == 0 else (typed_edits.check,):
+        for check_one in (typed_edits.check, check) if seed % 5 == 0 else (typed_edits.check,):
             with feeding.folder() as root:
-                seen += made(seed, root, guard=True)
+                seen += check_one(seed, root, guard=True)
     assert min(seen[f"typed: {outcome}"] for outcome in ("kept", "lost", "refused")) > 0
     assert seen["typed, ended: kept"] > 0
     assert min(seen[f"{name} says kept"] for name in ("lock", "savepoint", "both", "savepoint check")) > 0

@@ -27,21 +27,21 @@ MODES = [("1", 1, None), ("1", 2, None), ("1", 3, 3), ("2", 1, 2), ("random:1", 
 
 def wrong(names: list[str], feed: str, steps: int, parallelism: int | None, *, spark: bool = False) -> dict[str, Any]:
     """What differs from what Flink gave, by program, but for what is meant to."""
-    found: dict[str, Any] = {}
+    wrong_ones: dict[str, Any] = {}
     make, _ = workers.executors(spark)
     for name in names:
         with feeding.folder() as root:
             result = restoring.restored_result(records()[name]["script"], make(), root, feed, steps, parallelism)
         expected = records()[name]["result"]
         if "unsupported" in result or "defect" in result:
-            found[name] = result
+            wrong_ones[name] = result
             continue
         if said_by_nobody(result):
             result, expected = comparable(result), comparable(expected)
         sentences = list(differences(result, expected))
         if bool(sentences) != (name in PROGRAMS):
-            found[name] = sentences or "no difference"
-    return found
+            wrong_ones[name] = sentences or "no difference"
+    return wrong_ones
 
 
 def said_by_nobody(result: dict[str, Any]) -> bool:
@@ -51,9 +51,9 @@ def said_by_nobody(result: dict[str, Any]) -> bool:
 
 def comparable(result: dict[str, Any]) -> dict[str, Any]:
     """A result where subtasks do not count; nor do traces, which are by subtask."""
-    found = {key: value for key, value in restoring.without_subtasks(result).items() if key != "trace"}
-    output = {sink: {**each, "ordered": False} for sink, each in found.get("output", {}).items()}
-    return {**found, "output": output} if "output" in found else found
+    plain = {key: value for key, value in restoring.without_subtasks(result).items() if key != "trace"}
+    output = {sink: {**texts, "ordered": False} for sink, texts in plain.get("output", {}).items()}
+    return {**plain, "output": output} if "output" in plain else plain
 
 
 @pytest.mark.slow
@@ -62,8 +62,8 @@ def comparable(result: dict[str, Any]) -> dict[str, Any]:
 def test_programs_give_what_flink_gave(feed: str, steps: int, parallelism: int | None, part: int) -> None:
     mode = MODES.index((feed, steps, parallelism))
     names = list(records())[(mode * PARTS + part) % (PARTS * ONE_OF) :: PARTS * ONE_OF]
-    found = wrong(names, feed, steps, parallelism)
-    assert not {name: said for name, said in found.items() if name not in RESTORED}
+    wrong_ones = wrong(names, feed, steps, parallelism)
+    assert not {name: said for name, said in wrong_ones.items() if name not in RESTORED}
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def by_command(names: list[str], *options: str) -> None:
     """The command gives what Flink gave, whatever the subtask. A process can have one Spark: it has its own."""
     text = "".join(json.dumps(records()[name]["script"]) + "\n" for name in names)
     command = [sys.executable, "tests/datastream/run_scripts.py", *options]
-    run = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
+    run = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     for name, line in zip(names, run.stdout.splitlines(), strict=True):
         assert not list(differences(comparable(json.loads(line)), comparable(records()[name]["result"]))), name

@@ -74,9 +74,9 @@ def zip_of_modules(folder: Path) -> str:
     return zipped("modules.zip", {"shipped_module.py": "NUMBER = 10\n"})
 
 
-@pytest.mark.parametrize("made", [module, package, folder_of_modules, zip_of_modules])
-def test_functions_import_what_was_added(made: Callable[[Path], str], env: Env, tmp_path: Path) -> None:
-    env.add_python_file(made(tmp_path))
+@pytest.mark.parametrize("make", [module, package, folder_of_modules, zip_of_modules])
+def test_functions_import_what_was_added(make: Callable[[Path], str], env: Env, tmp_path: Path) -> None:
+    env.add_python_file(make(tmp_path))
 
     def add(value: int) -> int:
         import shipped_module  # type: ignore[import-not-found]
@@ -161,7 +161,7 @@ def test_sources_and_sinks_mind_the_programs_own_folder(env: Env) -> None:
 def test_a_job_in_the_background_has_no_folder_of_its_own(env: Env) -> None:
     env.add_python_archive(zipped("data.zip", {"words.txt": "to be"}))
     env.from_collection([1]).print()
-    error = env.execute_async().get_job_execution_result().exception(20)
+    error = env.execute_async().get_job_execution_result().exception(60)
     assert isinstance(error, UnsupportedError)
     assert "in the main thread, or Spark" in str(error)
 

@@ -31,8 +31,8 @@ def names(plan):
 def test_sources_and_sinks_are_nodes_as_others():
     env = environment()
     pairs(env).key_by(0).sum(1).sink_to(SparkSink(table="totals")).name("totals")
-    found = names(env.get_execution_plan())
-    assert found == [("Source: sales", 3), ("Keyed Aggregation", 4), ("Sink: totals", 4)]
+    results = names(env.get_execution_plan())
+    assert results == [("Source: sales", 3), ("Keyed Aggregation", 4), ("Sink: totals", 4)]
     rows = env.from_spark(Frame(["string", "long"]))
     assert rows.transformation.output_type == Types.ROW_NAMED(["c0", "c1"], [Types.STRING(), Types.LONG()])
     assert (rows.transformation.name, rows.transformation.parallelism) == ("Spark Source", 4)
@@ -48,8 +48,8 @@ def test_a_dataframe_has_a_plan_of_its_own():
     with pytest.raises(PlanCaptured):
         summed.to_spark()
     assert planner.pipeline is not None
-    found = names(planner.pipeline.stream_graph.streaming_plan_json())
-    assert found == [("Source: sales", 3), ("Keyed Aggregation", 4), ("Sink: to_spark", 4)]
+    results = names(planner.pipeline.stream_graph.streaming_plan_json())
+    assert results == [("Source: sales", 3), ("Keyed Aggregation", 4), ("Sink: to_spark", 4)]
     assert env.get_execution_plan() == before
     assert summed.map(str).transformation.id == summed.transformation.id + 1
 

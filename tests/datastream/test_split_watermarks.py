@@ -31,7 +31,7 @@ class Partitions(Source):
         timestamps = self.partitions[int(split.id)]
         for start in range(0, len(timestamps), 2):
             some = timestamps[start : start + 2]
-            yield Records([f"{split.id}@{each}" for each in some], start + 2, some)
+            yield Records([f"{split.id}@{time}" for time in some], start + 2, some)
 
 
 class Seen(ProcessFunction):
@@ -62,8 +62,8 @@ def seen(source, strategy=PUNCTUATED, parallelism=1, chaining=True, mode=Runtime
     env.set_runtime_mode(mode)
     if not chaining:
         env.disable_operator_chaining()
-    with env.from_source(source, strategy, "in").process(Seen()).execute_and_collect() as found:
-        return list(found)
+    with env.from_source(source, strategy, "in").process(Seen()).execute_and_collect() as records:
+        return list(records)
 
 
 @pytest.mark.parametrize("chaining", [True, False])
@@ -76,15 +76,15 @@ def test_a_split_that_has_not_begun_holds_all_back(chaining):
 
 def test_so_it_does_in_steps(tmp_path):
     """The first split has no other way than those that are added behind it."""
-    found = seen(Partitions([5, 9, 11], [3, 4]), folder=tmp_path / "job")
-    assert found == [
+    results = seen(Partitions([5, 9, 11], [3, 4]), folder=tmp_path / "job")
+    assert results == [
         ("0@5", 5, NOTHING), ("0@9", 9, NOTHING), ("0@11", 11, NOTHING), ("1@3", 3, NOTHING), ("1@4", 4, 3),
     ]  # fmt: skip
 
 
 def test_with_a_split_in_each_subtask_nothing_waits():
-    found = seen(Partitions([5, 9], [3, 4]), parallelism=2)
-    assert found == [("0@5", 5, NOTHING), ("0@9", 9, 5), ("1@3", 3, NOTHING), ("1@4", 4, 3)]
+    results = seen(Partitions([5, 9], [3, 4]), parallelism=2)
+    assert results == [("0@5", 5, NOTHING), ("0@9", 9, 5), ("1@3", 3, NOTHING), ("1@4", 4, 3)]
 
 
 def test_splits_without_records_end_too():
@@ -100,8 +100,8 @@ def test_an_idle_split_holds_nobody_back():
 
 
 def test_in_batch_mode_there_are_timestamps_only():
-    found = seen(Partitions([5], [3]), mode=RuntimeExecutionMode.BATCH)
-    assert [each[:2] for each in found] == [("0@5", 5), ("1@3", 3)]
+    results = seen(Partitions([5], [3]), mode=RuntimeExecutionMode.BATCH)
+    assert [record[:2] for record in results] == [("0@5", 5), ("1@3", 3)]
 
 
 def test_a_failing_generator_names_the_source():
@@ -116,6 +116,8 @@ def test_a_failing_generator_names_the_source():
 @given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=4), st.integers(1, 3))
 @settings(max_examples=examples(20))
 def test_no_record_of_a_split_in_order_is_late(partitions, parallelism):
-    found = seen(Partitions(*map(sorted, partitions)), parallelism=parallelism)
-    assert sorted(each[0] for each in found) == sorted(f"{n}@{t}" for n, each in enumerate(partitions) for t in each)
-    assert all(timestamp >= watermark for _, timestamp, watermark in found)
+    results = seen(Partitions(*map(sorted, partitions)), parallelism=parallelism)
+    assert sorted(record[0] for record in results) == sorted(
+        f"{n}@{t}" for n, times in enumerate(partitions) for t in times
+    )
+    assert all(timestamp >= watermark for _, timestamp, watermark in results)

@@ -225,11 +225,11 @@ def test_a_collection_is_read_once_and_at_once(env: StreamExecutionEnvironment) 
 def test_long_programs_are_built_and_translated_in_linear_time(env: StreamExecutionEnvironment) -> None:
     size = 100_000
     stream = env.from_collection([1])
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(size):
         stream = stream.map(str)
     graph = env.get_stream_graph()
-    elapsed = time.perf_counter() - begin
+    elapsed = time.process_time() - begin
     assert len(graph.nodes) == size + 1
     assert elapsed < 10, "a line of 100,000 operators takes about a second"
 

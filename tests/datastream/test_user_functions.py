@@ -22,9 +22,9 @@ class Nested(KeyedProcessFunction):
         self.state = runtime_context.get_state(SimpleNamespace(name="nested", default_value=[[]]))
 
     def process_element(self, value: Any, ctx: Any) -> Any:
-        found = self.state.value()
-        found[0].append(value)
-        yield value, [list(inner) for inner in found]
+        lists = self.state.value()
+        lists[0].append(value)
+        yield value, [list(inner) for inner in lists]
 
 
 def test_a_default_value_is_not_shared_between_keys(env: StreamExecutionEnvironment) -> None:

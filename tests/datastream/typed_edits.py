@@ -181,23 +181,23 @@ class Counted(KeyedProcessFunction):
         self.spec = spec
 
     def open(self, runtime_context: Any) -> None:
-        spec, (declared, made) = self.spec, TYPES[self.spec.type]
+        spec, (declared, make) = self.spec, TYPES[self.spec.type]
         context = runtime_context
         if spec.operator == "value":
             self.state = context.get_state(self._described(ValueStateDescriptor(spec.name, declared)))
-            self.add = lambda: self.state.update(made(int(float(self.state.value() or 0)) + 1))
+            self.add = lambda: self.state.update(make(int(float(self.state.value() or 0)) + 1))
             self.total = lambda: int(float(self.state.value()))
         elif spec.operator == "list":
             self.state = context.get_list_state(self._described(ListStateDescriptor(spec.name, declared)))
-            self.add, self.total = (lambda: self.state.add(made(1))), (lambda: sum(1 for _ in self.state.get()))
+            self.add, self.total = (lambda: self.state.add(make(1))), (lambda: sum(1 for _ in self.state.get()))
         elif spec.operator == "map":
             self.state = context.get_map_state(self._described(MapStateDescriptor(spec.name, declared, INT)))
-            self.add = lambda: self.state.put(made(1), (self.state.get(made(1)) or 0) + 1)
+            self.add = lambda: self.state.put(make(1), (self.state.get(make(1)) or 0) + 1)
             self.total = lambda: sum(self.state.values())
         elif spec.operator == "reducing":
-            descriptor = ReducingStateDescriptor(spec.name, lambda a, b: made(int(float(a)) + int(float(b))), declared)
+            descriptor = ReducingStateDescriptor(spec.name, lambda a, b: make(int(float(a)) + int(float(b))), declared)
             self.state = context.get_reducing_state(self._described(descriptor))
-            self.add, self.total = (lambda: self.state.add(made(1))), (lambda: int(float(self.state.get())))
+            self.add, self.total = (lambda: self.state.add(make(1))), (lambda: int(float(self.state.get())))
         else:
             descriptor = AggregatingStateDescriptor(spec.name, _Counts(), INT if declared is INT else None)
             self.state = context.get_aggregating_state(self._described(descriptor))
@@ -267,7 +267,7 @@ def _operator(spec: Spec, keyed: Any) -> Any:
 
 class _Last(ProcessWindowFunction):
     def process(self, key: Any, context: Any, elements: Any) -> Any:
-        yield from ((str(key), each) for each in elements)
+        yield from ((str(key), element) for element in elements)
 
 
 def environment(folder: str, ends: bool, executor: Any) -> Any:
@@ -293,17 +293,17 @@ def random_spec(draw: random.Random) -> Spec:
 
 def edited(draw: random.Random, spec: Spec) -> Spec:
     """The same after some edits, or none."""
-    of_windows = [each for each in OPERATORS if " " in each] if " " in spec.operator else list(OPERATORS)
+    of_windows = [name for name in OPERATORS if " " in name] if " " in spec.operator else list(OPERATORS)
     edits: list[Callable[[Spec], Spec]] = [
-        lambda each: replace(each, operator=draw.choice(of_windows)),
-        lambda each: replace(each, operator=draw.choice(OPERATORS)),
-        lambda each: replace(each, key=draw.choice(list(KEYS))),
-        lambda each: replace(each, shape=draw.choice(list(SHAPES))),
-        lambda each: replace(each, shape=draw.choice(list(SHAPES))),
-        lambda each: replace(each, type=draw.choice(list(TYPES))),
-        lambda each: replace(each, type=draw.choice(list(TYPES))),
-        lambda each: replace(each, lives=not each.lives),
-        lambda each: replace(each, name="other", renamed=draw.random() < 0.5),
+        lambda spec: replace(spec, operator=draw.choice(of_windows)),
+        lambda spec: replace(spec, operator=draw.choice(OPERATORS)),
+        lambda spec: replace(spec, key=draw.choice(list(KEYS))),
+        lambda spec: replace(spec, shape=draw.choice(list(SHAPES))),
+        lambda spec: replace(spec, shape=draw.choice(list(SHAPES))),
+        lambda spec: replace(spec, type=draw.choice(list(TYPES))),
+        lambda spec: replace(spec, type=draw.choice(list(TYPES))),
+        lambda spec: replace(spec, lives=not spec.lives),
+        lambda spec: replace(spec, name="other", renamed=draw.random() < 0.5),
     ]
     for edit in draw.choices(edits, k=draw.choice([0, 1, 1, 1, 1, 2])):
         spec = edit(spec)
@@ -330,14 +330,14 @@ def check(seed: int, root: str, executor: Any = "local", *, guard: bool = True) 
     answers = {} if not guard else asked(pipeline(before, folder, False), folder, pipeline(after, folder, True))
     if over:
         answers.pop("lock", None)  # it knows neither that the job has ended nor what is empty since
-    outcome, told, got = _run(after, folder, executor)
-    wrong = {name: f"{each.outcome}: {each.text}" for name, each in answers.items() if not each.allows(outcome)}
-    said = f"typed {seed}: {before} -> {after}: the run is {outcome} ({told})"
+    outcome, notice, got = _run(after, folder, executor)
+    wrong = {name: f"{answer.outcome}: {answer.text}" for name, answer in answers.items() if not answer.allows(outcome)}
+    said = f"typed {seed}: {before} -> {after}: the run is {outcome} ({notice})"
     assert not wrong, f"{said}, and they say {wrong}"
-    unknown = [f"unknown, {name}" for name, each in answers.items() if each.unknown]
+    unknown = [f"unknown, {name}" for name, answer in answers.items() if answer.unknown]
     if outcome != REFUSED and not unknown and not over and _tells(before, after):
         assert _totals(after, got) == _expected(after, outcome), f"{said}, but gives {got}"
-    says = [f"{name} says {each.outcome}{', unknown' * each.unknown}" for name, each in answers.items()]
+    says = [f"{name} says {answer.outcome}{', unknown' * answer.unknown}" for name, answer in answers.items()]
     counted = ["edits asked about", f"edit: {outcome}"] if answers else []
     return Counter([f"typed{', ended' * over}: {outcome}", *says, *counted, *_edits(before, after)])
 
@@ -349,7 +349,7 @@ def _edits(before: Spec, after: Spec) -> list[str]:
 
 def _tells(before: Spec, after: Spec) -> bool:
     """Whether what a program gives at its end is what it has counted."""
-    windows = {each.operator.partition(" ")[0] for each in (before, after)}
+    windows = {spec.operator.partition(" ")[0] for spec in (before, after)}
     return not windows & {"clock", "count", "sliding"} and not before.operator.startswith("session")
 
 
@@ -362,8 +362,8 @@ def _run(spec: Spec, folder: str, executor: Any) -> tuple[str, str, Any]:
             got = env.execute("typed").collected.get("out", ())
     except Exception as error:  # of a restore, or of the program's own functions, which fail on what they find
         return REFUSED, repr(error), ()
-    told = any(text in said.getvalue() for text in ("begin empty", "carried along unread"))
-    return LOST if told else KEPT, said.getvalue(), got
+    notice = any(text in said.getvalue() for text in ("begin empty", "carried along unread"))
+    return LOST if notice else KEPT, said.getvalue(), got
 
 
 def _totals(spec: Spec, got: Any) -> Counter[str]:

@@ -39,8 +39,8 @@ def result() -> JobExecutionResult:
     env = StreamExecutionEnvironment.get_execution_environment(executor="local").set_parallelism(2)
     weighed = env.from_collection(range(1000), Types.LONG()).map(Weigh()).name("Weigh [bold]<all>")
     weighed.add_sink(lambda value: None).name("Out")
-    made = env.execute("weights")
-    return JobExecutionResult(made.job_name, 12, made.collected, made.metrics)
+    result = env.execute("weights")
+    return JobExecutionResult(result.job_name, 12, result.collected, result.metrics)
 
 
 def printed(shown: object) -> str:
@@ -184,7 +184,7 @@ def test_graphs_in_a_notebook():
 def test_no_class_of_the_plan_prints_an_address():
     classes = [value for value in vars(plan).values() if isinstance(value, type)]
     assert len(classes) > 20
-    assert {each.__name__ for each in classes if each.__repr__ is object.__repr__} == set()
+    assert {cls.__name__ for cls in classes if cls.__repr__ is object.__repr__} == set()
     graph = keyed_pipelines(6)
     assert not re.search(" at 0x", repr([graph, *graph.nodes, *graph.edges, *graph.job_graph().vertices]))
 

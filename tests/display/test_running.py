@@ -109,9 +109,9 @@ def test_short_numbers(number: float, text: str) -> None:
 
 
 def test_units() -> None:
-    assert [_lag(each) for each in (None, 12, 1500, 90_000, 7_200_000, 172_800_000, -3000)] == [
+    assert [_lag(millis) for millis in (None, 12, 1500, 90_000, 7_200_000, 172_800_000, -3000)] == [
         "", "12 ms", "1.5 s", "1.5 min", "2.0 h", "2.0 d", "-3.0 s",
     ]  # fmt: skip
-    assert [_bytes(each) for each in (12, 2048, 3 << 20, 5 << 30, 6 << 40)] == [
+    assert [_bytes(size) for size in (12, 2048, 3 << 20, 5 << 30, 6 << 40)] == [
         "12 B", "2.0 KiB", "3.0 MiB", "5.0 GiB", "6.0 TiB",
     ]  # fmt: skip

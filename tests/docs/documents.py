@@ -33,12 +33,12 @@ def blocks(page: Path) -> list[Block]:
     """All fenced blocks of a page, in order."""
     source = page.read_text(encoding="utf-8")
     fences = list(_FENCE.finditer(source))
-    found = []
+    result = []
     for fence, after in zip_longest(fences, fences[1:]):
         follows = after is not None and after[1].strip() == "text" and not source[fence.end() : after.start()].strip()
         line = source.count("\n", 0, fence.start(2)) + 1
-        found.append(Block(tuple(fence[1].split()), fence[2], line, after[2] if after and follows else None))
-    return found
+        result.append(Block(tuple(fence[1].split()), fence[2], line, after[2] if after and follows else None))
+    return result
 
 
 def commands(block: Block) -> list[tuple[str, str]]:

@@ -73,7 +73,7 @@ def summary() -> str:
         if name.kind != "import":
             counts[name.priority if name.priority in ("P0", "P1") else "others"][status(name)] += 1
     rows = (
-        f"| {part} | {' | '.join(f'{counts[part][each]:,}' for each in STATUSES)} |\n"
+        f"| {part} | {' | '.join(f'{counts[part][word]:,}' for word in STATUSES)} |\n"
         for part in ("P0", "P1", "others")
     )
     return f"| | there | deviate | refused | not there |\n| --- | --- | --- | --- | --- |\n{''.join(rows)}"
@@ -91,10 +91,10 @@ def table(names: list[Name]) -> str:
 def row(owner: str, names: list[Name]) -> str:
     itself = next(name for name in names if name.path == owner)
     members = [name for name in names if name.path != owner]
-    cells: dict[str, list[str]] = {each: [] for each in STATUSES}
+    cells: dict[str, list[str]] = {word: [] for word in STATUSES}
     for member in members:
         cells[status(member)].append(shown(member))
-    columns = " | ".join(", ".join(dict.fromkeys(cells[each])) for each in cells)
+    columns = " | ".join(", ".join(dict.fromkeys(cells[word])) for word in cells)
     reason = "; ".join(dict.fromkeys(reasons(itself, members)))
     of_all = "" if status(itself) == THERE else f" ({status(itself)})"
     return f"| {shown(itself)}{of_all} | {columns} | {reason} |\n"
@@ -163,19 +163,26 @@ def ours(value: Any) -> list[str]:
     if not callable(function):
         return []
     parameters = list(inspect.signature(function).parameters.values())
-    return [str(each).partition(":")[0].partition("=")[0] for each in parameters if each.name not in ("self", "cls")]
+    return [
+        str(parameter).partition(":")[0].partition("=")[0]
+        for parameter in parameters
+        if parameter.name not in ("self", "cls")
+    ]
 
 
 def renamed(name: Name, value: Any) -> bool:
     """Whether a parameter of PyFlink's has another name with us, so that it cannot be given by name."""
-    theirs = [each.rstrip("=") for each in name.parameters.split(", ") if each and not each.startswith("*")]
+    theirs = [text.rstrip("=") for text in name.parameters.split(", ") if text and not text.startswith("*")]
     function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
     if not callable(function):
         return False
     parameters = inspect.signature(function).parameters.values()
-    if any(each.kind is each.POSITIONAL_ONLY or each.kind is each.VAR_KEYWORD for each in parameters):
+    if any(
+        parameter.kind is parameter.POSITIONAL_ONLY or parameter.kind is parameter.VAR_KEYWORD
+        for parameter in parameters
+    ):
         return False
-    known = {each.name for each in parameters}
+    known = {parameter.name for parameter in parameters}
     return not known.issuperset(theirs)
 
 

@@ -55,7 +55,7 @@ def test_programs_run_on_spark(page, workplace):
     """In a process of its own, because a process can have one Spark, and other tests have theirs."""
     command = [sys.executable, "-m", "tests.docs.documents", str(page)]
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(command, cwd=workplace, env=path, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(command, cwd=workplace, env=path, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) == sum(block.language == "python" for block in blocks(page))
 

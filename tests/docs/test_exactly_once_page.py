@@ -46,8 +46,6 @@ SINKS = {
     "`write_as_text`": [
         PROMISES,
         OUTPUTS,
-    ],
-    "`write_as_text` on stores": [
         "job/steps/test_outputs.py::test_text_on_a_store_gets_a_numbered_file_with_each_version",
         "job/steps/test_outputs.py::test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing",
     ],
@@ -148,9 +146,9 @@ def test_each_row_has_its_tests() -> None:
 
 @pytest.mark.parametrize("held", [SOURCES, SINKS, CALLS, TEXT], ids=["sources", "sinks", "calls", "text"])
 def test_the_tests_are_there(held: dict[str, list[str]]) -> None:
-    for each in {test for tests in held.values() for test in tests}:
-        path, _, name = each.partition("::")
-        assert name in functions(ROOT / "tests" / path), each
+    for test in {test for tests in held.values() for test in tests}:
+        path, _, name = test.partition("::")
+        assert name in functions(ROOT / "tests" / path), test
 
 
 def functions(path: Path) -> set[str]:

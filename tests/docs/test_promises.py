@@ -21,8 +21,11 @@ RUNNING = "job/savepoint/test_running.py::"
 STOPPING = "cli/test_stopping.py::"
 
 STREAMING = {
-    "With a checkpoint directory a new start finishes what a killed driver had committed": [
+    "With a checkpoint directory, a new start finishes what a killed driver had committed": [
         f"{ONE_STEP}test_a_sink_of_two_phases_is_asked_again_after_a_kill_between_them"
+    ],
+    "and a job that has ended says so by ending at once": [
+        f"{ONE_STEP}test_a_checkpoint_directory_in_batch_mode_says_that_the_job_has_ended"
     ],
     "`RuntimeExecutionMode.AUTOMATIC` is STREAMING if any source never ends, and BATCH is refused then": [
         "job/steps/test_ends.py::test_a_source_without_an_end_is_refused_in_batch_mode_and_makes_automatic_streaming"
@@ -190,10 +193,10 @@ SAVEPOINTS = {
     "Elsewhere it is refused": [f"{REFERENCE}test_another_storage_is_refused"],
     "every command and every restore says so": [f"{REFERENCE}test_both_are_moved_together_or_copied_alone"],
     "the job goes on and the future has the error": [f"{RUNNING}test_there_must_be_a_place"],
-    "A bounded job without a checkpoint directory is one step: if `state.savepoints.dir` is set before it starts": [
-        f"{RUNNING}test_a_job_of_one_step_has_none",
-        f"{ONE_STEP}test_savepoints_of_a_job_of_one_step_have_the_state_of_its_end",
+    "if `state.savepoints.dir` is set before it starts, its savepoints have the state of its end": [
+        f"{ONE_STEP}test_savepoints_of_a_job_of_one_step_have_the_state_of_its_end"
     ],
+    "else the future has an error at once": [f"{RUNNING}test_a_job_of_one_step_has_none"],
     "whether every byte is as it was written; exit status 1 if not": [
         "job/savepoint/test_contents.py::test_every_byte_of_every_file_counts",
         "cli/test_savepoint.py::test_verify_goes_on_behind_a_bad_one",
@@ -230,5 +233,5 @@ def test_the_sentences_are_there(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_the_tests_are_there(page: str) -> None:
     tests = {test for held in PAGES[page].values() for test in held}
-    there = {path: functions(ROOT / "tests" / path) for path in {each.partition("::")[0] for each in tests}}
-    assert sorted(each for each in tests if each.partition("::")[2] not in there[each.partition("::")[0]]) == []
+    there = {path: functions(ROOT / "tests" / path) for path in {test.partition("::")[0] for test in tests}}
+    assert sorted(test for test in tests if test.partition("::")[2] not in there[test.partition("::")[0]]) == []

@@ -58,7 +58,7 @@ def test_every_status_is_of_many() -> None:
 def test_what_programs_use_is_there() -> None:
     """All of P0 and P1, but for what cannot mean anything where a job is bounded."""
     others = {n.path: status(n) for n in read() if n.priority in ("P0", "P1") and n.kind != "import"}
-    assert {path: each for path, each in others.items() if each != THERE} == {
+    assert {path: state for path, state in others.items() if state != THERE} == {
         "StateDescriptor.__init__": DEVIATES,
     }
 

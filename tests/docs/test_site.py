@@ -60,23 +60,23 @@ class Loads(HTMLParser):
 
 def outside(site: Path) -> list[str]:
     """What the pages and style sheets of a site load from other hosts."""
-    found: list[str] = []
+    loaded: list[str] = []
     for page in site.rglob("*.html"):
         loads = Loads()
         loads.feed(page.read_text(encoding="utf-8"))
-        found += [f"{page.name}: {url}" for url in loads.urls if re.match(r"(https?:)?//|https?:", url)]
+        loaded += [f"{page.name}: {url}" for url in loads.urls if re.match(r"(https?:)?//|https?:", url)]
     for sheet in site.rglob("*.css"):
         text = sheet.read_text(encoding="utf-8")
         urls = re.findall(r"""(?:url\(|@import )["']?([^"')\s]+)""", text)
-        found += [f"{sheet.name}: {url}" for url in urls if re.match(r"(https?:)?//", url)]
-    return found
+        loaded += [f"{sheet.name}: {url}" for url in urls if re.match(r"(https?:)?//", url)]
+    return loaded
 
 
 def built(tmp_path: Path) -> Path:
     """The site, as `make docs` has built it just now, or else built here."""
-    made = ROOT / "site" / "search" / "search_index.json"
+    index = ROOT / "site" / "search" / "search_index.json"
     sources = [ROOT / "mkdocs.yml", ROOT / ".ci" / "docs_site.py", *DOCS.rglob("*.*")]
-    if made.is_file() and made.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
+    if index.is_file() and index.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
         return ROOT / "site"
     command = [sys.executable, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -88,11 +88,13 @@ def test_the_site_finds_what_is_sought_and_loads_nothing_from_elsewhere(tmp_path
     pytest.importorskip("material", reason="what builds the site is not installed")
     site = built(tmp_path)
     assert outside(site) == []
-    assert len(moved()) == 8
+    assert len(moved()) == 13
     entries = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
     for words, pages in SOUGHT.items():
         hits = {
-            each["location"].partition("#")[0] for each in entries if words in f"{each['title']} {each['text']}".lower()
+            entry["location"].partition("#")[0]
+            for entry in entries
+            if words in f"{entry['title']} {entry['text']}".lower()
         }
         assert pages <= hits, words
     for page, place in moved().items():

@@ -128,7 +128,7 @@ def test_spark_output_equals_plain_python(text_file):
     """In a process of its own, because a process can have one Spark, and other tests have theirs."""
     command = [sys.executable, "-c", ON_SPARK, str(text_file)]
     path = {**os.environ, "PYTHONPATH": str(EXAMPLE.parent)}
-    run = subprocess.run(command, env=path, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(command, env=path, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     for parallelism in (1, 2, 7):
         printed = [line for line in run.stdout.splitlines() if line.startswith(f"of {parallelism}")]
@@ -138,7 +138,7 @@ def test_spark_output_equals_plain_python(text_file):
 
 @pytest.mark.spark
 def test_the_default_run_counts_the_default_text(example):
-    run = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     assert Counter(run.stdout.splitlines()) == expected(example.sample_text(), 10, 5, 3)
 

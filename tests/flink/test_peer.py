@@ -28,12 +28,12 @@ def _available(request: pytest.FixtureRequest) -> None:
 @versions
 def test_golden_records_are_reproduced(version: str) -> None:
     records = plan_records(version)
-    found = []
-    made = flink_peer.results(version, (json.dumps(record["spec"]) for record in records))
-    for record, result in zip(records, made, strict=True):
-        found += differences(result, record["result"])[1]
-        found += [] if result == record["result"] else [f"{record['spec']['name']}: a message differs"]
-    assert not found, found[:10]
+    problems = []
+    results = flink_peer.results(version, (json.dumps(record["spec"]) for record in records))
+    for record, result in zip(records, results, strict=True):
+        problems += differences(result, record["result"])[1]
+        problems += [] if result == record["result"] else [f"{record['spec']['name']}: a message differs"]
+    assert not problems, problems[:10]
 
 
 @wanted
@@ -43,11 +43,11 @@ def test_new_graphs_are_planned_alike(version: str) -> None:
         pytest.skip(f"no profile {version}")
     specs = [seeded_spec(seed, seed % 60) for seed in range(900_000, 900_200)]
     specs = [spec for spec in specs if version == "1.11" or "iterations" not in spec]
-    found = []
+    problems = []
     for spec, result in zip(specs, flink_peer.results(version, map(json.dumps, specs)), strict=True):
         sentences = differences(json.loads(plan_record(json.dumps(spec), version)), result)[1]
-        found += [f"{spec['name']}: {sentence}" for sentence in sentences]
-    assert not found, found[:10]
+        problems += [f"{spec['name']}: {sentence}" for sentence in sentences]
+    assert not problems, problems[:10]
 
 
 @wanted

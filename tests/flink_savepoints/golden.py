@@ -35,24 +35,24 @@ def _lines(name: str) -> tuple[dict[str, Any], ...]:
 @cache
 def savepoints() -> tuple[dict[str, Any], ...]:
     """Programs, and what Flink read in their savepoints."""
-    found = _lines("savepoints")
-    assert len(found) == 177
-    return found
+    lines = _lines("savepoints")
+    assert len(lines) == 177
+    return lines
 
 
 @cache
 def pairs() -> tuple[dict[str, Any], ...]:
-    found = _lines("pairs")
-    assert len(found) == 1253
-    return found
+    lines = _lines("pairs")
+    assert len(lines) == 1253
+    return lines
 
 
 @cache
 def odd() -> tuple[dict[str, Any], ...]:
     """Broken files and places, and what Flink said."""
-    found = _lines("odd")
-    assert len(found) == 60
-    return found
+    lines = _lines("odd")
+    assert len(lines) == 60
+    return lines
 
 
 @cache

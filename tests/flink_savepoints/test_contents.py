@@ -16,11 +16,16 @@ COUNT = "b71731f1c0df9c3076c4a455334d0ad6"
 
 
 def operators(release: str, name: str):
-    return {each.name or each.operator_id: each for each in content_of(read_savepoint(place(release, name))).operators}
+    return {
+        operator.name or operator.operator_id: operator
+        for operator in content_of(read_savepoint(place(release, name))).operators
+    }
 
 
 def states(release: str, name: str, operator: str):
-    return {each.name: (each.kind, each.types, each.elements) for each in operators(release, name)[operator].states}
+    return {
+        state.name: (state.kind, state.types, state.elements) for state in operators(release, name)[operator].states
+    }
 
 
 def test_states_with_kinds_and_types() -> None:
@@ -50,7 +55,7 @@ def test_differences_by_id() -> None:
     (added,) = differences(one, other)
     assert (added.change, added.name, added.after) == ("added", "second (uid second)", "950 bytes")
     renamed = content_of(read_savepoint(place("2.3.0", "f_state_renamed")))
-    changes = {(each.what, each.change) for each in differences(one, renamed)}
+    changes = {(difference.what, difference.change) for difference in differences(one, renamed)}
     assert {("state", "count: removed")} < changes
     assert not differences(one, one)
 
@@ -74,7 +79,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
 def test_an_unknown_serializer_ends_a_header_and_keeps_the_names_before() -> None:
     """A header of two states; the second one's serializer becomes a class of somebody else."""
     savepoint = read_savepoint(place("2.3.0", "co_a"))
-    (operator,) = (each for each in savepoint.operators if each.name == "join")
+    (operator,) = (operator for operator in savepoint.operators if operator.name == "join")
     data = savepoint.place.first_bytes(operator.subtasks[0].managed_keyed[0].delegate) or b""
     whole = read_keyed_header(Cursor(data, "state"))
     assert len(whole.states) > 2
@@ -84,7 +89,7 @@ def test_an_unknown_serializer_ends_a_header_and_keeps_the_names_before() -> Non
     cut = read_keyed_header(Cursor(broken, "state"))
     assert cut.length is None
     assert "ListSerializerSnapshoo" in cut.stopped
-    assert [each.name for each in cut.states] == [each.name for each in whole.states[: len(cut.states)]]
+    assert [state.name for state in cut.states] == [state.name for state in whole.states[: len(cut.states)]]
     assert 0 < len(cut.states) < len(whole.states)
     assert cut.key_serializer == whole.key_serializer
 
@@ -103,7 +108,7 @@ def test_ids_are_found_again(tmp_path: Path) -> None:
         operators = read_savepoint(place(release, "f_base")).operators
         search.in_operators(((state.operator_id, state.name, state.uid) for state in operators), where)
     search.in_words(["other\n", " count \n"], "words")
-    assert [(each.by, each.uid, each.operator) for each in search.origins[COUNT]] == [
+    assert [(origin.by, origin.uid, origin.operator) for origin in search.origins[COUNT]] == [
         ("uid", "count", "count"),
         ("savepoint", "count", "count"),
         ("savepoint", None, None),
@@ -112,4 +117,4 @@ def test_ids_are_found_again(tmp_path: Path) -> None:
     assert list(search.lines())[-1] == f"{unknown}  not found"
     pinned = Search(("20ba6b65f97481d5570070de90e4e791",))
     pinned.in_program(plan_of(spec("2.3.0", "f_pinned_uid"), "2.3"), "the program")
-    assert [each.by for each in pinned.origins[pinned.wanted[0]]] == ["uid hash"]
+    assert [origin.by for origin in pinned.origins[pinned.wanted[0]]] == ["uid hash"]

@@ -17,7 +17,7 @@ THERE = [line for line in savepoints() if "savepoint" in line]
 
 
 def test_every_fact_of_every_savepoint_is_what_flink_reads() -> None:
-    compared, found = 0, []
+    compared, problems = 0, []
     for expected in THERE:
         said = json.loads(json.dumps(line(place(expected["flink"], expected["name"]))))
         wanted = {name: expected[name] for name in ("flink", "savepoint", "metadata")}
@@ -26,8 +26,8 @@ def test_every_fact_of_every_savepoint_is_what_flink_reads() -> None:
             wanted["kind"] = expected["kind"] if "properties" in expected["savepoint"] else None
         leaves, sentences = differences({name: said.get(name) for name in wanted}, wanted, expected["name"])
         compared += leaves
-        found += sentences
-    assert not found
+        problems += sentences
+    assert not problems
     assert len(THERE) == 173
     assert compared > 30_000
 
@@ -42,12 +42,12 @@ def test_what_a_fact_is_worth() -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_odd_files_are_refused_as_flink_does(release: str) -> None:
-    lines = [each for each in odd() if each["flink"] == release and "restored" not in each]
+    lines = [case for case in odd() if case["flink"] == release and "restored" not in case]
     for expected in lines:
         file = unpacked() / release / "odd" / expected["name"] / "_metadata"
         if "error" not in expected:
-            found = facts(read_savepoint(str(file.parent), RELEASES[release]), headers=False)
-            assert not differences(found, expected["savepoint"])[1]
+            actual = facts(read_savepoint(str(file.parent), RELEASES[release]), headers=False)
+            assert not differences(actual, expected["savepoint"])[1]
             continue
         with pytest.raises(FlinkSavepointError) as refused:
             read_metadata(file.read_bytes(), "the file", RELEASES[release])
@@ -80,7 +80,7 @@ def test_a_folder_of_checkpoints_stands_for_the_newest_one() -> None:
 
 
 def test_the_kind_is_told_from_the_properties() -> None:
-    kinds = {each["name"]: line(place("2.3.0", each["name"])).get("kind") for each in THERE if each["flink"] == "2.3.0"}
+    kinds = {case["name"]: line(place("2.3.0", case["name"])).get("kind") for case in THERE if case["flink"] == "2.3.0"}
     assert kinds["stop_a"] == "suspend"
     assert kinds["native_rocksdb_a"] == "native"
     assert kinds["checkpoint_heap_a"] == "checkpoint"

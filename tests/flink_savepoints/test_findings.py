@@ -13,12 +13,12 @@ from tests.flink_savepoints.golden import RELEASES, pairs, place, spec
 def found(release: str, savepoint: str, program: str, declared: dict[str, list[str]] | None = None, allow: bool = True):
     flink = RELEASES[release]
     read, plan = read_savepoint(place(release, savepoint), flink), plan_of(spec(release, program), flink)
-    nodes = {each.name: each.node for vertex in plan.vertices for each in vertex.operators}
+    nodes = {operator.name: operator.node for vertex in plan.vertices for operator in vertex.operators}
     states = {
-        nodes[name]: tuple(StateModel(each, "value") for each in names) for name, names in (declared or {}).items()
+        nodes[name]: tuple(StateModel(state, "value") for state in names) for name, names in (declared or {}).items()
     }
     prediction = predict_restore(read, plan, flink, allow)
-    said = {(each.code, each.severity): each.said for each in findings(read, prediction, states)}
+    said = {(finding.code, finding.severity): finding.said for finding in findings(read, prediction, states)}
     compared = said.pop(("not-compared", "info"), None)  # of every savepoint of which state is taken
     assert compared is None or "neither the types of keys" in compared
     return prediction, said
@@ -35,25 +35,25 @@ def test_a_pinned_operator_loses_its_own_state_in_1_11_only() -> None:
 
 def test_state_that_another_operator_inherits() -> None:
     """``count`` unchained, then a Map before it: the Map has the ID that ``count`` had."""
-    told = ("2.3.0", "f_auto_unchained", "f_auto_inserted")
-    assert found(*told)[0].restored
-    assert "'Map' has no uid" in found(*told)[1]["inherited", "warning"]
-    said = found(*told, {"Map": [], "count": ["count"]})[1]
+    arguments = ("2.3.0", "f_auto_unchained", "f_auto_inserted")
+    assert found(*arguments)[0].restored
+    assert "'Map' has no uid" in found(*arguments)[1]["inherited", "warning"]
+    said = found(*arguments, {"Map": [], "count": ["count"]})[1]
     assert "declares none of these states" in said["inherited", "error"]
     assert "'count' is not asked for by 'Map'" in said["unread", "warning"]
     assert "its state (count) starts empty" in said["starts-empty", "warning"]
 
 
 def test_a_savepoint_without_names_tells_by_its_states() -> None:
-    told = ("1.11.4", "f_auto_unchained", "f_auto_inserted")
-    assert not found(*told)[1]
-    assert ("inherited", "error") in found(*told, {"Map": ["another"]})[1]
+    arguments = ("1.11.4", "f_auto_unchained", "f_auto_inserted")
+    assert not found(*arguments)[1]
+    assert ("inherited", "error") in found(*arguments, {"Map": ["another"]})[1]
 
 
 def test_a_renamed_operator_is_no_other_one() -> None:
-    told = ("2.3.0", "f_auto", "f_auto_renamed")
-    assert found(*told)[1].keys() == {("inherited", "warning")}
-    assert found(*told, {"another name": ["count"]})[1].keys() == {("inherited", "info")}
+    arguments = ("2.3.0", "f_auto", "f_auto_renamed")
+    assert found(*arguments)[1].keys() == {("inherited", "warning")}
+    assert found(*arguments, {"another name": ["count"]})[1].keys() == {("inherited", "info")}
 
 
 def test_a_renamed_state_is_carried_along() -> None:
@@ -86,7 +86,7 @@ def test_mixed_key_groups_at_another_parallelism_are_silent() -> None:
     read = read_savepoint(place("2.3.0", "f_max_mixed"))
     prediction = predict_restore(read, {**changed, "nodes": nodes}, "2.3", True)
     assert prediction.restored
-    assert ("mixed-key-groups", "error") in {(each.code, each.severity) for each in findings(read, prediction)}
+    assert ("mixed-key-groups", "error") in {(finding.code, finding.severity) for finding in findings(read, prediction)}
 
 
 def test_key_groups_that_are_taken_over() -> None:

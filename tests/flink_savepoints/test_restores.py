@@ -32,9 +32,9 @@ SAID = ("restored", "vertices", "stage", "error", "wrapped_in")
 
 def verdict(pair):
     flink = RELEASES[pair["flink"]]
-    found = savepoint(pair.get("savepoint_flink", pair["flink"]), pair["savepoint"], flink)
+    saved = savepoint(pair.get("savepoint_flink", pair["flink"]), pair["savepoint"], flink)
     allowed = pair["allow_non_restored_state"]
-    said = outcome(predict_restore(found, plan(pair["flink"], pair["program"]), flink, allowed))
+    said = outcome(predict_restore(saved, plan(pair["flink"], pair["program"]), flink, allowed))
     text = json.dumps(said).replace(f"file:{unpacked() / pair['flink']}", "file:/savepoints")
     return json.loads(text)
 
@@ -82,7 +82,7 @@ def test_odd_places_are_refused_as_flink_does(release: str, tmp_path: Path, monk
     (damaged / "_metadata").write_bytes(data)
     monkeypatch.chdir(home)
     moved = {"/savepoints/odd2/files_a": str(copied), "/savepoints/odd/version_99": str(damaged)}
-    lines = [each for each in odd() if each["flink"] == release and "restored" in each]
+    lines = [case for case in odd() if case["flink"] == release and "restored" in case]
     for expected in lines:
         program, place = re.fullmatch(r"restore of (\S+) from (\S+)", expected["what"]).groups()
         bare = place.removeprefix("file:")

@@ -68,9 +68,9 @@ def main() -> None:
     def built(schema: Any) -> Any:
         return schema(CsvSchema.builder(), DataTypes).build()
 
-    found = {"read": {name: read(env, built(schema), text) for name, (schema, text) in READ.items()}}
-    found["write"] = {name: write(env, built(schema), records) for name, (schema, records) in WRITE.items()}
-    FILE.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    results = {"read": {name: read(env, built(schema), text) for name, (schema, text) in READ.items()}}
+    results["write"] = {name: write(env, built(schema), records) for name, (schema, records) in WRITE.items()}
+    FILE.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

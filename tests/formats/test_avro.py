@@ -109,8 +109,8 @@ def test_files_go_round_and_others_read_them(tmp_path, parallelism):
     assert len(paths) == parallelism
     theirs = [record for path in paths for record in fastavro.reader(path.open("rb"))]
     assert sorted(theirs, key=lambda record: record["n"]) == RECORDS
-    found = read(AvroReaderFormat.for_generic_record(PAIR), tmp_path, parallelism=parallelism)
-    assert sorted(found, key=lambda record: record["n"]) == RECORDS
+    actual = read(AvroReaderFormat.for_generic_record(PAIR), tmp_path, parallelism=parallelism)
+    assert sorted(actual, key=lambda record: record["n"]) == RECORDS
 
 
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
@@ -120,21 +120,21 @@ def test_a_file_is_cut_between_its_blocks(tmp_path, parallelism, monkeypatch):
     for size in (100, 333, 5_000, 1 << 30):
         monkeypatch.setattr(file_source, "SPLIT_BYTES", size)
         splits = file_format.splits((str(tmp_path),), True)
-        assert [record for split in splits for each in file_format.read(split) for record in each.values] == RECORDS
+        assert [record for split in splits for batch in file_format.read(split) for record in batch.values] == RECORDS
     monkeypatch.setattr(file_source, "SPLIT_BYTES", 5_000)
-    found = read(file_format, tmp_path, parallelism=parallelism, splittable=True)
-    assert sorted(found, key=lambda record: record["n"]) == RECORDS
+    actual = read(file_format, tmp_path, parallelism=parallelism, splittable=True)
+    assert sorted(actual, key=lambda record: record["n"]) == RECORDS
 
 
 def test_a_reader_goes_on_where_another_was_left(tmp_path, monkeypatch):
     monkeypatch.setattr("penstock.connectors.formats.avro._DECODED", 1_000)
     written(PAIR, RECORDS, tmp_path / "file")
     file_format = AvroReaderFormat.for_generic_record(PAIR)
-    found = list(file_format.read(Split(str(tmp_path / "file"))))
-    assert len(found) > 5
-    for records in found:
+    actual = list(file_format.read(Split(str(tmp_path / "file"))))
+    assert len(actual) > 5
+    for records in actual:
         left = file_format.read(Split(str(tmp_path / "file"), records.position))
-        assert [each["n"] for some in left for each in some.values] == list(range(records.values[-1]["n"] + 1, 3_000))
+        assert [batch["n"] for some in left for batch in some.values] == list(range(records.values[-1]["n"] + 1, 3_000))
 
 
 @pytest.mark.parametrize("parallelism", [1, 2])
@@ -221,8 +221,8 @@ def test_whatever_is_written_is_read(tmp_path_factory, records):
         writer = AvroBulkWriters.for_generic_record(schema).create(file)
         writer.add_all(records)
         writer.finish()
-    found = AvroReaderFormat.for_generic_record(schema).read(Split(str(path)))
-    assert [record for each in found for record in each.values] == records
+    batches = AvroReaderFormat.for_generic_record(schema).read(Split(str(path)))
+    assert [record for batch in batches for record in batch.values] == records
 
 
 @pytest.mark.parametrize("left", [0, 3, 50, 200, 1_001, -1, -17, -100])

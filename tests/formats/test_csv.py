@@ -36,8 +36,8 @@ def schema(build=two):
 def rows(described, text, tmp_path):
     path = tmp_path / "file.csv"
     path.write_text(text, newline="")
-    found = CsvReaderFormat.for_schema(described).read(Split(str(path)))
-    return [row for records in found for row in records.values]
+    batches = CsvReaderFormat.for_schema(described).read(Split(str(path)))
+    return [row for records in batches for row in records.values]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_files_go_round(tmp_path, parallelism):
     written = write(tmp_path, CsvBulkWriters.for_schema(schema()), records, parallelism=parallelism)
     assert len(written) == parallelism
     for splittable in (None, True):
-        found = read(CsvReaderFormat.for_schema(schema()), tmp_path, parallelism=parallelism, splittable=splittable)
-        assert sorted(found, key=lambda row: int(row.a)) == [Row(a=a, c=c) for a, c in records]
+        actual = read(CsvReaderFormat.for_schema(schema()), tmp_path, parallelism=parallelism, splittable=splittable)
+        assert sorted(actual, key=lambda row: int(row.a)) == [Row(a=a, c=c) for a, c in records]
     lines = [line for path in written for line in csv.reader(path.open(newline=""))]
     assert sorted(map(tuple, lines)) == sorted(records)
 
@@ -106,11 +106,13 @@ def test_a_reader_goes_on_where_another_was_left(tmp_path, monkeypatch):
     path = tmp_path / "file.csv"
     path.write_text('a,1\n"b" ,2\nc,3\nd,4\ne,5\n')
     file_format = CsvReaderFormat.for_schema(schema())
-    found = list(file_format.read(Split(str(path))))
-    assert [records.position for records in found] == [2, 4, 5]
-    for index, records in enumerate(found):
+    batches = list(file_format.read(Split(str(path))))
+    assert [records.position for records in batches] == [2, 4, 5]
+    for index, records in enumerate(batches):
         left = file_format.read(Split(str(path), records.position))
-        assert [row for each in left for row in each.values] == [r for each in found[index + 1 :] for r in each.values]
+        assert [row for batch in left for row in batch.values] == [
+            r for batch in batches[index + 1 :] for r in batch.values
+        ]
 
 
 @pytest.mark.parametrize(
@@ -188,8 +190,8 @@ def test_whatever_is_written_is_read(tmp_path_factory, records):
         writer = factory.create(file)
         writer.add_all(records) if records else None
         writer.finish()
-    found = CsvReaderFormat.for_schema(typed()).read(Split(str(path)))
-    assert [row for each in found for row in each.values] == records
+    batches = CsvReaderFormat.for_schema(typed()).read(Split(str(path)))
+    assert [row for batch in batches for row in batch.values] == records
 
 
 @given(st.text(alphabet=',"\n\r ab#', max_size=20), st.booleans())

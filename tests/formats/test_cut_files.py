@@ -82,8 +82,8 @@ def number(record):
 @pytest.mark.parametrize("watched", [False, True])
 def test_the_rest_of_a_file_that_is_gone_or_cut_is_not_skipped(tmp_path, name, watched):
     job, data = Reading(tmp_path, str(tmp_path), name, watched), ALL[name][0]
-    found = job.run(8)
-    assert 400 < len(found) < 900
+    seen = job.run(8)
+    assert 400 < len(seen) < 900
     storage_of(job.path).delete([job.path])
     with pytest.raises(ConfigurationError, match=r"/file\.\w+.* up to position"):
         job.run(100)
@@ -93,7 +93,7 @@ def test_the_rest_of_a_file_that_is_gone_or_cut_is_not_skipped(tmp_path, name, w
             job.run(100)
         assert f"file.{name}" in str(refused.value)
     job.put(data)
-    assert found + job.run(100) == [row.n for row in RECORDS]
+    assert seen + job.run(100) == [row.n for row in RECORDS]
 
 
 @pytest.mark.parametrize("name", ["text", "json", "avro", "parquet"])
@@ -101,8 +101,8 @@ def test_the_rest_of_a_file_that_is_gone_or_cut_is_not_skipped(tmp_path, name, w
 def test_pieces_of_a_file_that_was_cut_are_not_skipped(tmp_path, name, watched, monkeypatch):
     monkeypatch.setattr(file_source, "SPLIT_BYTES", len(ALL[name][0]) // 3)
     job, data = Reading(tmp_path, str(tmp_path), name, watched, splittable=True), ALL[name][0]
-    found = job.run(3)
-    assert 0 < len(found) < 1000
+    seen = job.run(3)
+    assert 0 < len(seen) < 1000
     job.put(data[: len(data) // (2 if watched else 8)])  # a bounded source is asked anew how long its files are
     with pytest.raises(PenstockError, match=rf"file\.{name}"):
         job.run(100)
@@ -110,14 +110,14 @@ def test_pieces_of_a_file_that_was_cut_are_not_skipped(tmp_path, name, watched, 
     rest = job.run(100)
     assert rest[-1] == 999
     if watched:  # else the run that fails comes as far as the cut
-        assert sorted(found + rest) == [row.n for row in RECORDS]
+        assert sorted(seen + rest) == [row.n for row in RECORDS]
 
 
 @pytest.mark.parametrize("name", ["text", "csv"])
 @pytest.mark.parametrize("watched", [False, True])
 def test_a_file_on_a_store_is_not_skipped_either(tmp_path, bucket, name, watched):
     job, data = Reading(tmp_path, bucket, name, watched), ALL[name][0]
-    found = job.run(8)
+    seen = job.run(8)
     storage_of(job.path).delete([job.path])
     if watched:  # else the folder is gone with its only file
         job.path = f"{job.inbox}/other"
@@ -129,28 +129,28 @@ def test_a_file_on_a_store_is_not_skipped_either(tmp_path, bucket, name, watched
     with pytest.raises(PenstockError, match=rf"file\.{name}"):
         job.run(100)
     job.put(data)
-    assert (found + job.run(100))[:1000] == [row.n for row in RECORDS]
+    assert (seen + job.run(100))[:1000] == [row.n for row in RECORDS]
 
 
 @pytest.mark.parametrize("watched", [False, True])
 def test_the_rest_is_left_behind_if_the_user_says_so(tmp_path, watched, caplog):
     job = Reading(tmp_path, str(tmp_path), "text", watched)
-    found = job.run(8)
+    seen = job.run(8)
     storage_of(job.path).delete([job.path])
     job.path = f"{job.inbox}/more"
     job.put(b"7000\n7001\n")
     assert job.run(100, execution__savepoint__ignore_unclaimed_state="true") == [7000, 7001]
     assert "leaves the rest of 1 splits behind" in caplog.text
     assert job.run(100) == []
-    assert 400 < len(found) < 900
+    assert 400 < len(seen) < 900
 
 
 @pytest.mark.parametrize("watched", [False, True])
 def test_in_a_hybrid_source_it_is_the_same(tmp_path, watched):
     job = Reading(tmp_path, str(tmp_path), "text", watched, second=True)
-    found = job.run(8)
+    seen = job.run(8)
     storage_of(job.path).delete([job.path])
     with pytest.raises(ConfigurationError, match="up to position"):
         job.run(100)
     job.put(LINES)
-    assert sorted(found + job.run(100)) == sorted([*range(5000, 5010), *(row.n for row in RECORDS)])
+    assert sorted(seen + job.run(100)) == sorted([*range(5000, 5010), *(row.n for row in RECORDS)])

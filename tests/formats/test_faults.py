@@ -84,9 +84,9 @@ def test_killed_before_any_change_of_the_file_system(tmp_path, name, step):
     while True:
         folder = tmp_path / str(at) / "out"
         died = dies_at(at, partial(work, folder))
-        found = everything(folder, name)
-        assert set(found) <= set(range(9))
-        assert len(found) == len(set(found))
+        numbers = everything(folder, name)
+        assert set(numbers) <= set(range(9))
+        assert len(numbers) == len(set(numbers))
         clean(folder.parent)
         seen.add(tuple(everything(folder, name)))
         if not died:

@@ -27,8 +27,8 @@ PAIR = Types.ROW_NAMED(["word", "total"], [Types.STRING(), Types.INT()])
 
 def rows(row_type, path, text):
     path.write_text(text)
-    found = JsonReaderFormat.for_row_type(row_type).read(Split(str(path)))
-    return [row for records in found for row in records.values]
+    batches = JsonReaderFormat.for_row_type(row_type).read(Split(str(path)))
+    return [row for records in batches for row in records.values]
 
 
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
@@ -39,12 +39,12 @@ def test_files_go_round_and_others_read_them(tmp_path, parallelism, monkeypatch)
     env.from_collection(records, PAIR).rebalance().sink_to(sink.with_bucket_assigner(BASE).build())
     env.execute()
     paths = list(map(str, files(tmp_path / "out")))
-    found = duckdb.sql(f"select word, total from read_json({paths}, format='newline_delimited') order by total")
-    assert found.fetchall() == [tuple(row) for row in records]
+    actual = duckdb.sql(f"select word, total from read_json({paths}, format='newline_delimited') order by total")
+    assert actual.fetchall() == [tuple(row) for row in records]
     monkeypatch.setattr(file_source, "SPLIT_BYTES", 1_000)
     for cut in (False, True):
-        found = read(JsonReaderFormat.for_row_type(PAIR), tmp_path, parallelism=parallelism, splittable=cut)
-        assert sorted(found, key=lambda row: row.total) == records
+        actual = read(JsonReaderFormat.for_row_type(PAIR), tmp_path, parallelism=parallelism, splittable=cut)
+        assert sorted(actual, key=lambda row: row.total) == records
 
 
 @given(NESTED_VALUES)

@@ -15,7 +15,7 @@ from penstock.errors import JobExecutionError, UnsupportedError
 from tests.formats.programs import files, write
 from tests.formats.values import NESTED, rows_of
 
-KINDS = {name: each for name, each in NESTED.items() if name not in ("hour", "map")}
+KINDS = {name: kind for name, kind in NESTED.items() if name not in ("hour", "map")}
 """ORC has no times of day."""
 ROW_TYPE = D.ROW([D.FIELD(name, kind) for name, (kind, _) in KINDS.items()])
 
@@ -26,8 +26,8 @@ def test_others_read_what_is_written(tmp_path, parallelism):
     records = [Row(word=str(number), total=number) for number in range(2_000)]
     paths = write(tmp_path, OrcBulkWriters.for_row_type(pairs), records, pairs, parallelism)
     assert len(paths) == parallelism
-    found = pd.concat([pd.read_orc(path) for path in paths]).sort_values("total")
-    assert list(found.itertuples(index=False, name=None)) == [tuple(row) for row in records]
+    table = pd.concat([pd.read_orc(path) for path in paths]).sort_values("total")
+    assert list(table.itertuples(index=False, name=None)) == [tuple(row) for row in records]
 
 
 @given(rows_of(KINDS))

@@ -40,16 +40,16 @@ def written(row_type, records, **options):
 
 
 def rows(row_type, path, **options):
-    found = ParquetColumnarRowInputFormat(row_type, **options).read(Split(str(path)))
-    return [row for records in found for row in records.values]
+    batches = ParquetColumnarRowInputFormat(row_type, **options).read(Split(str(path)))
+    return [row for records in batches for row in records.values]
 
 
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
 def test_files_go_round_and_others_read_them(tmp_path, parallelism):
     paths = write(tmp_path, ParquetBulkWriters.for_row_type(PAIR), RECORDS, PAIRS, parallelism)
     assert len(paths) == parallelism
-    found = read(ParquetColumnarRowInputFormat(PAIRS), tmp_path, parallelism=parallelism)
-    assert sorted(found, key=lambda row: row.count) == RECORDS
+    actual = read(ParquetColumnarRowInputFormat(PAIRS), tmp_path, parallelism=parallelism)
+    assert sorted(actual, key=lambda row: row.count) == RECORDS
     expected = [(row.word, row.count) for row in RECORDS]
     by_duckdb = duckdb.sql(f"select word, count from read_parquet({list(map(str, paths))}) order by count")
     assert by_duckdb.fetchall() == expected
@@ -109,9 +109,9 @@ def test_tables_of_others_are_read(tmp_path):
     pq.write_table(table, tmp_path / "file", use_deprecated_int96_timestamps=False)
     fields = {"cents": D.DECIMAL(10, 4), "small": D.INT(), "unsigned": D.SMALLINT(), "word": D.STRING()}
     fields |= {"nanos": D.TIMESTAMP(), "zoned": D.TIMESTAMP_LTZ(), "halves": D.DOUBLE()}
-    found = rows(D.ROW([D.FIELD(*field) for field in fields.items()]), tmp_path / "file")
+    actual = rows(D.ROW([D.FIELD(*field) for field in fields.items()]), tmp_path / "file")
     zoned = Instant(int(datetime.fromisoformat("2020-01-01T00:00:00+00:00").timestamp()), 0)
-    assert [tuple(row) for row in found] == [
+    assert [tuple(row) for row in actual] == [
         (Decimal("1.5"), 1, 1, "a", datetime(1970, 1, 1), zoned, 0.5),
         (None, None, 2, "b", datetime(1970, 1, 1, 0, 0, 1), zoned, math.inf),
     ]
@@ -127,9 +127,9 @@ def test_a_file_is_cut_between_its_row_groups(tmp_path, parallelism, monkeypatch
         monkeypatch.setattr(file_source, "SPLIT_BYTES", size)
         splits = whole.splits((str(tmp_path),), True)
         if size > 1:
-            found = [[row.n for each in whole.read(split) for row in each.values] for split in splits]
-            assert [number for each in found for number in each] == list(range(4_000))
-            assert (len([each for each in found if each]) > 5) == (size < 4_000)
+            numbers = [[row.n for batch in whole.read(split) for row in batch.values] for split in splits]
+            assert [number for batch in numbers for number in batch] == list(range(4_000))
+            assert (len([of_split for of_split in numbers if of_split]) > 5) == (size < 4_000)
     monkeypatch.setattr(file_source, "SPLIT_BYTES", 2_000)
     assert sorted(row.n for row in read(whole, tmp_path, parallelism=parallelism)) == list(range(4_000))
 
@@ -137,11 +137,11 @@ def test_a_file_is_cut_between_its_row_groups(tmp_path, parallelism, monkeypatch
 def test_a_reader_goes_on_where_another_was_left(tmp_path):
     pq.write_table(pa.table({"n": list(range(1_000))}), tmp_path / "file", row_group_size=300)
     file_format = ParquetColumnarRowInputFormat(D.ROW([D.FIELD("n", D.BIGINT())]), batch_size=70)
-    found = list(file_format.read(Split(str(tmp_path / "file"))))
-    assert found[-1].position == [3, 100]
-    for records in found:
+    batches = list(file_format.read(Split(str(tmp_path / "file"))))
+    assert batches[-1].position == [3, 100]
+    for records in batches:
         left = file_format.read(Split(str(tmp_path / "file"), records.position))
-        assert [row.n for each in left for row in each.values] == list(range(records.values[-1].n + 1, 1_000))
+        assert [row.n for batch in left for row in batch.values] == list(range(records.values[-1].n + 1, 1_000))
 
 
 ONE = D.ROW([D.FIELD("n", D.INT())])
@@ -253,10 +253,10 @@ def test_moments_as_datetimes_and_nanoseconds(tmp_path):
 
 def test_settings_of_hadoop():
     def config(**values):
-        made = Configuration()
+        configuration = Configuration()
         for key, value in values.items():
-            made.set_string(key.replace("_", "."), value)
-        return made
+            configuration.set_string(key.replace("_", "."), value)
+        return configuration
 
     data = written(PAIR, RECORDS, hadoop_config=config(parquet_compression="gzip", parquet_enable_dictionary="false"))
     column = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0)
@@ -266,7 +266,7 @@ def test_settings_of_hadoop():
         ParquetBulkWriters.for_row_type(PAIR, config(fs_x="1"))
     with pytest.raises(UnsupportedError, match="which means nothing here"):
         ParquetColumnarRowInputFormat(PAIR, config(parquet_compression="gzip"))
-    with pytest.raises(ConfigurationError, match=r"'fast'\. Give one of snappy, gzip"):
+    with pytest.raises(ConfigurationError, match=r"'fast'\. Give snappy, gzip"):
         ParquetBulkWriters.for_row_type(PAIR, config(parquet_compression="fast"))
 
 

@@ -53,6 +53,6 @@ def test_a_file_on_a_store_is_read(bucket, name, monkeypatch):
     data, file_format = FORMATS[name]
     with fsspec.open(f"{bucket}/in/file.{name}", "wb") as file:
         file.write(data)
-    found = read(file_format, f"{bucket}/in", parallelism=2, splittable=True)
-    values = [tuple(row.values()) if isinstance(row, dict) else tuple(row) for row in found]
+    actual = read(file_format, f"{bucket}/in", parallelism=2, splittable=True)
+    values = [tuple(row.values()) if isinstance(row, dict) else tuple(row) for row in actual]
     assert sorted(values) == [tuple(row) for row in RECORDS]

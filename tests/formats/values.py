@@ -40,7 +40,7 @@ ROW_TYPE = D.ROW([D.FIELD(name, kind) for name, (kind, _) in SCALARS.items()])
 def rows_of(columns):
     """Rows of columns, any value of which may be None."""
     names = tuple(columns)
-    values = [st.none() | each for _, each in columns.values()]
+    values = [st.none() | strategy for _, strategy in columns.values()]
     return st.tuples(*values).map(lambda row: Row.of_values(row, names))
 
 

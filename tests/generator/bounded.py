@@ -130,9 +130,9 @@ def expected(program: Program) -> tuple[dict[str, TimedBag], Program]:
     bags: dict[str, TimedBag] = {}
     for label in [node.label for node in program.nodes]:
         node = program.node(label)
-        inputs = [bags[each] for each in node.inputs]
+        inputs = [bags[label] for label in node.inputs]
         if node.kind == "side":  # what the one before has put aside of its input
-            inputs = [bags[each] for each in program.node(node.inputs[0]).inputs]
+            inputs = [bags[label] for label in program.node(node.inputs[0]).inputs]
         if node.kind in (SOURCE, SINK):
             bag = emitted(node) if node.kind == SOURCE else inputs[0]
         else:

@@ -90,7 +90,7 @@ def keyed(stream: Any, amount: int) -> Any:
 
 
 def _pairs(stream: Any, amount: int, value: Callable[[int], int]) -> Any:
-    return stream.map(lambda each: (each % amount, value(each)), PAIR).key_by(lambda pair: pair[0], INT)
+    return stream.map(lambda number: (number % amount, value(number)), PAIR).key_by(lambda pair: pair[0], INT)
 
 
 def _added(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
@@ -230,8 +230,8 @@ def _fired(seen: Seen, amount: int) -> Bag:
 def _each(bag: TimedBag, function: Callable[[int], Iterable[int]]) -> TimedBag:
     result: TimedBag = Counter()
     for (value, time), number in bag.items():
-        for made in function(value):
-            result[made, time] += number
+        for output in function(value):
+            result[output, time] += number
     return result
 
 
@@ -330,7 +330,7 @@ class Kind:
 
     def take(self, seen: Mapping[str, Seen], inputs: Sequence[Bag], amount: int) -> dict[str, Seen]:
         """The states when the inputs have come."""
-        result = {state: Counter(each) for state, each in seen.items()}
+        result = {state: Counter(records) for state, records in seen.items()}
         for side, bag in enumerate(inputs):
             own: Seen = result.setdefault(self.holds[side if len(self.holds) > 1 else 0], Counter())
             for value, number in bag.items():
@@ -345,8 +345,8 @@ class Kind:
         result: Bag = Counter()
         for bag in inputs:
             for value, number in bag.items():
-                for made in self.each(value, amount):
-                    result[made] += number
+                for output in self.each(value, amount):
+                    result[output] += number
         return result
 
     def timed(self, inputs: Sequence[TimedBag], amount: int, copies: int) -> TimedBag:
@@ -354,8 +354,8 @@ class Kind:
         if self.time is not None:
             return self.time(*inputs, amount)
         assert self.each is not None
-        made = sum((_each(bag, lambda value: self.each(value, amount)) for bag in inputs), Counter())
-        return Counter({record: number * copies for record, number in made.items()})
+        outputs = sum((_each(bag, lambda value: self.each(value, amount)) for bag in inputs), Counter())
+        return Counter({record: number * copies for record, number in outputs.items()})
 
 
 def _process(function: Callable[[int], Any]) -> Callable[[Any, int], Any]:
@@ -553,9 +553,9 @@ def foreign(kind: str, seen: dict[str, Seen]) -> bool:
     """Whether state of windows of another sort comes to windows: what they make of it nobody has said."""
     own = KINDS[kind].holds
     here = any(name.startswith("window") for name in own)
-    return here and any(name.startswith("window") and name not in own for name, each in seen.items() if each)
+    return here and any(name.startswith("window") and name not in own for name, records in seen.items() if records)
 
 
 def other_keys(kind: str, seen: dict[str, Seen]) -> bool:
     """Whether the keys of a state are texts, and those of the operator are not, or the other way round."""
-    return any((name == TEXT) != (TEXT in KINDS[kind].holds) for name, each in seen.items() if each)
+    return any((name == TEXT) != (TEXT in KINDS[kind].holds) for name, records in seen.items() if records)

@@ -67,8 +67,8 @@ class Program:
 
     def insert(self, node: Node, before: Sequence[str] = (), at: int | None = None) -> Program:
         """The same with a node more, behind those that it reads, or at a place of its own."""
-        places = {each.label: i for i, each in enumerate(self.nodes)}
-        place = 1 + max((places[each] for each in node.inputs), default=-1) if at is None else at
+        places = {other.label: i for i, other in enumerate(self.nodes)}
+        place = 1 + max((places[label] for label in node.inputs), default=-1) if at is None else at
         nodes = [*self.nodes[:place], node, *self.nodes[place:]]
         return replace(
             self, nodes=tuple(_reads(n, node.inputs[0], node.label) if n.label in before else n for n in nodes)
@@ -83,7 +83,7 @@ class Program:
         left: list[Node] = []
         there: set[str] = set()
         for node in rest:
-            inputs = tuple(each for each in node.inputs if each in there)
+            inputs = tuple(name for name in node.inputs if name in there)
             if node.kind == SOURCE or (inputs and (node.kind == "union" or inputs == node.inputs)):
                 left.append(replace(node, inputs=inputs * 2 if node.kind == "union" and len(inputs) == 1 else inputs))
                 there.add(node.label)
@@ -91,7 +91,7 @@ class Program:
 
 
 def _reads(node: Node, old: str, new: str) -> Node:
-    return replace(node, inputs=tuple(new if each == old else each for each in node.inputs))
+    return replace(node, inputs=tuple(new if label == old else label for label in node.inputs))
 
 
 # --- drawn ------------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def ended(program: Program) -> Program:
     """The same with a sink for each stream that nobody reads, and without those that read nothing."""
     labels = {node.label for node in program.nodes}
     nodes = [node for node in program.nodes if set(node.inputs) <= labels]
-    read = {each for node in nodes for each in node.inputs}
+    read = {label for node in nodes for label in node.inputs}
     ends = [Node(f"see {n.label}", SINK, (n.label,)) for n in nodes if n.kind != SINK and n.label not in read]
     return replace(program, nodes=(*nodes, *ends))
 
@@ -242,10 +242,10 @@ def build(
     program: Program, env: Any, there: int = 0, ends: bool = True, show: Any = None, source: Any = None
 ) -> dict[str, Any]:
     """Build a program. ``source`` makes a source of (environment, node), ``show`` a sink of (stream, node)."""
-    read, made = {}, {}
+    read, streams = {}, {}
     collect = sinks.commit if program.two_phases else sinks.collect
     for node in program.nodes:
-        inputs = [read[each] for each in node.inputs]
+        inputs = [read[label] for label in node.inputs]
         if node.kind == SOURCE:
             stream = _source(program, node, env, there, ends) if source is None else source(env, node)
         elif node.kind == SINK:
@@ -254,12 +254,12 @@ def build(
             stream = KINDS[node.kind].build(*inputs, node.amount)
         if node.kind not in ("union", "side"):
             _set(node, stream)
-        made[node.label] = read[node.label] = stream
+        streams[node.label] = read[node.label] = stream
         after = KINDS[node.kind].after if node.kind in KINDS else None
         if after is not None:
             stream = stream.map(after, INT).name(f"{node.label} as a number")
             read[node.label] = stream if node.parallelism is None else stream.set_parallelism(node.parallelism)
-    return made
+    return streams
 
 
 def _set(node: Node, stream: Any) -> None:

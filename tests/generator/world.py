@@ -31,13 +31,13 @@ def places(program: Program) -> Mapping[str, Place]:
     graph.job_graph().execution_graph()  # which sees to it that each subtask has a key group
     ids = graph.operator_ids()
     labels = {s.transformation.id: label for label, s in streams.items() if program.node(label).stateful}
-    found = {}
+    by_label = {}
     for node in graph.nodes:
         if node.id in ids:
             most = node.max_parallelism if node.max_parallelism > 0 else None
             label = labels.get(node.id, f"#{node.id}")
-            found[label] = Place(ids[node.id], node.user_hash, node.parallelism, most)
-    return found
+            by_label[label] = Place(ids[node.id], node.user_hash, node.parallelism, most)
+    return by_label
 
 
 @dataclass
@@ -71,15 +71,15 @@ class World:
 
     def predicted(self, program: Program, *, allowed: bool = False) -> Prediction:
         """What happens when a program goes on from here."""
-        found = places(program)
-        own = {label: self._of(place) for label, place in found.items()}
-        known = {each for place in found.values() for each in (place.generated, place.pinned)}
+        known_places = places(program)
+        own = {label: self._of(place) for label, place in known_places.items()}
+        known = {operator_id for place in known_places.values() for operator_id in (place.generated, place.pinned)}
         left = frozenset(kept.label for id_, kept in self._kept.items() if id_ not in known)
-        takers = Counter(id_ for place in found.values() if (id_ := self._id(place)) is not None)
+        takers = Counter(id_ for place in known_places.values() if (id_ := self._id(place)) is not None)
         refused = (bool(left) and not allowed) or max(takers.values(), default=0) > 1
         for label, kept in own.items():
             if kept is not None and kept.positions is None:
-                place = found[label]
+                place = known_places[label]
                 refused |= place.max_parallelism not in (None, kept.max_parallelism)
                 refused |= place.parallelism > kept.max_parallelism
         takes = {label: kept for label, kept in own.items() if not label.startswith("#")}
@@ -87,16 +87,16 @@ class World:
         unread = frozenset(label for label, kept in takes.items() if kept and not _reads_of(program.node(label), kept))
         held = [(program.node(label).kind, kept.seen) for label, kept in takes.items() if kept and kept.seen]
         labels = {label: kept and kept.label for label, kept in takes.items()}
-        other, unknown = (any(itertools.starmap(found, held)) for found in (other_keys, foreign))
+        other, unknown = (any(itertools.starmap(differs, held)) for differs in (other_keys, foreign))
         partly = frozenset(label for label, kept in takes.items() if kept and _leaves(program.node(label), kept))
         return Prediction(refused or other, labels, unread, left, lost, other and not refused, unknown, partly)
 
     def supposed(self, program: Program) -> World:
         """The world as a lock file of a program supposes it."""
-        world, found = World(), places(program)
+        world, known_places = World(), places(program)
         for node in program.nodes:
             if node.stateful:
-                place = found[node.label]
+                place = known_places[node.label]
                 kept = Kept(node.label, place.max_parallelism or 128, collection=node.amount >= COLLECTION)
                 kept.seen = {name: Counter({(0,): 1}) for name in getattr(KINDS.get(node.kind), "holds", ())}
                 kept.positions = {"a split": 1} if node.kind == SOURCE else None
@@ -104,23 +104,23 @@ class World:
         return world
 
     def _id(self, place: Place) -> str | None:
-        return next((each for each in (place.pinned, place.generated) if each in self._kept), None)
+        return next((operator_id for operator_id in (place.pinned, place.generated) if operator_id in self._kept), None)
 
     def _of(self, place: Place) -> Kept | None:
         return self._kept.get(self._id(place) or "")
 
     def run(self, program: Program, there: int, ends: bool) -> dict[str, Bag]:
         """What sinks get of a run; afterwards there is what that run has left."""
-        found, kept, bags = places(program), {}, {}
+        known_places, kept, bags = places(program), {}, {}
         for node in program.nodes:
-            inputs = [bags[each] for each in node.inputs]
+            inputs = [bags[label] for label in node.inputs]
             if node.kind == "side":  # of what the one before has read
                 before_it = program.node(node.inputs[0])
-                inputs = [bags[each] for each in before_it.inputs] if before_it.kind == "split" else [Counter()]
+                inputs = [bags[label] for label in before_it.inputs] if before_it.kind == "split" else [Counter()]
             if not node.stateful:
                 bags[node.label] = inputs[0] if node.kind == SINK else KINDS[node.kind].plain(inputs, node.amount)
                 continue
-            place = found[node.label]
+            place = known_places[node.label]
             before = self._of(place) or Kept("", place.max_parallelism or 128)
             after = Kept(node.label, before.max_parallelism, dict(before.seen))
             if node.kind == SOURCE:
@@ -136,7 +136,7 @@ class World:
                 bags[node.label] = _worked(node, after, inputs, ends)
             if after.positions or any(map(KINDS[node.kind].left, after.seen.values())):
                 kept[place.generated] = after
-        for label, place in found.items():
+        for label, place in known_places.items():
             carried = self._of(place) if label.startswith("#") else None
             if carried is not None and carried.positions is None:
                 kept[place.generated] = carried
@@ -160,10 +160,10 @@ def _splits(program: Program, node: Node, positions: Mapping[str, int], there: i
     if program.feed is None or node.amount >= COLLECTION:
         return {f"split {i}": data(node.amount, i, there) for i in range(SPLITS)}
     numbers = dict.fromkeys([node.amount, *(int(name.split("-")[0]) for name in positions)])
-    found = {
+    splits = {
         f"{number}-{i}": data(number, i, end) for number in numbers for i, end in enumerate(program.feed.ends(number))
     }
-    return {name: values for name, values in found.items() if name in positions or name.startswith(f"{node.amount}-")}
+    return {name: values for name, values in splits.items() if name in positions or name.startswith(f"{node.amount}-")}
 
 
 def _worked(node: Node, kept: Kept, inputs: Sequence[Bag], ends: bool) -> Bag:

@@ -59,12 +59,12 @@ def _classes(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _both(pairs: list[tuple[str, Any, Any]]) -> tuple[int, list[str]]:
-    count, found = 0, []
+    count, texts = 0, []
     for path, actual, expected in pairs:
         leaves, sentences = differences(actual, expected, path)
         count += leaves
-        found += sentences
-    return count, found
+        texts += sentences
+    return count, texts
 
 
 def _short(value: Any) -> str:

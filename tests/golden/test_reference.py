@@ -14,12 +14,12 @@ from tests.reference.java import hash_order
 
 @pytest.mark.parametrize("flink", PLAN_FILES)
 def test_reference_equals_flink_on_every_record(flink: str) -> None:
-    compared, found = 0, []
+    compared, problems = 0, []
     for record in plan_records(flink):
         leaves, sentences = differences(plan(record["spec"], flink), record["result"])
         compared += leaves
-        found += [f"{record['spec']['name']}: {sentence}" for sentence in sentences]
-    assert not found, "\n".join(found[:20])
+        problems += [f"{record['spec']['name']}: {sentence}" for sentence in sentences]
+    assert not problems, "\n".join(problems[:20])
     assert len(plan_records(flink)) == PLAN_RECORDS[flink]
     assert compared > 100_000
 

@@ -77,11 +77,11 @@ SAYS = {
 def arrows() -> set[tuple[str, str]]:
     """Who imports whom: parts of the package, and rooms within those that show them; without what follows."""
     shown = rooms()
-    found = reduced({pair for pair in between_rooms("penstock") if not {*_NO_ROOMS} & {*pair}})
+    result = reduced({pair for pair in between_rooms("penstock") if not {*_NO_ROOMS} & {*pair}})
     for part in WITH_ROOMS:
         pairs = {(f"{part}.{room}", f"{part}.{other}") for room, other in between_rooms(f"penstock.{part}")}
-        found |= reduced({pair for pair in pairs if shown.issuperset(pair)})
-    return found
+        result |= reduced({pair for pair in pairs if shown.issuperset(pair)})
+    return result
 
 
 def reduced(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -93,23 +93,23 @@ def reduced(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
     def under(room: str) -> set[str]:
         return below.get(room, set()).union(*(under(other) for other in below.get(room, ())))
 
-    return {(room, other) for room, other in pairs if not any(other in under(each) for each in below[room])}
+    return {(room, other) for room, other in pairs if not any(other in under(needed) for needed in below[room])}
 
 
 def rooms() -> set[str]:
     """All boxes: rooms by part and name, and parts that show none."""
-    found = set()
+    names = set()
     for module in imports():
         _, *inside = module.split(".")
         if inside and inside[0] in _NO_ROOMS:
             continue
         if inside and inside[0] not in WITH_ROOMS:
-            found.add(inside[0])
+            names.add(inside[0])
         elif len(inside) > 1:
             room = ".".join(inside[:2])
             if inside[0] != "datastream" or ROOT.joinpath(*inside[:2]).is_dir() or room == "datastream.functions":
-                found.add(room)
-    return found
+                names.add(room)
+    return names
 
 
 def dot() -> Iterator[str]:

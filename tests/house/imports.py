@@ -24,8 +24,8 @@ def module_of(file: Path) -> str:
 def imports() -> dict[str, set[str]]:
     """The modules of the package that each module imports by name."""
     known = {*trees(), NATIVE}
-    found = {module: set(_named(tree, known)) & known for module, tree in trees().items()}
-    return {**found, NATIVE: set()}
+    needed = {module: set(_named(tree, known)) & known for module, tree in trees().items()}
+    return {**needed, NATIVE: set()}
 
 
 @cache
@@ -35,14 +35,14 @@ def trees() -> dict[str, ast.Module]:
 
 def reached(first: Iterable[str], needs: Mapping[str, set[str]]) -> set[str]:
     """The modules that some need, directly or not; with each, the packages it is in."""
-    found: set[str] = set()
+    modules: set[str] = set()
     waiting = list(first)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in modules:
+            modules.add(name)
             waiting += [*needs[name], *filter(None, [name.rpartition(".")[0]])]
-    return found
+    return modules
 
 
 def between_rooms(part: str) -> set[tuple[str, str]]:

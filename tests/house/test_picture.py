@@ -16,7 +16,7 @@ HOW = "draw it anew: python -m tests.house.draw (needs Graphviz)"
 def test_it_shows_every_room_and_every_arrow() -> None:
     svg = unescape(PICTURE.read_text())
     shown = set(re.findall(r'class="node">\s*<title>([^<]+)</title>', svg))
-    pairs = {tuple(each.split(" imports ")) for each in re.findall(r'xlink:title="([^"]+ imports [^"]+)"', svg)}
+    pairs = {tuple(title.split(" imports ")) for title in re.findall(r'xlink:title="([^"]+ imports [^"]+)"', svg)}
     assert len(shown) > 30
     assert shown == rooms(), HOW
     assert pairs == arrows(), HOW

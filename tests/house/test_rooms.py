@@ -264,8 +264,8 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
     """A task leads to every module of the runtime, by itself or by an operator or a window that it runs."""
     runtime = {module for module in imports() if module.startswith("penstock.runtime")}
     loaded = tuple(f"penstock.runtime.{room}." for room in ("task", "operators", "windows"))
-    found = reached({module for module in runtime if module.startswith(loaded)}, imports())
+    modules = reached({module for module in runtime if module.startswith(loaded)}, imports())
     assert len(runtime) > 40
-    assert runtime <= found
-    parts = {name.split(".")[1] for name in found if "." in name}
+    assert runtime <= modules
+    parts = {name.split(".")[1] for name in modules if "." in name}
     assert not parts & {"connectors", "job", "plan", "datastream", "spark", "local"}

@@ -37,7 +37,7 @@ def sources(crate: str) -> Iterator[tuple[Path, str]]:
     """Every file but lib.rs, by its path in the crate, and its text; without tests and comments."""
     root = RUST / crate / "src"
     texts = {file.relative_to(root): file.read_text() for file in sorted(root.rglob("*.rs"))}
-    of_tests = {found[1] for text in texts.values() for found in TESTS.finditer(text)}
+    of_tests = {match[1] for text in texts.values() for match in TESTS.finditer(text)}
     for path, text in texts.items():
         if path.stem not in of_tests and path.name != "lib.rs":
             yield path, re.sub(r"//.*", "", TESTS.sub("", text))
@@ -49,9 +49,9 @@ def imports(crate: str) -> set[tuple[str, str]]:
     for path, text in sources(crate):
         module = path.with_suffix("").parts
         module = module[:-1] if module[-1] == "mod" else module
-        for found in re.finditer(r"\b(crate|super(?:::super)*)::(\w+)", text):
-            up = len(module) if found[1] == "crate" else found[1].count("super")
-            pairs.add((module[0], (*module[: len(module) - up], found[2])[0]))
+        for match in re.finditer(r"\b(crate|super(?:::super)*)::(\w+)", text):
+            up = len(module) if match[1] == "crate" else match[1].count("super")
+            pairs.add((module[0], (*module[: len(module) - up], match[2])[0]))
     return {(room, other) for room, other in pairs if room != other}
 
 
@@ -64,9 +64,9 @@ def test_each_room_imports_only_those_below_it(crate: str) -> None:
 
 
 def test_imports_were_looked_at() -> None:
-    found = {(crate, *pair) for crate in ORDER for pair in imports(crate)}
-    assert {("planner", "identity", "java"), ("objects", "folds", "decode"), ("python", "arrow", "interrupt")} <= found
-    assert len(found) > 40
+    pairs = {(crate, *pair) for crate in ORDER for pair in imports(crate)}
+    assert {("planner", "identity", "java"), ("objects", "folds", "decode"), ("python", "arrow", "interrupt")} <= pairs
+    assert len(pairs) > 40
 
 
 @pytest.mark.parametrize("crate", CRATES)

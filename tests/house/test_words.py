@@ -8,11 +8,11 @@ HOW = "python -m tests.house.words [PART OF A PATH OR OF A WORD] lists them"
 
 
 def test_odd_words_become_fewer() -> None:
-    allowed, found = budget(), counts()
-    more = {word: count for word, count in found.items() if count > allowed.get(word, 0)}
+    allowed, current = budget(), counts()
+    more = {word: count for word, count in current.items() if count > allowed.get(word, 0)}
     texts = [f"{word}: {count}, not {allowed.get(word, 0)}; write: {instead(word)}" for word, count in more.items()]
     assert not more, "\n".join([*texts, HOW])
-    fewer = {word: count for word, count in found.items() if count < allowed[word]}
+    fewer = {word: count for word, count in current.items() if count < allowed[word]}
     assert not fewer, f"lower the budget to {fewer}: python -m tests.house.words --update"
-    assert found.keys() == allowed.keys()
-    assert sum(found.values()) > 0, "no odd word is left: this test can go"
+    assert current.keys() == allowed.keys()
+    assert sum(current.values()) > 0, "no odd word is left: this test can go"

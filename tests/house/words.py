@@ -21,8 +21,8 @@ PACKAGE = Path(penstock.__file__).parent
 BUDGET = Path(__file__).with_suffix(".json")
 
 TEXT = {
-    r"(?<!there )\b(?:is|are|was|were) no\b(?! (?:longer|more))": "is not a ..., has no ..., does not ...",
-    r"(?<!there )\b(?:is|are) none\b": "is not one, there is none",
+    r"(?<![Tt]here )\b(?:is|are|was|were) no\b(?! (?:longer|more))": "is not a ..., has no ..., does not ...",
+    r"(?<![Tt]here )\b(?:is|are) none\b": "is not one, there is none",
     r"\b(?:has|have) not the\b": "does not have the",
     r"\bhas not (?:a|an|its|any)\b": "does not have",
     r"\bof which\b": "whose, its, and of these",
@@ -110,9 +110,9 @@ def places() -> Iterator[Place]:
 
 def counts() -> dict[str, int]:
     """How often each odd word occurs."""
-    found = Counter(place.word for place in places())
+    numbers = Counter(place.word for place in places())
     words = [*(f"text {word}" for word in TEXT), *(f"name {name}" for name in NAMES), *(f"module {m}" for m in MODULES)]
-    return {word: found[word] for word in words}
+    return {word: numbers[word] for word in words}
 
 
 def budget() -> dict[str, int]:
@@ -139,5 +139,5 @@ if __name__ == "__main__":
     else:
         wanted = sys.argv[1:]
         for place in places():
-            if not wanted or any(each in f"{place.path} {place.word}" for each in wanted):
+            if not wanted or any(part in f"{place.path} {place.word}" for part in wanted):
                 print(f"{place.path}:{place.line}: {place.text!r}: {instead(place.word)}")

@@ -78,7 +78,7 @@ def parent_of(pid: int) -> int:
 def dawdle(attempt: int, marker: str) -> None:
     """Take so long, once, that another attempt starts elsewhere."""
     if first(marker):
-        time.sleep(90)
+        time.sleep(900)
 
 
 def first(marker: str) -> bool:
@@ -187,7 +187,7 @@ def facts(executor: Any, program: Program, folder: Path) -> dict[str, Any]:
     """Run the program; all that it leaves behind."""
     folder.mkdir()
     result = executor.execute(program.pipeline())
-    user = {name: metrics.user for name, metrics in ((each.name, each) for each in result.metrics.values())}
+    user = {name: metrics.user for name, metrics in ((operator.name, operator) for operator in result.metrics.values())}
     return {
         "collected": result.collected,
         "counters": [(report.task, report.counters) for report in executor.reports],

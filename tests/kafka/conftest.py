@@ -17,7 +17,7 @@ def mock_cluster() -> Topics:
     from confluent_kafka import Producer
 
     cluster = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "none", "log_level": 0})
-    brokers = cluster.list_topics(timeout=5).brokers.values()
+    brokers = cluster.list_topics(timeout=120).brokers.values()
     return Topics(",".join(f"{each.host}:{each.port}" for each in brokers), cluster)
 
 

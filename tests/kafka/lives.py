@@ -44,7 +44,7 @@ class Lives:
         """End it; it must wait for a driver."""
         self._asking.close()
         self._answers.close()
-        self._process.wait(60)
+        self._process.wait(180)
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ class Loop:
             self.source.committed(self.positions)
             for split_id, found in values.items():
                 self.values.setdefault(split_id, []).extend(found)
-        return [value for found in values.values() for value in found]
+        return [value for part in values.values() for value in part]
 
     def all(self) -> list[Any]:
-        return sorted(value for found in self.values.values() for value in found)
+        return sorted(value for part in self.values.values() for value in part)

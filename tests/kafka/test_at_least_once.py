@@ -54,9 +54,9 @@ def test_a_step_counts_when_its_records_are_written(mock_cluster: Topics, tmp_pa
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert len(mock_cluster.values(topic)) == 20  # at once, not with the step
     run(*given)
-    found = Counter(mock_cluster.values(topic))
-    assert found.keys() == set(ALL)
-    assert found.total() == len(ALL) + (10 if moment == "before" else 0)
+    values = Counter(mock_cluster.values(topic))
+    assert values.keys() == set(ALL)
+    assert values.total() == len(ALL) + (10 if moment == "before" else 0)
 
 
 if __name__ == "__main__":

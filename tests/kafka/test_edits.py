@@ -54,27 +54,29 @@ def read(
 def test_a_source_without_an_end_gets_one(mock_cluster: Topics, topic: str, tmp_path: Path) -> None:
     assert read(mock_cluster, topic, tmp_path / "job", ends=False) == list(range(MORE))
     add(mock_cluster, topic, 20, 21, 23)
-    found = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1)
+    values_read = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1)
     add(mock_cluster, topic, 30, 31)  # behind the end, which stays where it was found
-    found += read(mock_cluster, topic, tmp_path / "job", ends=True)
-    assert sorted(found) == [20, 21, 23]
+    values_read += read(mock_cluster, topic, tmp_path / "job", ends=True)
+    assert sorted(values_read) == [20, 21, 23]
     with pytest.raises(InvalidProgramError, match=r"was read to the end that set_bounded\(\) gave"):
         read(mock_cluster, topic, tmp_path / "job", ends=False, parallelism=3)
 
 
 def test_a_source_with_an_end_has_none_any_more(mock_cluster: Topics, topic: str, tmp_path: Path) -> None:
-    found = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1, parallelism=1)  # no partition to its end
-    assert 0 < len(found) < MORE
+    values_read = read(
+        mock_cluster, topic, tmp_path / "job", ends=True, steps=1, parallelism=1
+    )  # no partition to its end
+    assert 0 < len(values_read) < MORE
     add(mock_cluster, topic, 20, 21, 23)
-    found += read(mock_cluster, topic, tmp_path / "job", ends=False)
-    assert sorted(found) == [*range(MORE), 20, 21, 23]
+    values_read += read(mock_cluster, topic, tmp_path / "job", ends=False)
+    assert sorted(values_read) == [*range(MORE), 20, 21, 23]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("parallelism", [(1, 2), (2, 1), (1, 3)])
 def test_a_source_with_an_end_goes_on_at_another_parallelism(mock_cluster, topic, tmp_path, parallelism) -> None:
     before, after = parallelism
-    found = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1, parallelism=before)
-    assert 0 < len(found) < MORE
-    found += read(mock_cluster, topic, tmp_path / "job", ends=True, parallelism=after)
-    assert sorted(found) == list(range(MORE))
+    values_read = read(mock_cluster, topic, tmp_path / "job", ends=True, steps=1, parallelism=before)
+    assert 0 < len(values_read) < MORE
+    values_read += read(mock_cluster, topic, tmp_path / "job", ends=True, parallelism=after)
+    assert sorted(values_read) == list(range(MORE))

@@ -49,11 +49,11 @@ def test_a_source_that_ends(mock_cluster, tmp_path, place, steps) -> None:
             kafka = HybridSource.builder(numbers).add_source(kafka).build()
         return texts(tmp_path / "job", kafka)
 
-    found = some(made(), steps)
-    assert 0 < len(found) < len(values)
+    values_read = some(made(), steps)
+    assert 0 < len(values_read) < len(values)
     fill(mock_cluster, topic, "late", 2)
-    found += collected(made())
-    assert sorted(found) == sorted(values if place == "alone" else [*values, "0", "1"])
+    values_read += collected(made())
+    assert sorted(values_read) == sorted(values if place == "alone" else [*values, "0", "1"])
 
 
 def test_a_source_without_an_end_that_begins_at_offsets(mock_cluster, tmp_path) -> None:
@@ -68,6 +68,6 @@ def test_a_source_without_an_end_that_begins_at_offsets(mock_cluster, tmp_path) 
         source = builder.set_value_only_deserializer(SimpleStringSchema()).build()
         return texts(tmp_path / "job", source, penstock__step__available_now="true")
 
-    found = some(made(), 1)
-    assert 0 < len(found) < len(values)
-    assert sorted(found + collected(made())) == sorted(values)
+    values_read = some(made(), 1)
+    assert 0 < len(values_read) < len(values)
+    assert sorted(values_read + collected(made())) == sorted(values)

@@ -86,7 +86,7 @@ def source() -> KafkaSource:
 
 
 def test_what_a_builder_was_told_is_in_the_source() -> None:
-    made = (
+    source = (
         KafkaSource.builder()
         .set_bootstrap_servers("localhost:9092")
         .set_partitions({KafkaTopicPartition("b", 1), KafkaTopicPartition("a", 0)})
@@ -99,19 +99,19 @@ def test_what_a_builder_was_told_is_in_the_source() -> None:
         .set_value_only_deserializer(SimpleStringSchema())
         .build()
     )
-    assert made.properties == {
+    assert source.properties == {
         "bootstrap.servers": "localhost:9092",
         "group.id": "g",
         "client.id.prefix": "mine",
         "isolation.level": "read_committed",
         "fetch.min.bytes": "1",
     }
-    assert list(map(str, made.subscription.partitions)) == ["a-0", "b-1"]
-    assert (made.starting_offsets.kind, made.starting_offsets.time) == ("timestamp", 5)
-    assert made.stopping_offsets is not None
-    assert dict(made.stopping_offsets.given) == {KafkaTopicPartition("a", 0): 7}
-    assert (made.bounded, made.produced_type) == (False, Types.STRING())
-    assert repr(made) == "<KafkaSource of 'b', 'a'>" or repr(made) == "<KafkaSource of 'a', 'b'>"
+    assert list(map(str, source.subscription.partitions)) == ["a-0", "b-1"]
+    assert (source.starting_offsets.kind, source.starting_offsets.time) == ("timestamp", 5)
+    assert source.stopping_offsets is not None
+    assert dict(source.stopping_offsets.given) == {KafkaTopicPartition("a", 0): 7}
+    assert (source.bounded, source.produced_type) == (False, Types.STRING())
+    assert repr(source) == "<KafkaSource of 'b', 'a'>" or repr(source) == "<KafkaSource of 'a', 'b'>"
 
 
 def test_offsets_are_data() -> None:
@@ -134,10 +134,10 @@ def test_offsets_are_data() -> None:
 )
 def test_the_old_consumer_is_a_source_without_an_end(start, kind, reset) -> None:
     consumer = start(FlinkKafkaConsumer(["a", "b"], SimpleStringSchema(), SERVERS))
-    made = consumer.set_commit_offsets_on_checkpoints(True).source()
+    source = consumer.set_commit_offsets_on_checkpoints(True).source()
     consumer.disable_filter_restored_partitions_with_subscribed_topics()
-    assert (made.subscription.topics, made.bounded) == (("a", "b"), False)
-    assert (made.starting_offsets.kind, made.starting_offsets.reset.name) == (kind, reset)
+    assert (source.subscription.topics, source.bounded) == (("a", "b"), False)
+    assert (source.starting_offsets.kind, source.starting_offsets.reset.name) == (kind, reset)
     assert consumer.get_produced_type() == Types.STRING()
     with pytest.raises(UnsupportedError, match="add_source"):
         consumer.run(None)
@@ -145,11 +145,11 @@ def test_the_old_consumer_is_a_source_without_an_end(start, kind, reset) -> None
 
 def test_what_the_old_consumer_says_of_discovery_and_commits() -> None:
     given = {**SERVERS, "group.id": "g", "flink.partition-discovery.interval-millis": "500"}
-    made = FlinkKafkaConsumer("a", SimpleStringSchema(), given).set_commit_offsets_on_checkpoints(False).source()
-    assert made.properties["partition.discovery.interval.ms"] == "500"
-    assert made.properties["commit.offsets.on.checkpoint"] == "false"
-    made = FlinkKafkaConsumer("a", SimpleStringSchema(), SERVERS).set_commit_offsets_on_checkpoints(True).source()
-    assert (discovery_interval(made.properties), commits(made.properties)) == (None, False)
+    source = FlinkKafkaConsumer("a", SimpleStringSchema(), given).set_commit_offsets_on_checkpoints(False).source()
+    assert source.properties["partition.discovery.interval.ms"] == "500"
+    assert source.properties["commit.offsets.on.checkpoint"] == "false"
+    source = FlinkKafkaConsumer("a", SimpleStringSchema(), SERVERS).set_commit_offsets_on_checkpoints(True).source()
+    assert (discovery_interval(source.properties), commits(source.properties)) == (None, False)
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,9 @@ def test_what_is_taken_for_granted_is_as_in_java() -> None:
     ],
 )
 def test_a_property_is_librdkafkas(client, given, expected) -> None:
-    found = settings(given, client)
-    assert {**found, **(given if expected is None else expected)} == found
-    assert expected is None or given.keys() & found.keys() <= expected.keys()
+    properties = settings(given, client)
+    assert {**properties, **(given if expected is None else expected)} == properties
+    assert expected is None or given.keys() & properties.keys() <= expected.keys()
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,13 @@ SHARED = {
 @pytest.mark.parametrize("client", ["consumer", "producer"])
 def test_properties_of_the_other_client_are_passed_over_in_silence(client, caplog) -> None:
     module = pytest.importorskip("confluent_kafka")
-    found = settings({**SHARED, "bootstrap.servers": "127.0.0.1:1"}, client)
+    properties = settings({**SHARED, "bootstrap.servers": "127.0.0.1:1"}, client)
     own = ("group.id", "isolation.level") if client == "consumer" else ("linger.ms", "compression.type")
-    assert all(found[key] == SHARED[key] for key in own)
+    assert all(properties[key] == SHARED[key] for key in own)
     with caplog.at_level(logging.DEBUG):
-        made = (module.Consumer if client == "consumer" else module.Producer)(found, logger=logging.getLogger("k"))
-        made.poll(0.05)
-        del made
+        handle = (module.Consumer if client == "consumer" else module.Producer)(
+            properties, logger=logging.getLogger("k")
+        )
+        handle.poll(0.05)
+        del handle
     assert [record.getMessage() for record in caplog.records if "CONFWARN" in record.getMessage()] == []

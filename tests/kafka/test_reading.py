@@ -226,7 +226,8 @@ def test_a_property_that_nobody_knows() -> None:
         nowhere(isolation_levle="read_committed").splits(1)
 
 
-def test_a_broker_that_falls_silent_meanwhile() -> None:
+def test_a_broker_that_falls_silent_meanwhile(monkeypatch) -> None:
+    monkeypatch.setattr("penstock.connectors.kafka.client._LOOK", 0.3)
     source = nowhere()
     with pytest.raises(
         ConfigurationError, match=r"has answered at '127\.0\.0\.1:1' .*reading orders-0 at the offset 3"

@@ -177,14 +177,14 @@ def explore(world: World, files: Files, living: list[Life]) -> int:
 
 
 def _next(world: World, files: Files, living: list[Life]) -> list[World]:
-    found = []
+    worlds = []
     for number, ended in enumerate(world.ended):
         if not ended:
             living[:] = [Life(world, number, files)]
-            found.append(living[0].live())
+            worlds.append(living[0].live())
     if world.strangers:
-        found.append(replace(world, epoch=world.epoch + 1, strangers=world.strangers - 1))
-    return found
+        worlds.append(replace(world, epoch=world.epoch + 1, strangers=world.strangers - 1))
+    return worlds
 
 
 def _check(world: World) -> None:

@@ -54,8 +54,11 @@ def test_key_headers_and_timestamp(mock_cluster) -> None:
     schema = texts(topic).set_key_serialization_schema(Key()).set_header_provider(lambda value: {"n": value.encode()})
     stream.assign_timestamps_and_watermarks(BY_VALUE).sink_to(to(mock_cluster, schema))
     env.execute()
-    found = {each.value(): (each.key(), each.headers(), each.timestamp()[1]) for each in mock_cluster.messages(topic)}
-    assert found == {
+    by_value = {
+        message.value(): (message.key(), message.headers(), message.timestamp()[1])
+        for message in mock_cluster.messages(topic)
+    }
+    assert by_value == {
         b"0": (None, [("n", b"0")], 1_000),
         b"1": (b"key-1", [("n", b"1")], 1_001),
         b"2": (b"key-2", [("n", b"2")], 1_002),
@@ -70,8 +73,8 @@ def test_a_key_has_the_partition_that_javas_client_gives_it(mock_cluster) -> Non
         to(mock_cluster, texts(topic).set_key_serialization_schema(Key()))
     )
     env.execute()
-    found = {each.value().decode(): each.partition() for each in mock_cluster.messages(topic)}
-    assert found == {str(n): murmur2(f"key-{n}".encode()) % 4 for n in range(1, 6)}
+    partitions = {message.value().decode(): message.partition() for message in mock_cluster.messages(topic)}
+    assert partitions == {str(n): murmur2(f"key-{n}".encode()) % 4 for n in range(1, 6)}
 
 
 def murmur2(data: bytes) -> int:
@@ -114,7 +117,7 @@ def test_a_partition_for_each_record(mock_cluster) -> None:
 
     stream.sink_to(to(mock_cluster, texts(topic).set_partitioner(last_digit)))
     env.execute()
-    assert all(int(each.value()[-1:]) % 4 == each.partition() for each in mock_cluster.messages(topic))
+    assert all(int(message.value()[-1:]) % 4 == message.partition() for message in mock_cluster.messages(topic))
 
 
 def test_the_old_producer_writes_a_partition_for_each_subtask_and_no_timestamps(mock_cluster) -> None:
@@ -125,9 +128,9 @@ def test_the_old_producer_writes_a_partition_for_each_subtask_and_no_timestamps(
         FlinkKafkaProducer(topic, SimpleStringSchema(), {**QUICK, "bootstrap.servers": mock_cluster.servers})
     )
     env.execute()
-    found = mock_cluster.messages(topic)
-    assert {each.partition() for each in found} == {0, 1}
-    assert min(each.timestamp()[1] for each in found) > 1_000_000
+    messages = mock_cluster.messages(topic)
+    assert {message.partition() for message in messages} == {0, 1}
+    assert min(message.timestamp()[1] for message in messages) > 1_000_000
 
 
 @pytest.mark.parametrize(

@@ -59,16 +59,16 @@ def test_the_nearest_table_counts(tmp_path: Path) -> None:
         'large-capture = 1000\n[tool.penstock.lint.per-file-ignores]\n"jobs/**" = ["PS302"]\n'
     )
     (tmp_path / "jobs" / "pyproject.toml").write_text("[project]\nname = 'jobs'\n")  # says nothing of lints
-    found = find_configuration(inner / "counts.py")
-    assert found == LintConfiguration(
+    configuration = find_configuration(inner / "counts.py")
+    assert configuration == LintConfiguration(
         ("PS3",), ("PS101",), ("PS301",), {"jobs/**": ("PS302",)}, True, 1000, tmp_path.resolve()
     )
-    assert found.ignored_in(str(inner / "counts.py")) == ("PS302",)
-    assert found.ignored_in(str(tmp_path / "other.py")) == ()
+    assert configuration.ignored_in(str(inner / "counts.py")) == ("PS302",)
+    assert configuration.ignored_in(str(tmp_path / "other.py")) == ()
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "reason"),
     [
         ("selct = []", "selct"),
         ("select = 'PS001'", "list of codes"),
@@ -81,11 +81,11 @@ def test_the_nearest_table_counts(tmp_path: Path) -> None:
         ("select = [", "cannot be read"),
     ],
 )
-def test_a_table_that_makes_no_sense_is_refused(tmp_path: Path, table: str, told: str) -> None:
+def test_a_table_that_makes_no_sense_is_refused(tmp_path: Path, table: str, reason: str) -> None:
     (tmp_path / "pyproject.toml").write_text(f"[tool.penstock.lint]\n{table}\n")
     with pytest.raises(ConfigurationError) as refused:
         find_configuration(tmp_path / "counts.py")
-    assert told in str(refused.value)
+    assert reason in str(refused.value)
 
 
 def total(tmp_path: Path, **values: object) -> list[Finding]:
@@ -97,8 +97,8 @@ def total(tmp_path: Path, **values: object) -> list[Finding]:
 
 def test_a_program_that_ends_needs_no_uids_unless_it_is_said(tmp_path: Path) -> None:
     assert total(tmp_path) == []
-    assert [each.code for each in total(tmp_path, long_running=True)] == ["PS001"]
+    assert [finding.code for finding in total(tmp_path, long_running=True)] == ["PS001"]
 
 
 def test_what_is_large_can_be_said(tmp_path: Path) -> None:
-    assert [each.code for each in total(tmp_path, large_capture=2_000)] == ["PS501"]
+    assert [finding.code for finding in total(tmp_path, large_capture=2_000)] == ["PS501"]

@@ -47,7 +47,7 @@ class Printing:
 
 
 def nested(value: Any) -> Any:
-    return [randint(0, each) for each in value] and (lambda: uuid.uuid4())()
+    return [randint(0, number) for number in value] and (lambda: uuid.uuid4())()
 
 
 def calls(function: Any) -> frozenset[str]:
@@ -101,7 +101,7 @@ def test_what_is_written_outside() -> None:
 
     uses = Inspector(LIMIT).uses
     assert uses(enclosing).written == {"count"}
-    assert uses(lambda value: [each + 1 for each in value]).written == frozenset()
+    assert uses(lambda value: [number + 1 for number in value]).written == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def carrying(table: Any) -> Any:
     ],
 )
 def test_what_is_carried(function: Any, name: str | None) -> None:
-    found = Inspector(LIMIT).carried(function)
-    assert (None if found is None else found[0]) == name
+    largest = Inspector(LIMIT).carried(function)
+    assert (None if largest is None else largest[0]) == name
 
 
 def test_data_that_contains_itself_is_measured() -> None:

@@ -14,21 +14,21 @@ from tests.lint.programs import SETUP, planned
 LOCKED = {operator_id("totals"): 128}
 
 
-def found(file: Path, code: str, body: str) -> list[Finding]:
+def findings_of(file: Path, code: str, body: str) -> list[Finding]:
     """What one rule says of a program."""
     pipeline = planned(file, body)
     again = planned(file, body) if code == "PS004" else pipeline
     known = Known(uids={node.id: node.uid for node in again.stream_graph.nodes}, max_parallelisms=LOCKED)
     everything = LintConfiguration(("ALL",)) if code.startswith("PS9") else LintConfiguration((code,))
-    return [each for each in lint(pipeline, everything, known=known, file=str(file)) if each.code == code]
+    return [finding for finding in lint(pipeline, everything, known=known, file=str(file)) if finding.code == code]
 
 
 @pytest.mark.parametrize("code", RULES)
 def test_a_rule_finds_the_bad_program_and_not_the_good_one(code: str, tmp_path: Path) -> None:
     examples = RULES[code].examples()
-    findings = found(tmp_path / "bad.py", code, examples["Bad"])
+    findings = findings_of(tmp_path / "bad.py", code, examples["Bad"])
     assert findings, "the bad program is not found"
-    assert found(tmp_path / "good.py", code, examples["Good"]) == []
+    assert findings_of(tmp_path / "good.py", code, examples["Good"]) == []
     first = SETUP.count("\n") + 2
     for finding in findings:
         assert finding.rule == RULES[code].name()

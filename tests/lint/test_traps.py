@@ -19,9 +19,9 @@ def test_a_trap_is_found(about: str, tmp_path: Path) -> None:
     code, body = TRAPS[about]
     file = tmp_path / "trap.py"
     configuration = LintConfiguration(extend_select=(code,))
-    findings = [each for each in lint(planned(file, body), configuration, file=str(file)) if each.code == code]
+    findings = [finding for finding in lint(planned(file, body), configuration, file=str(file)) if finding.code == code]
     assert findings, about
-    assert all(each.line is None or each.file == str(file) for each in findings)
+    assert all(finding.line is None or finding.file == str(file) for finding in findings)
 
 
 OTHERS = ("PS001", "PS006", "PS105", "PS106", "PS204", "PS401")

@@ -53,11 +53,11 @@ def test_only_the_call_is_added(source: str, expected: str | None, ends: bool, t
     path.write_bytes(source.encode(encoding))
     pin = Pin("Map", HASH, ID, _site(path, "map", ends=ends, encoding=encoding))
     fixed = fix([pin])
-    found = path.read_bytes().decode(encoding)
+    text = path.read_bytes().decode(encoding)
     if expected is None:
         assert bool(fixed.written) == ends  # two calls of one name stand on the line
     else:
-        assert found == expected.replace("ID", ID)
+        assert text == expected.replace("ID", ID)
         assert fixed.written == (pin,)
 
 
@@ -87,7 +87,7 @@ def test_several_at_once_keep_permissions(tmp_path: Path) -> None:
     assert len(fixed.written) == 3
     assert path.read_text() == ('a.map(f).set_uid_hash("1").filter(g).uid(\'a"b\')\nb.map(h).set_uid_hash("3")\n')
     assert path.stat().st_mode & 0o777 == 0o755
-    assert [each.name for each in tmp_path.iterdir()] == ["program.py"]
+    assert [path.name for path in tmp_path.iterdir()] == ["program.py"]
 
 
 def _left(pins: Sequence[Pin]) -> list[str]:

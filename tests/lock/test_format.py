@@ -44,12 +44,15 @@ def test_a_comparison_with_a_lock_says_the_same(case) -> None:
     from_program, from_lock = compare(old, new), compare(locked, new)
     said = [
         [
-            sorted((each.name, each.change, each.cause and (each.cause.kind, each.cause.subject)) for each in found)
-            for found in (from_program.operators, from_lock.operators)
+            sorted(
+                (operator.name, operator.change, operator.cause and (operator.cause.kind, operator.cause.subject))
+                for operator in operators
+            )
+            for operators in (from_program.operators, from_lock.operators)
         ]
     ]
     assert all(one == other for one, other in said)
-    problems = [sorted((p.kind, p.operator) for p in found.problems) for found in (from_program, from_lock)]
+    problems = [sorted((p.kind, p.operator) for p in difference.problems) for difference in (from_program, from_lock)]
     assert problems[0] == problems[1]
 
 
@@ -104,11 +107,11 @@ def test_of_an_older_lock_keys_and_what_operators_keep_are_unknown() -> None:
             block.pop(name, None)
         for state in block["states"]:
             state.pop("form", None)
-    found = compare(model_of_lock(json.dumps(document), "penstock.lock"), model)
-    assert not found.problems
-    assert {each.operator for each in found.unknown} == {"sum"}
-    assert "'the key': its type was not recorded" in " ".join(each.text for each in found.unknown)
-    assert not any(each.facts for each in found.operators)
+    difference = compare(model_of_lock(json.dumps(document), "penstock.lock"), model)
+    assert not difference.problems
+    assert {problem.operator for problem in difference.unknown} == {"sum"}
+    assert "'the key': its type was not recorded" in " ".join(problem.text for problem in difference.unknown)
+    assert not any(operator.facts for operator in difference.operators)
     assert compare(model_of_lock(written(model, "shop.py"), "penstock.lock"), model).safe
 
 

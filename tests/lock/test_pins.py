@@ -24,14 +24,14 @@ def between(name: str) -> Difference:
 
 def label_of(pin: Pin, model: ProgramModel, after: dict[str, int]) -> str | None:
     """The label of the operator that a pin is for; None where a name is not alone, or no label's."""
-    nodes = [each.node for each in model.operators if each.name == pin.operator]
+    nodes = [operator.node for operator in model.operators if operator.name == pin.operator]
     return next((label for label, node in after.items() if nodes == [node]), None)
 
 
-def pinned(found: Difference, program: Program, after: dict[str, int]) -> Program | None:
+def pinned(difference: Difference, program: Program, after: dict[str, int]) -> Program | None:
     """The program with all pins of a comparison."""
-    for pin in pins(found):
-        label = label_of(pin, found.new, after)
+    for pin in pins(difference):
+        label = label_of(pin, difference.new, after)
         if label is None:
             return None
         program = program.change(label, **{"uid" if pin.method == UID else "uid_hash": pin.value})
@@ -45,17 +45,17 @@ def test_what_was_pinned_keeps_its_state(block: int) -> None:
     for seed in range(block * 40, block * 40 + 40):
         old, program, names = drawn(seed)
         before, (model, after) = planned(old)[0], planned(program)
-        found, rounds = compare(before, model), 0
-        while pins(found) and rounds < 4:
-            changed = pinned(found, program, after)
+        difference, rounds = compare(before, model), 0
+        while pins(difference) and rounds < 4:
+            changed = pinned(difference, program, after)
             if changed is None:
                 break
             program, rounds = changed, rounds + 1
             model, after = planned(program)
-            found = compare(before, model)
+            difference = compare(before, model)
         else:
-            gone = {each.name for each in found.operators if each.new is None}
-            left = [p for p in found.problems if p.kind in (ORPHANED, MISPLACED, TWICE) and p.operator not in gone]
+            gone = {operator.name for operator in difference.operators if operator.new is None}
+            left = [p for p in difference.problems if p.kind in (ORPHANED, MISPLACED, TWICE) and p.operator not in gone]
             assert not left, f"seed {seed}, {names}"
             helped += rounds > 0
     assert helped >= 8

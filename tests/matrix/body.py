@@ -16,18 +16,20 @@ def check(name: str, setting: Setting, executor: Any = None) -> Outcome:
     knobs = KNOBS_OF.get(name, frozenset())
     exact = {knob: DEFAULT[knob] if knob in EXACT else value for knob, value in setting.items()}
     plain = local(name, tuple(exact.items()))
-    found = plain if executor is None and exact == setting else cases()[name].run(setting, executor or LocalExecutor())
+    outcome = (
+        plain if executor is None and exact == setting else cases()[name].run(setting, executor or LocalExecutor())
+    )
     if executor is not None and name in REFUSED_ON_SPARK:
-        assert found.refused, (name, setting)
+        assert outcome.refused, (name, setting)
     elif executor is not None and name in TRIED_BY_SPARK:
-        assert not found.refused, (name, setting)
+        assert not outcome.refused, (name, setting)
     elif CLOCK in knobs:
-        assert found.promised(timed=True) == plain.promised(timed=True), (name, setting)
+        assert outcome.promised(timed=True) == plain.promised(timed=True), (name, setting)
     else:
-        assert found == plain, (name, setting)
+        assert outcome == plain, (name, setting)
     own = {knob: value if knob in knobs else DEFAULT[knob] for knob, value in setting.items()}
     assert plain.promised() == local(name, tuple(own.items())).promised(), (name, setting)
-    return found
+    return outcome
 
 
 @cache

@@ -59,7 +59,7 @@ def _run_script(script: dict[str, Any], setting: Setting, executor: Any) -> Outc
     late: dict[int | None, int] = Counter()
     for report in executor.reports:
         late[report.subtask] += sum(counter.late_dropped for counter in report.counters)
-    outputs = {sink: [tuple(text) for text in found["texts"]] for sink, found in result["output"].items()}
+    outputs = {sink: [tuple(text) for text in output["texts"]] for sink, output in result["output"].items()}
     counts = [tuple(count) for count in result["counts"]]
     trace = result.get("trace", {})
     if not setting[CHAINING]:  # tasks of one name write to one file, on Spark at the same time

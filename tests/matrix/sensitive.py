@@ -22,8 +22,12 @@ def _programs(
     names: str, seeds: Iterable[int] = (), random: Iterable[int] = (), shapes: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Names of scripts, of scripts r1, r2 …, of random programs, and of shapes."""
-    made = (f"r{seed}" for seed in seeds), (f"random {seed}" for seed in random), (f"shape {name}" for name in shapes)
-    return (*names.split(), *itertools.chain(*made))
+    all_names = (
+        (f"r{seed}" for seed in seeds),
+        (f"random {seed}" for seed in random),
+        (f"shape {name}" for name in shapes),
+    )
+    return (*names.split(), *itertools.chain(*all_names))
 
 
 SUBTASK_SHOWN = Sensitivity(

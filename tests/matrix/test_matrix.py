@@ -64,7 +64,7 @@ def test_programs_are_all_there_and_run_as_they_are() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sensitivity", SENSITIVITIES, ids=lambda each: each.reason[:40])
+@pytest.mark.parametrize("sensitivity", SENSITIVITIES, ids=lambda sensitivity: sensitivity.reason[:40])
 def test_programs_that_may_differ_do(sensitivity: Sensitivity) -> None:
     """Each in every knob it is said to be sensitive to: there are two settings apart in this knob that differ."""
     for name in sensitivity.programs:
@@ -73,11 +73,11 @@ def test_programs_that_may_differ_do(sensitivity: Sensitivity) -> None:
 
 
 def differs(name: str, setting: Setting, knob: str) -> bool:
-    own, other = (local(name, tuple(each.items())) for each in (setting, {**setting, knob: DEFAULT[knob]}))
+    own, other = (local(name, tuple(settings.items())) for settings in (setting, {**setting, knob: DEFAULT[knob]}))
     return own.promised() != other.promised()
 
 
 def test_reasons_are_documented() -> None:
     limits = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
     assert SENSITIVITIES
-    assert [each.reason for each in SENSITIVITIES if f"| {each.reason} |" not in limits] == []
+    assert [sensitivity.reason for sensitivity in SENSITIVITIES if f"| {sensitivity.reason} |" not in limits] == []

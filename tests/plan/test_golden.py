@@ -18,13 +18,13 @@ REFUSALS = {"1.11": 77, "2.3": 64}
 
 @pytest.mark.parametrize("flink", PROFILES)
 def test_every_record_is_equal_in_every_field(flink: str) -> None:
-    compared, found = 0, []
+    compared, problems = 0, []
     for record in plan_records(flink):
         actual = json.loads(plan_record(json.dumps(record["spec"]), flink))
         leaves, sentences = differences(actual, record["result"])
         compared += leaves
-        found += [f"{record['spec']['name']}: {sentence}" for sentence in sentences]
-    assert not found, f"{len(found)} differences\n" + "\n".join(found[:20])
+        problems += [f"{record['spec']['name']}: {sentence}" for sentence in sentences]
+    assert not problems, f"{len(problems)} differences\n" + "\n".join(problems[:20])
     assert len(plan_records(flink)) == PLAN_RECORDS[flink]
     assert compared == FIELDS[flink]
 

@@ -58,8 +58,8 @@ def test_views_equal_the_golden_records() -> None:
             "co_location_groups": job.co_location_groups,
             "json_plan": job.json_plan(),
         }
-        found = differences(ours, narrowed(expected, ours))[1]
-        assert not found, "\n".join([record["spec"]["name"], *found[:10]])
+        problems = differences(ours, narrowed(expected, ours))[1]
+        assert not problems, "\n".join([record["spec"]["name"], *problems[:10]])
         assert (job.flink, job.verify()) == ("2.3", [])
     assert len(PLANNED) > 400
 

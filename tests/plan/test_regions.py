@@ -53,10 +53,10 @@ def test_regions_of_a_blocking_all_to_all_exchange() -> None:
 def test_twenty_thousand_squared_takes_no_time() -> None:
     """Four hundred million connections; walking them takes seconds at best."""
     graph = pair(20_000, "BATCH")
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(graph.regions_to_restart(0, 0)) == 20_001
     assert len(graph.partition_release().vertices_finished(1, 0, 19_999)) == 1
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.slow
@@ -70,11 +70,11 @@ def test_a_chain_of_a_million_vertices(partitioner: str, mode: str, expected: in
         if id_:
             builder.add_edge(id_ - 1, id_, partitioner=partitioner, shuffle_mode=mode)
     graph = builder.build().job_graph().execution_graph()
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(graph.pipelined_regions()) == expected
     assert graph.regions_to_restart(size // 2, 0).total_vertices == 4 * size // expected
     assert graph.partition_release().vertex_finished(size - 1, 0) == []
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_region_that_finishes_twice_releases_twice() -> None:

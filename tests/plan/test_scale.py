@@ -80,9 +80,9 @@ def test_scale_ladder(shape: Shape) -> None:
 def test_a_hundred_thousand_uids_take_linear_time() -> None:
     """Flink compares each uid with every hash before it: a minute for this table."""
     graph = uid_table(100_000)
-    start = time.perf_counter()
+    start = time.process_time()
     ids = on_a_small_stack(graph.operator_ids)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(set(ids.values())) == 100_000
     assert ids[99_999] == operator_id("uid-99999")
 
@@ -90,9 +90,9 @@ def test_a_hundred_thousand_uids_take_linear_time() -> None:
 @pytest.mark.parametrize("shape", [yielding_chain, yielding_diamonds])
 def test_yielding_operators_do_not_double_the_work_each(shape: Shape) -> None:
     """Flink walks to the head of the chain once more per operator: 26 of them take half a second, 100 for ever."""
-    start = time.perf_counter()
+    start = time.process_time()
     verdicts = on_a_small_stack(lambda: shape(50_000).verdicts())
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert sum(verdict.chained for verdict in verdicts) > 30_000
 
 

@@ -81,13 +81,13 @@ def in_stub(node: ast.FunctionDef, *, bound: bool) -> list[Parameter]:
 
 def in_module(function: Any) -> list[Parameter]:
     """The parameters of the thing itself, ``self`` left out; settings that it hands on are those of the builder."""
-    found = []
+    parameters = []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            found += in_module(StreamGraphBuilder)
+            parameters += in_module(StreamGraphBuilder)
         elif name != "self":
-            found.append((name, parameter.kind, parameter.default))
-    return found
+            parameters.append((name, parameter.kind, parameter.default))
+    return parameters
 
 
 def callables() -> Iterator[tuple[str, ast.FunctionDef, list[Parameter], list[Parameter]]]:

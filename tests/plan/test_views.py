@@ -102,8 +102,8 @@ def narrowed(expected: Any, like: Any) -> Any:
 
 
 def assert_same(actual: Any, expected: Any, name: str) -> int:
-    compared, found = differences(actual, narrowed(expected, actual))
-    assert not found, "\n".join([name, *found[:10]])
+    compared, problems = differences(actual, narrowed(expected, actual))
+    assert not problems, "\n".join([name, *problems[:10]])
     return compared
 
 

@@ -42,8 +42,8 @@ def _without_what_2_3_refuses(spec: Spec) -> Spec:
 
 def _compare_as(spec: Spec, flink: str) -> tuple[int, bool]:
     expected = plan(spec, flink)
-    compared, found = differences(json.loads(plan_record(json.dumps(spec), flink)), expected)
-    assert not found, "\n".join([f"Flink {flink}", *found[:20], json.dumps(spec, ensure_ascii=False)])
+    compared, problems = differences(json.loads(plan_record(json.dumps(spec), flink)), expected)
+    assert not problems, "\n".join([f"Flink {flink}", *problems[:20], json.dumps(spec, ensure_ascii=False)])
     return compared, "error" not in expected.get("execution_graph", {"error": None})
 
 

@@ -64,9 +64,9 @@ def test_groups_and_lookups_equal_the_reference(spec: Spec, flink: str) -> None:
             assert read == [theirs[subtask] for theirs in vertex.inputs]
         for result, readers in enumerate(vertex.results):
             for partition, theirs in enumerate(readers):
-                found = graph.consumers_of(vertex.index, result, partition)
+                groups = graph.consumers_of(vertex.index, result, partition)
                 ours = [
-                    (group.consumer, group.input, at) for group in found for at in range(group.first, group.last + 1)
+                    (group.consumer, group.input, at) for group in groups for at in range(group.first, group.last + 1)
                 ]
                 assert ours == theirs
                 assert partitions.pop((vertex.index, result, partition)) == len(theirs)

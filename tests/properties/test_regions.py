@@ -119,12 +119,12 @@ def planned(spec: Spec, flink: str) -> tuple[ExecutionGraph, Topology, list[froz
 
 
 def found_regions(graph: ExecutionGraph) -> list[frozenset[Subtask]]:
-    found = graph.pipelined_regions()
+    actual = graph.pipelined_regions()
     return [
         frozenset(
-            (vertex, subtask) for vertex, first, last in found.spans(region) for subtask in range(first, last + 1)
+            (vertex, subtask) for vertex, first, last in actual.spans(region) for subtask in range(first, last + 1)
         )
-        for region in range(len(found))
+        for region in range(len(actual))
     ]
 
 
@@ -139,8 +139,8 @@ def test_regions(flink: str, spec: Spec) -> None:
     graph, _, expected = known
     assert found_regions(graph) == expected
     of = {subtask: number for number, region in enumerate(expected) for subtask in region}
-    found = graph.pipelined_regions()
-    assert {subtask: found.region_of(*subtask) for subtask in of} == of
+    actual = graph.pipelined_regions()
+    assert {subtask: actual.region_of(*subtask) for subtask in of} == of
 
 
 @pytest.mark.parametrize("flink", PROFILES)
@@ -150,16 +150,16 @@ def test_regions_to_restart(flink: str, spec: Spec, data: st.DataObject) -> None
     known = planned(spec, flink)
     if known is None:
         return
-    graph, topology, found = known
+    graph, topology, all_regions = known
     failed = data.draw(st.sampled_from(topology.subtasks))
     written = sorted(
         {partition for reads in topology.reads.values() for group in reads.values() for partition in group}
     )
     lost = data.draw(st.sets(st.sampled_from(written))) if written else set()
-    expected = regions_to_restart(topology, found, failed, lost)
+    expected = regions_to_restart(topology, all_regions, failed, lost)
     spans = [(producer, result, partition, partition) for producer, result, partition in lost]
     restarted = graph.regions_to_restart(*failed, lost=spans)
-    assert {found[region] for region in restarted.regions} == expected
+    assert {all_regions[region] for region in restarted.regions} == expected
     assert restarted.regions == sorted(restarted.regions)
     assert restarted.total_vertices == sum(map(len, expected))
 
@@ -171,8 +171,8 @@ def test_partition_release(flink: str, spec: Spec, data: st.DataObject) -> None:
     known = planned(spec, flink)
     if known is None:
         return
-    graph, topology, found = known
-    expected, release = PartitionRelease(topology, found, flink), graph.partition_release()
+    graph, topology, all_regions = known
+    expected, release = PartitionRelease(topology, all_regions, flink), graph.partition_release()
     order = data.draw(st.permutations(topology.subtasks))
     again = data.draw(st.lists(st.tuples(st.sampled_from(topology.subtasks), st.booleans()), max_size=8))
     for subtask, finished in [*((subtask, True) for subtask in order), *again, *((subtask, True) for subtask in order)]:
@@ -195,13 +195,13 @@ def test_region_scheduling(flink: str, spec: Spec, data: st.DataObject) -> None:
     known = planned(spec, flink)
     if known is None:
         return
-    graph, topology, found = known
-    expected, scheduling = RegionScheduling(topology, found, flink), graph.region_scheduling()
+    graph, topology, all_regions = known
+    expected, scheduling = RegionScheduling(topology, all_regions, flink), graph.region_scheduling()
     assert scheduling.start() == expected.start()
     for subtask in data.draw(st.permutations(topology.subtasks)):
         assert scheduling.vertex_finished(*subtask) == expected.vertex_finished(subtask)
         if data.draw(st.integers(0, 9)) == 9:
-            again = data.draw(st.sets(st.integers(0, len(found) - 1), max_size=3))
+            again = data.draw(st.sets(st.integers(0, len(all_regions) - 1), max_size=3))
             assert scheduling.restart(list(again)) == expected.restart(again)
     assert scheduling.start() == expected.start() == []
 

@@ -25,8 +25,8 @@ def flinks_ids(graph: Any) -> dict[str, str]:
     maker: Any = importlib.import_module("pyflink.java_gateway").get_gateway().jvm
     for part in _HASHER.split("."):
         maker = getattr(maker, part)
-    made = maker().traverseStreamGraphAndGenerateHashes(graph)
-    return {str(node): bytes(made[node]).hex() for node in made}
+    hashes = maker().traverseStreamGraphAndGenerateHashes(graph)
+    return {str(node): bytes(hashes[node]).hex() for node in hashes}
 
 
 def planned(env: Any, *_: Any, **__: Any) -> NoReturn:
@@ -45,12 +45,12 @@ def main() -> None:
     for program in sys.argv[1:]:
         try:
             runpy.run_path(program, run_name="__main__")
-            found: dict[str, Any] = {}
+            result: dict[str, Any] = {}
         except Planned as plan:
-            found = plan.args[0]
+            result = plan.args[0]
         except Exception as error:
-            found = {"error": f"{type(error).__name__}: {error}"[:300]}
-        print(MARK + json.dumps({"program": Path(program).stem, **found}, sort_keys=True), flush=True)
+            result = {"error": f"{type(error).__name__}: {error}"[:300]}
+        print(MARK + json.dumps({"program": Path(program).stem, **result}, sort_keys=True), flush=True)
 
 
 if __name__ == "__main__":

@@ -92,9 +92,9 @@ def kind(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     body = method.body[1:] if ast.get_docstring(method) is not None else method.body
     if body and isinstance(body[0], ast.Raise) and "NotImplemented" not in ast.unparse(body[0]):
         return "refused"
-    found = {ast.unparse(decorator) for decorator in method.decorator_list} & {"staticmethod", "classmethod"}
+    decorators = {ast.unparse(decorator) for decorator in method.decorator_list} & {"staticmethod", "classmethod"}
     is_property = any("property" in ast.unparse(decorator) for decorator in method.decorator_list)
-    return found.pop() if found else "property" if is_property else "method"
+    return decorators.pop() if decorators else "property" if is_property else "method"
 
 
 def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -113,26 +113,26 @@ def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 def merged(versions: dict[str, list[Name]]) -> list[Name]:
     """One line for what is the same in all versions."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    by_key: dict[tuple[str, ...], list[str]] = {}
     for version, listed in versions.items():
         for name in listed:
-            having = found.setdefault((name.module, name.path, name.kind, name.parameters), [])
+            having = by_key.setdefault((name.module, name.path, name.kind, name.parameters), [])
             if version not in having:
                 having.append(version)
-    return sorted(Name("+".join(having), *key) for key, having in found.items())
+    return sorted(Name("+".join(having), *key) for key, having in by_key.items())
 
 
 def uses(page: str) -> dict[str, tuple[str, str]]:
     """Priority and count of files by ``Class.method``, out of a table."""
-    found: dict[str, tuple[str, str]] = {}
+    by_method: dict[str, tuple[str, str]] = {}
     owner = ""
     for line in page.splitlines():
         if heading := re.match(r"## (\w+)  ", line):
             owner = heading[1]
         elif row := re.match(r"\| `(\w+).*\| ([^|]*) \| (\w+) \|$", line):
             count = re.search(r"\d+", row[2])
-            found[f"{owner}.{row[1]}"] = (row[3], count[0] if count else "")
-    return found
+            by_method[f"{owner}.{row[1]}"] = (row[3], count[0] if count else "")
+    return by_method
 
 
 def download(version: str, folder: Path) -> Path:
@@ -149,9 +149,11 @@ def main() -> None:
     page = parser.parse_args().uses
     with tempfile.TemporaryDirectory() as folder:
         wheels = {column: download(version, Path(folder)) for column, version in VERSIONS.items()}
-        found = {column: [n for tree in trees(w) for n in names(*tree)] for column, w in wheels.items()}
+        all_names = {column: [n for tree in trees(w) for n in names(*tree)] for column, w in wheels.items()}
     known = uses(page.read_text()) if page else {name.path: (name.priority, name.uses) for name in read()}
-    table = [name._replace(priority=p, uses=u) for name in merged(found) for p, u in [known.get(name.path, ("", ""))]]
+    table = [
+        name._replace(priority=p, uses=u) for name in merged(all_names) for p, u in [known.get(name.path, ("", ""))]
+    ]
     lines = ["\t".join(line) for line in (Name._fields, *table)]
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{TABLE}: {len(table)} names")

@@ -15,16 +15,16 @@ RUNNER = Path(__file__).parent / "on_pyflink.py"
 
 def outputs(lines: list[str]) -> dict[str, str]:
     """The lines of each program that has come to its end."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     own: list[str] = []
     for line in lines:
         if line.startswith(BEGIN):
             own = []
         elif line.startswith(END):
-            found[line.removeprefix(END).strip()] = "".join(own)
+            texts[line.removeprefix(END).strip()] = "".join(own)
         else:
             own.append(line)
-    return found
+    return texts
 
 
 def main() -> None:
@@ -33,11 +33,11 @@ def main() -> None:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     arguments = [python, "-u", str(RUNNER), *programs]
     run = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, text=True, timeout=3600, check=False)
-    found = outputs(run.stdout.splitlines(keepends=True))
-    for name, text in found.items():
+    texts = outputs(run.stdout.splitlines(keepends=True))
+    for name, text in texts.items():
         record(name, text)
         print(name)
-    if len(found) < len(programs):
+    if len(texts) < len(programs):
         raise SystemExit("Some programs have failed, see above; their records are as they were.")
 
 

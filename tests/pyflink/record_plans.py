@@ -24,8 +24,8 @@ def main() -> None:
         Path(path, "penstock").symlink_to(Path(penstock.__file__).parent)  # and nothing else of what is installed here
         environment = {**os.environ, "PYTHONPATH": path}
         run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=3600, check=True)
-    found = [json.loads(line.partition(MARK)[2]) for line in run.stdout.splitlines() if MARK in line]
-    lines = [json.dumps(plan, sort_keys=True, separators=(",", ":")) for plan in found if "spec" in plan]
+    plans = [json.loads(line.partition(MARK)[2]) for line in run.stdout.splitlines() if MARK in line]
+    lines = [json.dumps(plan, sort_keys=True, separators=(",", ":")) for plan in plans if "spec" in plan]
     with gzip.GzipFile(HERE / "plans.jsonl.gz", "wb", mtime=0) as file:
         file.write(("\n".join(lines) + "\n").encode())
     print(len(lines), "of", len(programs))

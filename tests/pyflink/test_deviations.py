@@ -183,7 +183,7 @@ SINGLE = 110.0999984741211
 def test_a_float_has_32_bits_behind_a_border() -> None:
     def seen(env: Any) -> list[Any]:
         typed = env.from_collection([110.1], type_info=Types.FLOAT())
-        made, alone = (env.from_collection([110.1]).map(lambda x: x, output_type=Types.FLOAT()) for _ in range(2))
+        stream, alone = (env.from_collection([110.1]).map(lambda x: x, output_type=Types.FLOAT()) for _ in range(2))
         pair = Types.TUPLE([Types.FLOAT(), Types.INT()])
         pairs = env.from_collection([110.1]).map(lambda x: (x, 1), output_type=pair)
         keyed = pairs.key_by(lambda v: v[1], key_type=Types.INT())
@@ -193,10 +193,10 @@ def test_a_float_has_32_bits_behind_a_border() -> None:
             for stream in (
                 typed.map(repr),
                 alone.map(repr),
-                made.rebalance().map(repr),
+                stream.rebalance().map(repr),
                 keyed.map(lambda v: repr(v[0])),
                 row.map(lambda v: repr(v[0])),
-                made,
+                stream,
             )
         ]
 
@@ -222,10 +222,10 @@ def test_a_float_has_32_bits_behind_a_border() -> None:
 def test_what_a_border_does_to_a_float(type_info: Any, value: Any, narrow: Any) -> None:
     function = crossing(type_info, Settings(pyflink=True))
     assert crossing(type_info, Settings()) is None
-    found = value if function is None else function(value)
-    assert (found, type(found)) == (narrow, type(narrow))
+    narrowed = value if function is None else function(value)
+    assert (narrowed, type(narrowed)) == (narrow, type(narrow))
     if isinstance(value, Row):
-        assert found.field_names == value.field_names
+        assert narrowed.field_names == value.field_names
 
 
 NAMED = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])
@@ -258,9 +258,11 @@ def test_what_a_source_does_to_a_row(type_info: Any, value: Any, row: Any) -> No
 
 def test_rows_have_the_names_of_their_type_behind_a_border(capsys: pytest.CaptureFixture[str]) -> None:
     def seen(env: Any) -> list[str]:
-        made, alone = (env.from_collection([1]).map(lambda x: Row(b=str(x), a=x), output_type=NAMED) for _ in range(2))
-        texts = [collected(each)[0] for each in (alone.map(repr), made.rebalance().map(repr), made)]
-        made.rebalance().print()
+        stream, alone = (
+            env.from_collection([1]).map(lambda x: Row(b=str(x), a=x), output_type=NAMED) for _ in range(2)
+        )
+        texts = [collected(other)[0] for other in (alone.map(repr), stream.rebalance().map(repr), stream)]
+        stream.rebalance().print()
         env.execute()
         return [texts[0], texts[1], repr(texts[2]), capsys.readouterr().out.strip()]
 
@@ -396,10 +398,10 @@ WITH_SIDES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("made", WITH_SIDES.values(), ids=WITH_SIDES)
-def test_tags_are_looked_for_where_a_side_output_is_asked_for(made: Any) -> None:
+@pytest.mark.parametrize("with_sides", WITH_SIDES.values(), ids=WITH_SIDES)
+def test_tags_are_looked_for_where_a_side_output_is_asked_for(with_sides: Any) -> None:
     def seen(env: Any, asked: bool, consumed: bool = False) -> list[Any]:
-        stream = made(env.from_collection([1, 2], type_info=Types.INT()))
+        stream = with_sides(env.from_collection([1, 2], type_info=Types.INT()))
         side = stream.get_side_output(SIDE) if asked else None
         if side is not None and consumed:
             side.map(str)

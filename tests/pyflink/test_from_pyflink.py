@@ -36,7 +36,7 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def ids(graph: StreamGraph) -> dict[str, str]:
-    return {str(node): each for node, each in graph.operator_ids().items()}
+    return {str(node): operator_id for node, operator_id in graph.operator_ids().items()}
 
 
 def test_every_recorded_graph_gets_flinks_ids() -> None:
@@ -74,10 +74,10 @@ def test_the_real_one_is_read(python: str, tmp_path: Path) -> None:
     run = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True
     )
-    found = [json.loads(line.partition(MARK)[2]) for line in run.stdout.splitlines() if MARK in line]
-    assert [plan["program"] for plan in found] == LIVE, run.stderr
+    plans = [json.loads(line.partition(MARK)[2]) for line in run.stdout.splitlines() if MARK in line]
+    assert [plan["program"] for plan in plans] == LIVE, run.stderr
     known = {plan["program"]: sorted(plan["hashes"].values()) for plan in recorded()}
-    for plan in found:
+    for plan in plans:
         assert ids(StreamGraph.from_dict(plan["spec"])) == plan["hashes"], plan
         assert sorted(plan["hashes"].values()) == known[plan["program"]]
 
@@ -103,6 +103,6 @@ def test_the_mirrors_environment_is_no_real_one() -> None:
 def test_one_order_for_all_outputs_and_inputs() -> None:
     edges = ["a→x", "a→y", "b→x", "b→y"]
     orders = [["a→y", "a→x"], ["b→x", "b→y"], ["b→x", "a→x"], ["b→y", "a→y"]]
-    made = in_all_orders(edges, orders)
-    assert sorted(made) == edges
-    assert all([each for each in made if each in order] == order for order in orders)
+    in_order = in_all_orders(edges, orders)
+    assert sorted(in_order) == edges
+    assert all([edge for edge in in_order if edge in order] == order for order in orders)

@@ -138,7 +138,7 @@ def test_tasks_are_led_there_if_the_program_is() -> None:
 
 
 def test_nothing_is_led_elsewhere_unasked() -> None:
-    assert not any(isinstance(each, finder.PyFlinkFinder) for each in sys.meta_path)
+    assert not any(isinstance(entry, finder.PyFlinkFinder) for entry in sys.meta_path)
     assert pyflink.__name__ == "penstock.pyflink"
 
 

@@ -43,8 +43,8 @@ def _install():
 
 
 def test_the_recorder_lists_what_is_public() -> None:
-    found = {name.path: (name.kind, name.parameters) for name in names("pyflink.common.x", ast.parse(SOURCE))}
-    assert found == {
+    listed = {name.path: (name.kind, name.parameters) for name in names("pyflink.common.x", ast.parse(SOURCE))}
+    assert listed == {
         "Time": ("import", "pyflink.common.time.Time"),
         "Kept": ("class", "Base"),
         "Kept.FIRST": ("attribute", ""),

@@ -55,10 +55,10 @@ def test_times_are_those_of_the_machines_zone() -> None:
 
 
 def test_types_of_records_are_made_of_lists() -> None:
-    made = RowTypeInfo([Types.INT(), Types.STRING()], ["x", "y"])
-    assert made == ROW
-    assert hash(made) == hash(ROW)
-    assert pickle.loads(pickle.dumps(made)) == ROW
+    row_type = RowTypeInfo([Types.INT(), Types.STRING()], ["x", "y"])
+    assert row_type == ROW
+    assert hash(row_type) == hash(ROW)
+    assert pickle.loads(pickle.dumps(row_type)) == ROW
     assert RowTypeInfo([Types.INT()]) == Types.ROW([Types.INT()])
     assert TupleTypeInfo([Types.INT()]) == Types.TUPLE([Types.INT()])
     with pytest.raises(
@@ -135,9 +135,9 @@ def test_a_trigger_that_derives_from_a_continuous_one_registers_its_next_time() 
     times = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: value)
     stream = env.from_collection([0, 1, 2, 3, 7, 9]).assign_timestamps_and_watermarks(times).key_by(lambda _: 0)
     windows = stream.window(TumblingEventTimeWindows.of(10)).trigger(EveryTwo(2))
-    found = list(windows.apply(Listed()).execute_and_collect())
-    assert found[-1] == [0, 1, 2, 3, 7, 9]
-    assert len(found) == 5
+    results = list(windows.apply(Listed()).execute_and_collect())
+    assert results[-1] == [0, 1, 2, 3, 7, 9]
+    assert len(results) == 5
 
 
 def test_schemas_have_stand_ins_too() -> None:
@@ -169,11 +169,11 @@ def test_settings_are_what_they_were_set_as() -> None:
     settings = Configuration({"text": "1"})
     settings.set_integer("number", 1).set_boolean("truth", True).set_float("float", 1.5).set_bytearray("bytes", b"a")
     settings.set_integer("again", 1).set_string("again", "x")
-    found: dict[str, Any] = {}
-    Configuration(settings).add_all_to_dict(found)
-    assert found == {"text": "1", "number": 1, "truth": True, "float": 1.5, "bytes": bytearray(b"a"), "again": "x"}
-    Configuration().add_all(settings, "a.").add_all_to_dict(found)
-    assert (found["a.number"], found["a.again"]) == (1, "x")
+    values: dict[str, Any] = {}
+    Configuration(settings).add_all_to_dict(values)
+    assert values == {"text": "1", "number": 1, "truth": True, "float": 1.5, "bytes": bytearray(b"a"), "again": "x"}
+    Configuration().add_all(settings, "a.").add_all_to_dict(values)
+    assert (values["a.number"], values["a.again"]) == (1, "x")
     assert settings.to_dict()["truth"] == "true"
 
 

@@ -38,7 +38,7 @@ def led_away() -> Generator[None, None, None]:
     try:
         yield
     finally:
-        sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, PyFlinkFinder)]
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, PyFlinkFinder)]
         for name in [name for name in sys.modules if name.partition(".")[0] == PYFLINK]:
             del sys.modules[name]
 
@@ -54,7 +54,7 @@ def shown(program: Path, executor: executors.Executor) -> list[str]:
 def printed(program: Path, *options: str, command: str = "run") -> list[str]:
     """The lines that a program prints, run by the command line."""
     arguments = [sys.executable, "-m", "penstock.cli", command, "--pyflink", *options, str(program)]
-    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 

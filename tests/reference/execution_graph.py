@@ -33,12 +33,12 @@ def build(job: JobGraph, profile: Profile) -> list[ExecutionVertex]:
     if profile.looks_ahead:
         for job_vertex in job.vertices.values():
             max_parallelism(job_vertex.max_parallelism, max(job_vertex.parallelism, 1))
-    made: dict[JobVertex, ExecutionVertex] = {}
+    by_vertex: dict[JobVertex, ExecutionVertex] = {}
     for job_vertex in topological_order(job):
-        vertex = _vertex(len(made), job_vertex)
-        made[job_vertex] = vertex
+        vertex = _vertex(len(by_vertex), job_vertex)
+        by_vertex[job_vertex] = vertex
         for number, edge in enumerate(job_vertex.inputs):
-            producer = made[edge.data_set.producer]
+            producer = by_vertex[edge.data_set.producer]
             data_set = edge.data_set.producer.results.index(edge.data_set)
             partitions = _partitions(edge.distribution, producer.parallelism, vertex.parallelism, profile)
             vertex.inputs.append(partitions)
@@ -46,35 +46,39 @@ def build(job: JobGraph, profile: Profile) -> list[ExecutionVertex]:
                 for partition in sources:
                     producer.results[data_set][partition].append((vertex.index, number, subtask))
     if profile.looks_ahead and job.co_location_groups:
-        _check_regions(job, made)
-    return list(made.values())
+        _check_regions(job, by_vertex)
+    return list(by_vertex.values())
 
 
-def _check_regions(job: JobGraph, made: dict[JobVertex, ExecutionVertex]) -> None:
+def _check_regions(job: JobGraph, by_vertex: dict[JobVertex, ExecutionVertex]) -> None:
     topology = Topology(
-        subtasks=[(vertex.index, subtask) for vertex in made.values() for subtask in range(vertex.parallelism)],
+        subtasks=[(vertex.index, subtask) for vertex in by_vertex.values() for subtask in range(vertex.parallelism)],
         reads={
             (vertex.index, subtask): {
                 number: [
-                    (made[edge.data_set.producer].index, edge.data_set.producer.results.index(edge.data_set), partition)
+                    (
+                        by_vertex[edge.data_set.producer].index,
+                        edge.data_set.producer.results.index(edge.data_set),
+                        partition,
+                    )
                     for partition in vertex.inputs[number][subtask]
                 ]
                 for number, edge in enumerate(vertex.job_vertex.inputs)
             }
-            for vertex in made.values()
+            for vertex in by_vertex.values()
             for subtask in range(vertex.parallelism)
         },
         pipelined={
             (vertex.index, number): edge.data_set.pipelined
-            for vertex in made.values()
+            for vertex in by_vertex.values()
             for number, edge in enumerate(vertex.job_vertex.inputs)
         },
         all_to_all={
             (vertex.index, number): edge.distribution == "ALL_TO_ALL"
-            for vertex in made.values()
+            for vertex in by_vertex.values()
             for number, edge in enumerate(vertex.job_vertex.inputs)
         },
-        co_located=[[made[member].index for member in group] for group in job.co_location_groups],
+        co_located=[[by_vertex[member].index for member in group] for group in job.co_location_groups],
     )
     try:
         regions(topology, "2.3")
@@ -145,13 +149,13 @@ def float32(value: float) -> float:
 
 def groups(partitions: list[list[int]]) -> list[tuple[list[int], list[int]]]:
     """Of one input: partitions that are read together, with the subtasks that read them, by first subtask."""
-    found: list[tuple[list[int], list[int]]] = []
+    result: list[tuple[list[int], list[int]]] = []
     for subtask, sources in enumerate(partitions):
-        if found and found[-1][0] == sources:
-            found[-1][1].append(subtask)
+        if result and result[-1][0] == sources:
+            result[-1][1].append(subtask)
         else:
-            found.append((sources, [subtask]))
-    return found
+            result.append((sources, [subtask]))
+    return result
 
 
 def edges_by_input(graph: list[ExecutionVertex]) -> Iterator[tuple[int, int, int, int, int, int]]:

@@ -69,7 +69,7 @@ def _vertex(graph: StreamGraph, job: JobGraph, vertex: JobVertex, index_of: dict
         "parallelism": vertex.parallelism,
         "max_parallelism": vertex.max_parallelism,
         "invokable": vertex.head.node.invokable,
-        "operator_ids": [[made.hex(), user.hex() if user else None] for _, made, user in vertex.operators],
+        "operator_ids": [[generated.hex(), user.hex() if user else None] for _, generated, user in vertex.operators],
         "operator_nodes": [node for node, _, _ in vertex.operators],
         "slot_sharing_group": job.slot_sharing_groups.index(vertex.slot_sharing_group),
         "co_location_group": co_location.index(True) if any(co_location) else None,

@@ -52,12 +52,12 @@ class Topology:
 def regions(topology: Topology, flink: str) -> list[Region]:
     """The pipelined regions by their first subtask."""
     if flink == "1.11":
-        found = _one_region(topology) if topology.co_located else _merge_pipelined(topology, topology.subtasks)
+        result = _one_region(topology) if topology.co_located else _merge_pipelined(topology, topology.subtasks)
     else:
-        found = [region for vertices in _logical_regions(topology) for region in _split(topology, vertices)]
-        _check_co_location(topology, found)
+        result = [region for vertices in _logical_regions(topology) for region in _split(topology, vertices)]
+        _check_co_location(topology, result)
     position = {subtask: at for at, subtask in enumerate(topology.subtasks)}
-    return sorted(found, key=lambda region: min(position[subtask] for subtask in region))
+    return sorted(result, key=lambda region: min(position[subtask] for subtask in region))
 
 
 def _one_region(topology: Topology) -> list[Region]:
@@ -83,12 +83,12 @@ def _merge(region_of: dict[Subtask, set[Subtask]], one: Subtask, other: Subtask)
 
 def _logical_regions(topology: Topology) -> list[set[int]]:
     """Vertices that are connected by pipelined inputs."""
-    found: list[set[int]] = [{vertex} for vertex in dict.fromkeys(vertex for vertex, _ in topology.subtasks)]
+    groups_of: list[set[int]] = [{vertex} for vertex in dict.fromkeys(vertex for vertex, _ in topology.subtasks)]
     for subtask in topology.subtasks:
         for producer, _ in topology.sources(subtask, pipelined=True):
-            ends = [region for region in found if producer in region or subtask[0] in region]
-            found = [region for region in found if region not in ends] + [set().union(*ends)]
-    return found
+            ends = [region for region in groups_of if producer in region or subtask[0] in region]
+            groups_of = [region for region in groups_of if region not in ends] + [set().union(*ends)]
+    return groups_of
 
 
 def _split(topology: Topology, vertices: set[int]) -> list[Region]:
@@ -101,17 +101,18 @@ def _split(topology: Topology, vertices: set[int]) -> list[Region]:
     return _merge_cycles(topology, _merge_pipelined(topology, subtasks))
 
 
-def _merge_cycles(topology: Topology, found: list[Region]) -> list[Region]:
+def _merge_cycles(topology: Topology, all_regions: list[Region]) -> list[Region]:
     """Regions that reach each other over blocking edges become one."""
-    of = {subtask: at for at, region in enumerate(found) for subtask in region}
-    following: list[set[int]] = [set() for _ in found]
+    of = {subtask: at for at, region in enumerate(all_regions) for subtask in region}
+    following: list[set[int]] = [set() for _ in all_regions]
     for subtask in of:
         for producer in topology.sources(subtask, pipelined=False):
             if producer in of:
                 following[of[producer]].add(of[subtask])
-    reached = [_reach(following, at) for at in range(len(found))]
+    reached = [_reach(following, at) for at in range(len(all_regions))]
     merged = {
-        frozenset().union(*(found[other] for other in reached[at] if at in reached[other])) for at in range(len(found))
+        frozenset().union(*(all_regions[other] for other in reached[at] if at in reached[other]))
+        for at in range(len(all_regions))
     }
     return list(merged)
 
@@ -125,8 +126,8 @@ def _reach(following: list[set[int]], start: int) -> set[int]:
     return reached
 
 
-def _check_co_location(topology: Topology, found: list[Region]) -> None:
-    of = {subtask: at for at, region in enumerate(found) for subtask in region}
+def _check_co_location(topology: Topology, all_regions: list[Region]) -> None:
+    of = {subtask: at for at, region in enumerate(all_regions) for subtask in region}
     for group in topology.co_located:
         region_of: dict[int, int] = {}
         for vertex, subtask in of:
@@ -137,9 +138,11 @@ def _check_co_location(topology: Topology, found: list[Region]) -> None:
 # --- failover ------------------------------------------------------------------------------------------------------
 
 
-def regions_to_restart(topology: Topology, found: list[Region], failed: Subtask, lost: set[Partition]) -> set[Region]:
+def regions_to_restart(
+    topology: Topology, all_regions: list[Region], failed: Subtask, lost: set[Partition]
+) -> set[Region]:
     """RestartPipelinedRegionFailoverStrategy: a queue of regions, producers of what is lost, and all consumers."""
-    of = {subtask: region for region in found for subtask in region}
+    of = {subtask: region for region in all_regions for subtask in region}
     visited, queue = {of[failed]}, deque([of[failed]])
     while queue:
         region = queue.popleft()
@@ -168,10 +171,10 @@ def regions_to_restart(topology: Topology, found: list[Region], failed: Subtask,
 class PartitionRelease:
     """RegionPartitionReleaseStrategy and RegionPartitionGroupReleaseStrategy: who has not finished yet, by region."""
 
-    def __init__(self, topology: Topology, found: list[Region], flink: str) -> None:
+    def __init__(self, topology: Topology, all_regions: list[Region], flink: str) -> None:
         self._topology, self._flink = topology, flink
-        self._region_of = {subtask: region for region in found for subtask in region}
-        self._unfinished = {region: set(region) for region in found}
+        self._region_of = {subtask: region for region in all_regions for subtask in region}
+        self._unfinished = {region: set(region) for region in all_regions}
 
     def vertex_unfinished(self, subtask: Subtask) -> None:
         self._unfinished[self._region_of[subtask]].add(subtask)
@@ -207,8 +210,8 @@ class PartitionRelease:
 class RegionScheduling:
     """PipelinedRegionSchedulingStrategy: each region not yet scheduled is asked whether all its inputs are there."""
 
-    def __init__(self, topology: Topology, found: list[Region], flink: str) -> None:
-        self._topology, self._found, self._whole_results = topology, found, flink == "1.11"
+    def __init__(self, topology: Topology, all_regions: list[Region], flink: str) -> None:
+        self._topology, self._found, self._whole_results = topology, all_regions, flink == "1.11"
         self._finished: set[Subtask] = set()
         self._scheduled: set[Region] = set()
 

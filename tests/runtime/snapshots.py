@@ -12,10 +12,10 @@ from penstock.runtime.state.sections import Content, snapshot_of
 
 def sections(keyed: KeyedState) -> dict[int, dict[tuple[str, Any], list[tuple[Any, Any]]]]:
     """All values: key group → (name, namespace) → (key, value) pairs, as in Java 1 and True are two keys."""
-    found: dict[int, dict[tuple[str, Any], list[tuple[Any, Any]]]] = {}
+    result: dict[int, dict[tuple[str, Any], list[tuple[Any, Any]]]] = {}
     for group, place, key, value in keyed.entries():
-        found.setdefault(group, {}).setdefault(place, []).append((key, value))
-    return found
+        result.setdefault(group, {}).setdefault(place, []).append((key, value))
+    return result
 
 
 def restore(keyed: KeyedState, content: Content, groups: range | None = None) -> None:

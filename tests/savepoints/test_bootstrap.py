@@ -146,12 +146,15 @@ def test_lists_that_belong_to_no_key_are_dealt_out(tmp_path: Path, parallelism: 
     assert [row[1] for row in rows] == list(range(7))
     assert len({row[0] for row in rows}) == parallelism
     assert new.read("many", "all of them").to_arrow()["value"].to_pylist() == [8, 9]
-    found = [each.places for each in subtasks(read_savepoint(new.place), operator_id("many"), unpickle=False)]
+    places = [
+        subtask_state.places
+        for subtask_state in subtasks(read_savepoint(new.place), operator_id("many"), unpickle=False)
+    ]
     for now in (1, 2, 3, 5):
         begun = [OperatorState() for _ in range(now)]
         for subtask, state in enumerate(begun):
-            state.restore(found, now, subtask)
-        assert sorted(each for state in begun for each in state.list("parts")) == list(range(7))
+            state.restore(places, now, subtask)
+        assert sorted(part for state in begun for part in state.list("parts")) == list(range(7))
         assert all(state.list("all of them", union=True) == [8, 9] for state in begun)
     with pytest.raises(SavepointError, match="would have 'x', which is not of its declared type"):
         writer.with_list_state("many", parts, ["x"])
@@ -176,8 +179,8 @@ def test_broadcast_state_is_in_every_subtask(tmp_path: Path, parallelism: int) -
     env = environment(tmp_path / "job", parallelism, execution__savepoint__path=tmp_path / "new")
     numbers = env.from_collection(list(range(6)), Types.LONG())
     nothing = env.from_collection([0], Types.LONG()).filter(lambda _: False).broadcast(RULES)
-    found = collected(numbers.rebalance().connect(nothing).process(Ruled()).uid("ruled"))
-    assert found == [[("one", 1), ("two", 2)]] * 6
+    results = collected(numbers.rebalance().connect(nothing).process(Ruled()).uid("ruled"))
+    assert results == [[("one", 1), ("two", 2)]] * 6
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
@@ -187,7 +190,7 @@ def test_an_empty_table_is_an_empty_state(tmp_path: Path, parallelism: int) -> N
     )
     new = writer.write(tmp_path / "deep" / "empty")
     assert verify(read_savepoint(new.place)).problems == ()
-    assert [each.uid for each in new.operators()] == ["many"]
+    assert [operator.uid for operator in new.operators()] == ["many"]
     assert outputs(tmp_path / "second", MORE, begin=Path(new.place)) == outputs(tmp_path / "first", MORE, ends=True)
 
 
@@ -198,7 +201,7 @@ def test_a_writer_without_anything_writes_a_savepoint_without_anything(tmp_path:
     assert verify(read_savepoint(new.place)).problems == ()
     assert (new.operators(), new.sources()) == ([], [])
     full = SavepointWriter(new).merge(filled(tmp_path / "full")).write(tmp_path / "both")
-    assert [each.uid for each in full.operators()] == ["many"]
+    assert [operator.uid for operator in full.operators()] == ["many"]
 
 
 def test_into_a_savepoint_that_is_there(tmp_path: Path) -> None:
@@ -207,7 +210,7 @@ def test_into_a_savepoint_that_is_there(tmp_path: Path) -> None:
     with pytest.raises(SavepointError, match="The uid 'many' already has state"):
         edit.with_keyed_state("many", TABLE, "id", Types.STRING(), {LAST: "last"})
     new = edit.with_keyed_state("more", TABLE, "id", Types.STRING(), {LAST: "last"}).write(tmp_path / "new")
-    assert {each.uid for each in new.operators()} == {"many", "more"}
+    assert {operator.uid for operator in new.operators()} == {"many", "more"}
     renamed = SavepointWriter(new).drop("many").rename_uid("more", "many").drop("pairs").set_max_parallelism("many", 9)
     renamed.write(tmp_path / "last")
     [said] = outputs(tmp_path / "again", [("k1", 5)], begin=tmp_path / "last", parallelism=1)[:1]

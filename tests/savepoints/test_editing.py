@@ -75,7 +75,7 @@ def test_a_dropped_state_is_empty_and_the_others_stay(place: Path, tmp_path: Pat
     assert verify(read_savepoint(new.place)).problems == ()
     [operator] = new.operators()
     assert {state.name for state in operator.states} == {"last", "by", "sum", "count", "person", "named"}
-    said = dict(each for each in goes_on(tmp_path / "new", tmp_path / "job") if not each[1].startswith("timer"))
+    said = dict(output for output in goes_on(tmp_path / "new", tmp_path / "job") if not output[1].startswith("timer"))
     assert said["k1"].startswith("(36, [], [('even', 36), ('odd', 31)], 148, 8, Row(")
     assert ", None, [('k1', 36)])" in said["k1"]
 
@@ -94,7 +94,7 @@ def test_a_state_whose_class_is_gone_can_be_dropped(tmp_path: Path, monkeypatch:
     assert len(Savepoint(tmp_path / "numbers").read("many", "number")) == 5
     classes = [header.classes for header in read_headers(read_savepoint(tmp_path / "numbers")).values()]
     assert classes
-    assert all(not each for each in classes)
+    assert all(not names for names in classes)
 
 
 def test_another_uid_takes_the_state(place: Path, whole: list, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_another_uid_takes_the_state(place: Path, whole: list, tmp_path: Path) -
 def test_another_uid_of_a_source_goes_on_where_it_was(place: Path, whole: list, tmp_path: Path) -> None:
     SavepointWriter(place).rename_uid("pairs", "couples").write(tmp_path / "new")
     rest = outputs(tmp_path / "job", [*PAIRS, *MORE], begin=tmp_path / "new", source="couples", ends=False)
-    assert rest == [each for each in whole if not each[1].startswith("timer")]
+    assert rest == [output for output in whole if not output[1].startswith("timer")]
 
 
 def test_a_log_goes_on_behind_renamed_files(place: Path, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_another_max_parallelism_regroups_the_keys(place: Path, whole: list, tmp
     assert verify(read_savepoint(new.place)).problems == ()
     assert new.operators()[0].max_parallelism == groups
     for name in ("last", "all", "by", "sum", "count", "person", "fresh", "named"):
-        tables = [sorted(each.read("many", name).rows, key=repr) for each in (new, Savepoint(place))]
+        tables = [sorted(savepoint.read("many", name).rows, key=repr) for savepoint in (new, Savepoint(place))]
         assert tables[0] == tables[1]
     parallelism = min(groups, 5)
     assert goes_on(tmp_path / "new", tmp_path / "job", groups=groups, parallelism=parallelism) == whole
@@ -168,7 +168,7 @@ def test_two_savepoints_become_one(place: Path, whole: list, tmp_path: Path) -> 
         assert by_place.operators() == both.operators()
     with pytest.raises(SavepointError, match="nowhere"):
         SavepointWriter(first).merge(tmp_path / "nowhere")
-    assert {each.uid for each in both.operators()} == {"many", "lots"}
+    assert {operator.uid for operator in both.operators()} == {"many", "lots"}
     shutil.rmtree(tmp_path / "first")
     shutil.rmtree(tmp_path / "second")
     ignore = {"execution__savepoint__ignore_unclaimed_state": "true"}
@@ -180,7 +180,7 @@ def test_sources_of_both_go_on(place: Path, tmp_path: Path) -> None:
     outputs(tmp_path / "other", PAIRS[:10], uid="others", source="other pairs")
     other = taken(tmp_path / "other", tmp_path / "savepoint")
     both = SavepointWriter(place).merge(Savepoint(other)).write(tmp_path / "both")
-    assert {each.uid: each.records for each in both.sources()} == {"pairs": 40, "other pairs": 10}
+    assert {source.uid: source.records for source in both.sources()} == {"pairs": 40, "other pairs": 10}
     with pytest.raises(SavepointError, match=r"is in both"):
         SavepointWriter(both).merge(SavepointWriter(place).drop("many").write(tmp_path / "third"))
 

@@ -71,17 +71,19 @@ def fast(value):
 
 
 @pytest.mark.parametrize("dumps", [fast, partial(pickle.dumps, protocol=5), partial(pickle.dumps, protocol=4)])
-@pytest.mark.parametrize("value", PLAIN, ids=[f"{number} {type(each).__name__}" for number, each in enumerate(PLAIN)])
+@pytest.mark.parametrize(
+    "value", PLAIN, ids=[f"{number} {type(example).__name__}" for number, example in enumerate(PLAIN)]
+)
 def test_plain_values_come_back(value, dumps):
     reading = PlainReading()
-    found = reading.loads(dumps(value))
-    assert (type(found), found) == (type(value), value)
+    value_read = reading.loads(dumps(value))
+    assert (type(value_read), value_read) == (type(value), value)
     assert reading.unmade == {}
 
 
 def test_a_side_of_a_join_comes_back():
-    found = PlainReading().loads(fast(BUFFER))
-    assert (type(found), found.times, found.buckets) == (_Buffer, BUFFER.times, BUFFER.buckets)
+    value_read = PlainReading().loads(fast(BUFFER))
+    assert (type(value_read), value_read.times, value_read.buckets) == (_Buffer, BUFFER.times, BUFFER.buckets)
 
 
 def test_random_plain_values_come_back():
@@ -94,12 +96,12 @@ def test_random_plain_values_come_back():
                 kind
             ]
         parts = [value(depth - 1) for _ in range(chance.randrange(4))]
-        return (parts, tuple(parts), {str(each): each for each in parts}, Row(*parts))[kind - 4]
+        return (parts, tuple(parts), {str(part): part for part in parts}, Row(*parts))[kind - 4]
 
     for _ in range(300):
-        made = value(5)
-        for data in (fast(made), pickle.dumps(made, 5)):
-            assert PlainReading().loads(data) == made
+        plain = value(5)
+        for data in (fast(plain), pickle.dumps(plain, 5)):
+            assert PlainReading().loads(data) == plain
 
 
 # --- hostile ones ----------------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ LARGE = {
     + b"1" * 100_000
     + b"\x940"
     + (name("decimal", "Decimal") + b"h\x00\x85R") * 5_000,
-    "tuples of the same tuples": b"N\x85\x94" + b"".join(b"h" + bytes([each]) + b"\x86\x94" for each in range(60)),
+    "tuples of the same tuples": b"N\x85\x94" + b"".join(b"h" + bytes([number]) + b"\x86\x94" for number in range(60)),
     "tuples within tuples": b")" + b"\x85" * 200_000,
     "frozen sets within frozen sets": b"(" * 5_000 + b"N" + b"\x91" * 5_000,
 }
@@ -235,15 +237,15 @@ def test_a_hostile_pickle_is_refused_or_does_nothing(hostile):
     before = known_attributes()
     tracemalloc.start()
     try:
-        found = PlainReading().loads(data)
+        value_read = PlainReading().loads(data)
     except pickle.UnpicklingError:
-        found = None
+        value_read = None
     finally:
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert most < 500 * len(data) + 100_000
     assert known_attributes() == before
-    assert found is None or unmade_in(found) is not None
+    assert value_read is None or unmade_in(value_read) is not None
     assert not vars(GLOBAL_WINDOW) if hasattr(GLOBAL_WINDOW, "__dict__") else True
 
 
@@ -271,14 +273,14 @@ def test_deep_lists_do_not_end_the_process():
 @pytest.mark.parametrize("value", [Row, collections.Counter, [Row], {"a": datetime.date}, (1, _Buffer)])
 def test_a_class_is_no_plain_value(value):
     reading = PlainReading()
-    found = reading.loads(fast(value))
+    value_read = reading.loads(fast(value))
     assert reading.unmade
-    assert unmade_in(found) is not None
+    assert unmade_in(value_read) is not None
 
 
 def test_bytes_by_chance_never_do_more_than_raise():
     chance = random.Random(5)
-    start = [fast(each) for each in PLAIN if len(fast(each)) < 300]
+    start = [fast(example) for example in PLAIN if len(fast(example)) < 300]
     for _ in range(20_000):
         data = bytearray(chance.choice(start))
         for _ in range(chance.randrange(1, 6)):

@@ -95,10 +95,10 @@ def test_broadcast_state_and_positions() -> None:
 def test_positions_that_are_objects_are_made_when_asked(tmp_path: Path) -> None:
     place = taken(Path(numbers_read(tmp_path / "job").place), tmp_path / "savepoint")
     [source] = [source.operator_id for source in Savepoint(place).sources()]
-    made = At.made
+    before = At.made
     with pytest.raises(SavepointError, match=r"can run any code.*unpickle=True"):
         Savepoint(place).positions(source)
-    assert At.made == made
+    assert At.made == before
     assert [row["position"] for row in Savepoint(place, unpickle=True).positions(source)] == [At(10)]
 
 
@@ -126,9 +126,9 @@ class Evil:
 def test_a_plain_reading_runs_nothing(value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIL", str(tmp_path / "evil"))
     data = pickle.dumps(value)
-    found = PlainReading().loads(data)
+    value_read = PlainReading().loads(data)
     assert not (tmp_path / "evil").exists()
-    assert unmade_in(found) in ("posix.mkdir", "nt.mkdir")
+    assert unmade_in(value_read) in ("posix.mkdir", "nt.mkdir")
     pickle.loads(data)
     assert (tmp_path / "evil").exists()
 

@@ -83,8 +83,8 @@ def csv_reader(type_: str, options: Any) -> Any:
 
 
 def written(writer: Any, row: Any, *arguments: Any) -> Any:
-    found = writer(*arguments)
-    return found if isinstance(found, dict) else bytes(found.serialize(row)).decode()
+    answer = writer(*arguments)
+    return answer if isinstance(answer, dict) else bytes(answer.serialize(row)).decode()
 
 
 @cache
@@ -123,8 +123,8 @@ def schema(case: Any) -> list[Any]:
     from pyflink.java_gateway import get_gateway
 
     convert = get_gateway().jvm.org.apache.flink.formats.json.JsonRowSchemaConverter.convert
-    found = attempt(convert, case.message)
-    return [found if isinstance(found, dict) else found.toString()]
+    answer = attempt(convert, case.message)
+    return [answer if isinstance(answer, dict) else answer.toString()]
 
 
 def avro(case: Any) -> list[Any]:
@@ -151,8 +151,8 @@ def width(case: Any) -> list[Any]:
     ((format_, type_),) = case.options
     if format_ == "avro":
         writer = get_gateway().jvm.org.apache.flink.formats.avro.AvroRowSerializationSchema(type_)
-        found = attempt(writer.serialize, row)
-        return [found if isinstance(found, dict) else bytes(found).hex()]
+        answer = attempt(writer.serialize, row)
+        return [answer if isinstance(answer, dict) else bytes(answer).hex()]
     if format_ == "csv":
         return [attempt(written, csv_writer, row, type_, ())]
     return [attempt(written, json_writer, row, type_)]
@@ -162,8 +162,8 @@ def record(new: str) -> None:
     """Ask the real schemas, in an interpreter that has PyFlink. ``new``: a JSON list of the keys of new cases."""
     ask = {"json": rows, "csv": rows, "schema": schema, "avro": avro, "width": width}
     cases = [*all_cases(), *(Case(*ast.literal_eval(key)) for key in json.loads(new))]
-    found = {case.key: ask[case.format](case) for case in cases}
-    packed = gzip.compress(json.dumps(found, indent=0, ensure_ascii=False, sort_keys=True).encode(), mtime=0)
+    answers = {case.key: ask[case.format](case) for case in cases}
+    packed = gzip.compress(json.dumps(answers, indent=0, ensure_ascii=False, sort_keys=True).encode(), mtime=0)
     GOLDEN.write_bytes(packed)
 
 

@@ -111,7 +111,7 @@ def compared(ours: list[Any], theirs: list[Any]) -> bool:
 
 def differing(cases: list[Case], reader: Callable[[Case], Any]) -> list[str]:
     """The cases where we are not Flink."""
-    found = []
+    texts = []
     for case in cases:
         ours, theirs = made(case, reader(case)), recorded()[case.key]
         if any(part in f"{case.type} {case.message}" for part, _ in OTHERWISE):
@@ -119,8 +119,8 @@ def differing(cases: list[Case], reader: Callable[[Case], Any]) -> list[str]:
         if any(part in case.type for part in NO_TEXT):
             ours, theirs = ours[1:], theirs[1:]
         if len(ours) != len(theirs) or not compared(ours, theirs):
-            found.append(f"{case.type} {case.options} {case.message!r}: {ours} instead of {theirs}")
-    return found
+            texts.append(f"{case.type} {case.options} {case.message!r}: {ours} instead of {theirs}")
+    return texts
 
 
 def test_json_is_read_and_written_as_flink_does() -> None:
@@ -146,11 +146,11 @@ def test_json_schemas_mean_the_types_that_flink_says() -> None:
     assert len(cases) > 30
     for case in cases:
         theirs = recorded()[case.key][0]
-        found = attempt(type_of_schema, case.message, "json_schema")
+        answer = attempt(type_of_schema, case.message, "json_schema")
         if any(part in case.message for part in ('"n": {"type": "null"}', "// loose", "/* comment")):
-            assert found is FAILED, "null alone, and what is not quite JSON"
+            assert answer is FAILED, "null alone, and what is not quite JSON"
         else:
-            ours = "" if found is FAILED else found.java_name.replace("Row()", "Row")
+            ours = "" if answer is FAILED else answer.java_name.replace("Row()", "Row")
             assert ours == ("" if isinstance(theirs, dict) else theirs.replace("BasicArray", "ObjectArray"))
 
 

@@ -91,8 +91,8 @@ def test_an_error_of_writing_names_field_and_value(type_info: Any, record: Any, 
 def test_a_key_is_the_first_fields_of_the_record() -> None:
     key = json_out(Types.ROW_NAMED(["id"], [Types.INT()]))
     builder = KafkaRecordSerializationSchema.builder().set_topic("orders").set_key_serialization_schema(key)
-    made = builder.set_value_serialization_schema(json_out()).build().runtime().opened(0, lambda topic: [0])
-    assert made([Row(id=1, name="x"), (2, "y")], None) == [
+    serialize = builder.set_value_serialization_schema(json_out()).build().runtime().opened(0, lambda topic: [0])
+    assert serialize([Row(id=1, name="x"), (2, "y")], None) == [
         ("orders", -1, 0, b'{"id":1}', b'{"id":1,"name":"x"}', None),
         ("orders", -1, 0, b'{"id":2}', b'{"id":2,"name":"y"}', None),
     ]
@@ -210,10 +210,10 @@ def rows(draw: st.DrawFn) -> tuple[Any, Row]:
     types = draw(st.lists(st.sampled_from(list(SCALARS)), min_size=1, max_size=4))
     arrays = [draw(st.booleans()) for _ in types]
     values = [
-        draw(st.none() | (st.lists(SCALARS[each] | st.none()) if array else SCALARS[each]))
-        for each, array in zip(types, arrays, strict=True)
+        draw(st.none() | (st.lists(SCALARS[kind] | st.none()) if array else SCALARS[kind]))
+        for kind, array in zip(types, arrays, strict=True)
     ]
-    fields = [Types.OBJECT_ARRAY(each) if array else each for each, array in zip(types, arrays, strict=True)]
+    fields = [Types.OBJECT_ARRAY(kind) if array else kind for kind, array in zip(types, arrays, strict=True)]
     return Types.ROW(fields), Row(*values)
 
 
@@ -225,7 +225,7 @@ def test_what_json_writes_it_reads(drawn: tuple[Any, Row]) -> None:
     assert list(json.loads(message)) == list(type_info.field_names)
 
 
-@given(st.sampled_from(list(SCALARS)).flatmap(lambda each: st.tuples(st.just(each), SCALARS[each] | st.none())))
+@given(st.sampled_from(list(SCALARS)).flatmap(lambda kind: st.tuples(st.just(kind), SCALARS[kind] | st.none())))
 def test_what_csv_writes_it_reads(drawn: tuple[Any, Any]) -> None:
     type_, value = drawn
     type_info = Types.ROW([Types.INT(), type_])

@@ -105,14 +105,14 @@ def _miscounted(folder: Path, least: int) -> Iterator[str]:
     counts: dict[int, list[int]] = {}  # records, the sum of their counts, the largest count
     for path in (folder / "out").rglob("part-*"):
         for key, count in (map(int, line.split()) for line in path.read_text().splitlines()):
-            each = counts.setdefault(key, [0, 0, 0])
-            each[0] += 1
-            each[1] += count
-            each[2] = max(each[2], count)
+            totals = counts.setdefault(key, [0, 0, 0])
+            totals[0] += 1
+            totals[1] += count
+            totals[2] = max(totals[2], count)
     for key, (records, total, largest) in counts.items():
         if not (records == largest and total == largest * (largest + 1) // 2):
             yield f"key {key} has {records} records up to {largest}, whose sum is {total}"
-    written = sum(each[0] for each in counts.values())
+    written = sum(totals_of[0] for totals_of in counts.values())
     if written < least:
         yield f"{written} records of at least {least} are in the files"
 

@@ -31,13 +31,13 @@ class Growth:
 def growths(rows: Sequence[Mapping[str, Any]]) -> dict[str, Growth]:
     """How much each series of :data:`BOUNDS` has grown since a third of the run was over."""
     late = rows[len(rows) // 3 :]
-    found: dict[str, Growth] = {}
+    result: dict[str, Growth] = {}
     for name, (share, least) in BOUNDS.items():
         points = _cpu(late) if name == "cpu_ms" else [(row["second"], row[name]) for row in late]
         level = median(value for _, value in points)
         slope = _slope(points)
-        found[name] = Growth(level, slope * (points[-1][0] - points[0][0]), max(share * level, least))
-    return found
+        result[name] = Growth(level, slope * (points[-1][0] - points[0][0]), max(share * level, least))
+    return result
 
 
 def _cpu(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:

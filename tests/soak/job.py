@@ -52,7 +52,7 @@ def follow(client: JobClient, path: Path, seconds: float) -> None:
         while time.monotonic() < end and not result.done():
             time.sleep(EVERY)
             metrics = client.metrics()
-            read = sum(metrics.operators[each].metrics.records_out for each in metrics.sources)
+            read = sum(metrics.operators[operator_id].metrics.records_out for operator_id in metrics.sources)
             state = sum(operator.state.bytes for operator in metrics.operators.values())
             line = {
                 "time": time.time(),

@@ -21,15 +21,15 @@ class Use:
 def below(pid: int) -> list[int]:
     """A process and all below it, parents first."""
     children: dict[int, list[int]] = {}
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit():
-            fields = _fields(int(each.name))
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            fields = _fields(int(process.name))
             if fields:
-                children.setdefault(int(fields[1]), []).append(int(each.name))
-    found = [pid]
-    for each in found:
-        found += children.get(each, [])
-    return found
+                children.setdefault(int(fields[1]), []).append(int(process.name))
+    pids = [pid]
+    for process in pids:
+        pids += children.get(process, [])
+    return pids
 
 
 def kind(pid: int) -> str:
@@ -43,18 +43,18 @@ def kind(pid: int) -> str:
 def used(pid: int) -> Use:
     """What a process and all below it use."""
     python = jvm = seconds = 0.0
-    found = below(pid)
-    for each in found:
-        fields = _fields(each)
+    pids = below(pid)
+    for process in pids:
+        fields = _fields(process)
         if not fields:
             continue
         resident = int(fields[21]) * _PAGE / 1e6
-        if kind(each) == "java":
+        if kind(process) == "java":
             jvm += resident
         else:
             python += resident
         seconds += sum(map(int, fields[11:15])) / _TICKS
-    return Use(python, jvm, seconds, len(found))
+    return Use(python, jvm, seconds, len(pids))
 
 
 def _fields(pid: int) -> list[str]:

@@ -18,8 +18,8 @@ def rows(**series):
     ]
 
 
-def growing(found):
-    return {name for name, growth in found.items() if growth.change > growth.bound}
+def growing(growth_of):
+    return {name for name, growth in growth_of.items() if growth.change > growth.bound}
 
 
 def test_what_stays_is_flat():
@@ -27,10 +27,10 @@ def test_what_stays_is_flat():
 
 
 def test_what_grows_is_found():
-    found = growths(
+    growth_of = growths(
         rows(python_mb=lambda i: 100 + i, files=lambda i: 10 + 0.2 * i, cpu_seconds=lambda i: 0.001 * i * i)
     )
-    assert growing(found) == {"python_mb", "files", "cpu_ms"}
+    assert growing(growth_of) == {"python_mb", "files", "cpu_ms"}
 
 
 def test_a_busy_moment_of_the_machine_is_no_growth():

@@ -31,7 +31,7 @@ from penstock.errors import JobCancelledError, PenstockError
 from penstock.spark import shipped_code
 from penstock.spark.session import open_session
 from tests.spark.bare import Bare
-from tests.spark.cluster import FAST_JVM, start
+from tests.spark.cluster import BOTH, FAST_JVM, start
 from tests.spark.hostile import hostile_texts
 
 HOSTS = "127.0.0.2", "127.0.0.3"
@@ -237,7 +237,7 @@ def cancelled(spark: Any, folder: Path) -> Any:
 
     def sleeps(value: Any) -> Any:
         Path(marker).touch()
-        time.sleep(120)
+        time.sleep(600)
         return value
 
     env = StreamExecutionEnvironment.get_execution_environment(**spark)
@@ -245,10 +245,10 @@ def cancelled(spark: Any, folder: Path) -> Any:
     client = env.execute_async("sleeps")
     began = time.monotonic()
     while not folder.exists():
-        assert time.monotonic() < began + 60, client
+        assert time.monotonic() < began + 300, client
         time.sleep(0.05)
     client.cancel().result()
-    cancelled = isinstance(client.get_job_execution_result().exception(60), JobCancelledError)
+    cancelled = isinstance(client.get_job_execution_result().exception(300), JobCancelledError)
     return cancelled, client.get_job_status().result().name
 
 
@@ -391,7 +391,7 @@ def main(kind: str, folder: Path, *names: str) -> None:
     """Run all programs, or some: by the master, and in the session that there is then."""
     programs = PROGRAMS | (STANDALONE if kind == "standalone" else CONNECT)
     with (standalone if kind == "standalone" else connect)(folder) as master:
-        session = open_session(master, SETTINGS if kind == "standalone" else {})
+        session = open_session(master, SETTINGS | BOTH if kind == "standalone" else {})
         found = {}
         try:
             for index, name in enumerate(names or programs):

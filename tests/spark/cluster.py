@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,7 @@ from penstock.common import Configuration
 from penstock.datastream import MapFunction, StreamExecutionEnvironment
 from penstock.local import LocalExecutor
 from penstock.spark import SparkExecutor
-from penstock.spark.session import open_session
+from penstock.spark.session import java_options, open_session
 from tests.job.dying import dawdle, executor_above, facts, first, is_executor, kill_executor, mortal, parent_of
 from tests.soak.processes import below
 
@@ -29,8 +30,14 @@ FAST_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SETTINGS = {
     "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     "spark.driver.extraJavaOptions": FAST_JVM,
-    "spark.executor.extraJavaOptions": FAST_JVM,
+    "spark.executor.extraJavaOptions": FAST_JVM + java_options(),
 }
+BOTH = {
+    "spark.cores.max": "2",
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "600s",
+}
+"""No task starts before both executors of one core are there: else one of them may run all."""
 SPECULATION = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
@@ -42,29 +49,40 @@ SPECULATION = {
 
 def lost(folder: Path) -> str:
     """Kill an executor while it runs a source, and one while it runs what reads the first level's shuffle files."""
-    executor = SparkExecutor(open_session("local-cluster[2,1,1024]", SETTINGS), progress=False)
+    executor = SparkExecutor(open_session("local-cluster[2,1,1024]", SETTINGS | BOTH), progress=False)
     for place in ("map", "window"):
         compare(executor, folder / place, place, kill_executor)
     return "lost two executors"
 
 
 class Late(MapFunction):
-    """The second subtask waits until the first one has ended, kills the other executor."""
+    """The second subtask waits until the first one has ended, and kills the other executor."""
 
-    def __init__(self, marker: str) -> None:
-        self.marker = marker
+    def __init__(self, marker: str, ended: str) -> None:
+        self.marker, self.ended = marker, ended
 
     def open(self, context: Any) -> None:
         self.subtask = context.get_index_of_this_subtask()
 
     def map(self, pair: Any) -> str:
         if self.subtask == 1 and first(self.marker):
-            time.sleep(4)
+            while not os.path.exists(self.ended):
+                time.sleep(0.05)
             mine = executor_above(os.getpid())
             for other in (each for each in below(parent_of(mine)) if is_executor(each) and each != mine):
                 os.kill(other, signal.SIGKILL)
             os.kill(os.getpid(), signal.SIGKILL)
         return f"{pair[0]} {pair[1]}"
+
+
+def tell_of_the_end(context: Any, marker: Path, ended: Path) -> None:
+    """Make a file when a task waits, as another file says, and the other one of its stage has ended."""
+    tracker = context.statusTracker()
+    while not ended.exists():
+        time.sleep(0.05)
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()] if marker.exists() else []
+        if [(stage.numTasks, stage.numCompletedTasks) for stage in stages if stage is not None] == [(2, 1)]:
+            ended.touch()
 
 
 def late(folder: Path) -> str:
@@ -73,30 +91,33 @@ def late(folder: Path) -> str:
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: said.append(record.getMessage())
     logging.getLogger("penstock").addHandler(handler)
-    executor = SparkExecutor(open_session("local-cluster[2,1,1024]", SETTINGS), progress=False)
+    session = open_session("local-cluster[2,1,1024]", SETTINGS | BOTH)
+    executor = SparkExecutor(session, progress=False)
     settings = Configuration.from_dict(
         {"execution.checkpointing.dir": str(folder / "job"), "penstock.files.shared-folders": str(folder)}
     )
     env = StreamExecutionEnvironment.get_execution_environment(settings, executor=executor).set_parallelism(2)
     pairs = env.generate_sequence(0, 99).map(lambda number: (number % 10, number))
     sums = pairs.key_by(lambda pair: pair[0]).reduce(lambda one, other: (one[0], one[1] + other[1]))
-    sums.map(Late(str(folder / "marker"))).write_as_text(str(folder / "out"))
+    marker, ended = folder / "marker", folder / "ended"
+    threading.Thread(target=tell_of_the_end, args=(session.sparkContext, marker, ended), daemon=True).start()
+    sums.map(Late(str(marker), str(ended))).write_as_text(str(folder / "out"))
     env.execute("late")
     lines = sorted(line for file in (folder / "out").iterdir() for line in file.read_text().splitlines())
     assert lines == sorted(
         f"{key} {sum(range(key, last + 1, 10))}" for key in range(10) for last in range(key, 100, 10)
     )
-    assert (folder / "marker").exists()
+    assert marker.exists()
     return f"lost late: {next(text.partition(chr(10))[0] for text in said if 'rollback' in text)}"
 
 
 def speculated(folder: Path) -> str:
     """Let a subtask sleep until another attempt has done its work."""
     with standalone(folder) as master:
-        executor = SparkExecutor(open_session(master, SETTINGS | SPECULATION), progress=False)
+        executor = SparkExecutor(open_session(master, SETTINGS | BOTH | SPECULATION), progress=False)
         compare(executor, folder / "job", "map", dawdle)
     attempts = [report.task for report in executor.reports if report.attempt > 0]
-    return f"overtaken: {', '.join(attempts)}"
+    return f"overtaken: {', '.join(sorted(attempts, key=lambda task: 'map' not in task))}"  # others may be, too
 
 
 def compare(executor, folder, place, dies) -> None:
@@ -135,12 +156,12 @@ def start(
 ) -> str:
     """Start a process of the cluster, which ends with the stack; the first text in its log that fits a pattern."""
     name = name if name.startswith("org.") else f"org.apache.spark.deploy.{name}"
-    environment = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": FAST_JVM, **environment}
+    environment = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": FAST_JVM + java_options(), **environment}
     with open(log, "w") as file:
         process = subprocess.Popen([*command, name, *arguments], env=environment, stdout=file, stderr=file)
     stack.callback(process.wait)
     stack.callback(process.terminate)
-    for _ in range(600):
+    for _ in range(1800):
         found = re.search(pattern, log.read_text())
         if found:
             return found.group()

@@ -32,8 +32,8 @@ def outcome(name: str, session: Any) -> tuple[str, list[str]]:
     result = result_of(record["script"], SparkExecutor(session, progress=False))
     if "unsupported" in result:
         return "refused", [result["unsupported"]]
-    found = list(differences(result, record["result"]))
-    return ("differs", found) if found else ("equal", [])
+    sentences = list(differences(result, record["result"]))
+    return ("differs", sentences) if sentences else ("equal", [])
 
 
 def unmeant(name: str, outcome: tuple[str, list[str]], local_refuses: bool) -> bool:
@@ -47,17 +47,17 @@ def run(names: list[str], session: Any) -> int:
     """Run programs, and say what came out; how many outcomes are not meant."""
     started = time.monotonic()
     with ThreadPoolExecutor(AT_A_TIME) as threads:
-        found = dict(zip(names, threads.map(lambda name: outcome(name, session), names), strict=True))
+        outcomes = dict(zip(names, threads.map(lambda name: outcome(name, session), names), strict=True))
     wrong = 0
-    for name, (kind, said) in found.items():
+    for name, (kind, said) in outcomes.items():
         here = kind == "refused" and "unsupported" in result_of(records()[name]["script"])
         if unmeant(name, (kind, said), here):
             wrong += 1
             print(f"NOT MEANT: {name} {kind}: {' '.join(said)[:2000]}")
         elif kind == "refused":
             print(f"{name} is refused{' everywhere' if here else ''}: {said[0]}")
-    kinds = Counter(kind for kind, _ in found.values())
-    meant = sum(kind == "differs" for name, (kind, _) in found.items() if name in PROGRAMS)
+    kinds = Counter(kind for kind, _ in outcomes.values())
+    meant = sum(kind == "differs" for name, (kind, _) in outcomes.items() if name in PROGRAMS)
     print(
         f"{len(names)} programs on Spark in {time.monotonic() - started:.0f} s: {kinds['equal']} equal Flink, {meant} "
         f"differ on purpose, {kinds['refused']} are refused, {wrong} outcomes are not meant."

@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def run(kind: str, folder: Path) -> dict:
         start_new_session=True,
     )
     try:
-        said, log = process.communicate(timeout=400)
+        said, log = process.communicate(timeout=1200)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # with all that it has started
         raise
@@ -58,13 +59,21 @@ def shared(kind: str, tmp_path_factory) -> dict:
 
 
 @pytest.fixture(scope="session")
-def standalone(tmp_path_factory):
-    return shared("standalone", tmp_path_factory)
+def runs(tmp_path_factory):
+    """Both kinds at a time: else a process of pytest would wait for what another one runs, and a core be idle."""
+    tmp_path_factory.getbasetemp()  # made here, as each thread asks for it
+    with ThreadPoolExecutor(2) as threads:
+        yield {kind: threads.submit(shared, kind, tmp_path_factory) for kind in ("standalone", "connect")}
 
 
 @pytest.fixture(scope="session")
-def connect(tmp_path_factory):
-    return shared("connect", tmp_path_factory)
+def standalone(runs):
+    return runs["standalone"].result()
+
+
+@pytest.fixture(scope="session")
+def connect(runs):
+    return runs["connect"].result()
 
 
 @pytest.fixture(params=["standalone", "connect"])

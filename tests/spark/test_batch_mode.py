@@ -33,6 +33,13 @@ def test_programs_give_what_plain_python_gives(executor, p, buffer):
     assert found == expected
 
 
+def test_a_checkpoint_directory_says_that_the_job_has_ended(executor, tmp_path):
+    for expected in (Counter(PROGRAMS["process"].expected()), Counter()):
+        env = environment(executor, **{"execution.checkpointing.dir": str(tmp_path / "job")})
+        with PROGRAMS["process"].build(env, 2).execute_and_collect("batch") as results:
+            assert Counter(results) == expected
+
+
 def test_combining_on_and_off_give_the_same(executor):
     found = {}
     for combine in ("auto", "off"):

@@ -68,12 +68,12 @@ def test_timers_and_functions_of_rows(spark: Any, tmp_path: Path) -> None:
     frame = spark.createDataFrame(ROWS, SCHEMA)
     key = lambda row: row["id"]  # noqa: E731
     writer = SavepointWriter().with_keyed_state("many", frame, key, Types.STRING(), WithTimers())
-    made = writer.rename_uid("many", "other").set_max_parallelism("other", 256).write(tmp_path / "made")
-    assert [row[1] for row in made.timers("other").rows] == list(range(400))
-    [operator] = made.operators()
+    savepoint = writer.rename_uid("many", "other").set_max_parallelism("other", 256).write(tmp_path / "made")
+    assert [row[1] for row in savepoint.timers("other").rows] == list(range(400))
+    [operator] = savepoint.operators()
     assert (operator.uid, operator.parallelism, operator.max_parallelism) == ("other", 2, 256)
-    files = {path.name for path in Path(made.place, "state").iterdir()}
-    assert files == set(read_savepoint(made.place).manifest.files())
+    files = {path.name for path in Path(savepoint.place, "state").iterdir()}
+    assert files == set(read_savepoint(savepoint.place).manifest.files())
 
 
 def test_what_cannot_be_is_said_before_there_is_a_savepoint(spark: Any, tmp_path: Path) -> None:
@@ -93,8 +93,8 @@ def test_what_cannot_be_is_said_before_there_is_a_savepoint(spark: Any, tmp_path
         with pytest.raises(SavepointError, match=f"(?s){why}"):
             writer.write(tmp_path / "new")
         assert not (tmp_path / "new" / "savepoint.json").exists()
-    made = SavepointWriter().with_keyed_state("many", ROWS, lambda row: row[0], None, {LAST: lambda row: row[1]})
-    written = made.write(tmp_path / "undeclared")
+    savepoint = SavepointWriter().with_keyed_state("many", ROWS, lambda row: row[0], None, {LAST: lambda row: row[1]})
+    written = savepoint.write(tmp_path / "undeclared")
     with pytest.raises(SavepointError, match="does not record the types of the keys and values of 'last'"):
         written.to_spark(spark, "many", "last")
     assert written.read("many", "last").to_spark(spark).count() == 50

@@ -25,6 +25,6 @@ def test_a_cluster_loses_nothing(tmp_path, happens, shown):
     command = [sys.executable, "-m", "tests.spark.cluster", happens, str(tmp_path)]
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path}
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1200, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1].startswith(shown)

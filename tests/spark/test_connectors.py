@@ -87,8 +87,8 @@ def test_files_on_a_store_with_a_task_that_is_killed(spark, bucket, s3_endpoint,
     read.sink_to(to(f"{bucket}/files").build())
     read.write_as_text(f"{bucket}/text")
     env.execute()
-    found = [entry.path for entry in storage_of(bucket).list(bucket, deep=True)]
-    assert [path.count("pending") for path in found] == [0] * 5
+    paths = [entry.path for entry in storage_of(bucket).list(bucket, deep=True)]
+    assert [path.count("pending") for path in paths] == [0] * 5
     for folder in ("files", "text"):
-        texts = [storage_of(bucket).get(path).decode() for path in found if f"/{folder}/" in path]
+        texts = [storage_of(bucket).get(path).decode() for path in paths if f"/{folder}/" in path]
         assert sorted(map(int, "".join(texts).split())) == list(range(3000))

@@ -75,7 +75,7 @@ def test_a_daemon_that_dies_while_it_starts_a_worker_costs_a_step(tmp_path, mome
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, "DYING": f"{moment},{times},{deaths}"}
     command = [sys.executable, "-m", "tests.spark.dying_daemon", str(tmp_path)]
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     assert sorted(line.rpartition("> ")[2] for line in run.stdout.splitlines()) == ["1", "2", "3"]
     assert len(deaths.read_text()) == times

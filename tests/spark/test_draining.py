@@ -15,7 +15,7 @@ from tests.job.savepoint.test_running import ByItself
 from tests.spark.test_streams import environment, lines_of, to_files, visible, write
 
 pytestmark = pytest.mark.spark
-SECONDS = 120
+SECONDS = 360
 
 
 def test_windows_fire_and_the_next_one_reads_on(spark: Any, tmp_path: Path) -> None:

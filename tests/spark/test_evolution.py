@@ -99,7 +99,7 @@ def start(folder, text, times, *where):
     command = [sys.executable, str(script), str(folder / "job"), str(times), *where]
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert "Warning" not in done.stderr
     return done
 

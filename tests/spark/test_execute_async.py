@@ -8,7 +8,7 @@ from penstock.common import JobStatus
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import JobCancelledError, JobExecutionError
 
-SECONDS = 120
+SECONDS = 360
 
 
 def test_a_job_is_cancelled_while_its_tasks_run(spark, executor, tmp_path):

@@ -142,8 +142,8 @@ def test_an_error_of_ours_arrives_as_itself(error):
 
 
 def test_every_error_of_ours_can_arrive():
-    found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, PenstockError)]
-    for cls in set(found) - {StandInError}:
+    classes = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, PenstockError)]
+    for cls in set(classes) - {StandInError}:
         error = cls.__new__(cls, "text")
         Exception.__init__(error, "text")
         assert type(arrived(error).__cause__) is cls
@@ -175,7 +175,9 @@ def test_another_exception_has_a_stand_in_with_its_class_text_and_lines():
     assert "1 is strange" in str(failure)
 
 
-@pytest.mark.parametrize("argument", [threading.Lock(), {1, 2}, {"a": 1}, object], ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    "argument", [threading.Lock(), {1, 2}, {"a": 1}, object], ids=lambda argument: type(argument).__name__
+)
 def test_an_exception_with_other_arguments_has_a_stand_in(argument):
     cause: Any = arrived(ValueError(argument)).__cause__
     assert (cause.kind, cause.text) == ("builtins.ValueError", str(argument))

@@ -45,11 +45,11 @@ def test_programs_whose_process_was_killed_give_what_flink_gave():
     lines = [json.dumps(records()[name]["script"]) for name in names] + ['{"random": 1}']
     options = chosen("random:2", 1)
     options.spark, options.jobs = True, 4
-    found = list(pool.results(lines, options))
-    differ = {name: list(differences(found.pop(0), records()[name]["result"])) for name in names}
+    answers = list(pool.results(lines, options))
+    differ = {name: list(differences(answers.pop(0), records()[name]["result"])) for name in names}
     assert differ == {name: [] for name in names}
-    assert [list(result) for result in found] == [["equal"]]
-    assert sum(result["equal"] for result in found) > 5
+    assert [list(result) for result in answers] == [["equal"]]
+    assert sum(result["equal"] for result in answers) > 5
 
 
 @pytest.mark.parametrize("seed", range(2))

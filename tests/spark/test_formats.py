@@ -65,8 +65,8 @@ def test_spark_reads_what_was_written_though_a_worker_was_killed(spark, tmp_path
     frames["csv"] = spark.read.csv(str(tmp_path / "csv"), schema="n long, word string")
     for frame in frames.values():
         assert sorted(map(tuple, frame.collect())) == PAIRS
-    found = read(AvroReaderFormat.for_generic_record(AVRO), tmp_path / "avro", env=environment(spark))
-    assert sorted(tuple(record.values()) for record in found) == PAIRS
+    records = read(AvroReaderFormat.for_generic_record(AVRO), tmp_path / "avro", env=environment(spark))
+    assert sorted(tuple(record.values()) for record in records) == PAIRS
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
@@ -81,14 +81,14 @@ def test_what_spark_writes_is_read(spark, tmp_path, parallelism):
         "csv": CsvReaderFormat.for_schema(SCHEMA),
     }
     for name, file_format in formats.items():
-        found = read(file_format, tmp_path / name, env=environment(spark, parallelism))
-        assert sorted(found, key=lambda row: row.n) == RECORDS
+        records = read(file_format, tmp_path / name, env=environment(spark, parallelism))
+        assert sorted(records, key=lambda row: row.n) == RECORDS
 
 
 def test_types_that_spark_has_too(spark, tmp_path):
     kinds = {"day": D.DATE(), "at": D.TIMESTAMP_LTZ(), "money": D.DECIMAL(10, 2), "list": D.ARRAY(D.INT())}
     kinds["map"] = D.MAP(D.STRING(), D.ROW([D.FIELD("x", D.DOUBLE())]))
-    row_type = D.ROW([D.FIELD(*each) for each in kinds.items()])
+    row_type = D.ROW([D.FIELD(*field) for field in kinds.items()])
     names = tuple(kinds)
     values = [date(2020, 1, 1), Instant(1_600_000_000, 5_000), Decimal("1.50"), [1, None], {"a": Row(x=0.5)}]
     records = [Row.of_values(values, names), Row.of_values([None] * 5, names)]

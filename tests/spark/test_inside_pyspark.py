@@ -119,11 +119,11 @@ def test_the_archives_that_workers_get():
 
 def test_nobody_else_reaches_inside():
     root = Path(penstock.__file__).parent
-    found = set()
+    names = set()
     for path in root.rglob("*.py"):
         code = ast.unparse(ast.parse(path.read_text()))
-        found |= {path.name} if PRIVATE.search(code) else set()
-    assert found == {"inside_pyspark.py"}
+        names |= {path.name} if PRIVATE.search(code) else set()
+    assert names == {"inside_pyspark.py"}
 
 
 def test_each_says_what_it_was_checked_against():

@@ -17,12 +17,12 @@ from tests.matrix.knobs import BUFFER, CODEC, FORM
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("expected")
-    found = facts(LocalExecutor(), mortal(folder / "out", folder / "marker"), folder / "out")
-    assert found["names"] == ["left", "more", "right"]
-    assert all(found["collected"].values())
-    assert sum(not name.startswith("more/") for name in found["files"]) == 3
-    assert len(found["files"]) > 3 + 2
-    return found
+    result = facts(LocalExecutor(), mortal(folder / "out", folder / "marker"), folder / "out")
+    assert result["names"] == ["left", "more", "right"]
+    assert all(result["collected"].values())
+    assert sum(not name.startswith("more/") for name in result["files"]) == 3
+    assert len(result["files"]) > 3 + 2
+    return result
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ def expected(tmp_path_factory):
 )
 def test_nothing_is_lost_and_nothing_counts_twice(executor, tmp_path, expected, place, dies):
     marker, out = tmp_path / "marker", tmp_path / "out"
-    found = facts(executor, mortal(out, marker, place, dies), out)
+    actual = facts(executor, mortal(out, marker, place, dies), out)
     assert marker.exists()
     assert max(report.attempt for report in executor.reports) == (3 if dies is fail else 1)
-    assert found == expected
+    assert actual == expected
 
 
 @pytest.mark.parametrize("place", ["map", "keyed", "window"])
@@ -43,9 +43,9 @@ def test_a_task_that_reads_sorted_input_is_tried_again(executor, tmp_path, place
     dying, living = mortal(tmp_path / "out", marker, place, kill), mortal(tmp_path / "expected", marker)
     for program in (dying, living):
         program.settings["execution.runtime-mode"] = "BATCH"
-    found = facts(executor, dying, tmp_path / "out")
+    actual = facts(executor, dying, tmp_path / "out")
     assert max(report.attempt for report in executor.reports) == 1
-    assert found == facts(LocalExecutor(), living, tmp_path / "expected")
+    assert actual == facts(LocalExecutor(), living, tmp_path / "expected")
 
 
 class Diary:

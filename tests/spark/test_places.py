@@ -85,9 +85,9 @@ class Cluster:
 @pytest.fixture
 def deployment(monkeypatch, tmp_path) -> Any:
     monkeypatch.setattr(inside_pyspark, "executor_hosts", lambda session: frozenset(session.hosts))
-    found = deploy(pipeline())
-    object.__setattr__(found, "locations", (("Sink", str(tmp_path)),))
-    return found
+    planned = deploy(pipeline())
+    object.__setattr__(planned, "locations", (("Sink", str(tmp_path)),))
+    return planned
 
 
 def test_a_host_that_comes_later_is_seen(deployment) -> None:
@@ -162,10 +162,10 @@ def test_what_pip_is_asked_for(python, asked) -> None:
     from packaging.requirements import Requirement
 
     text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    found = {
+    extras = {
         "pyspark": next(line for line in text.splitlines() if line.strip().startswith('"pyspark>=')).split('"')[1],
         "connect": next(line for line in text.splitlines() if line.startswith("connect = ")).split('"')[1],
     }
     for name, wanted in asked.items():
-        marker = Requirement(found[name]).marker
+        marker = Requirement(extras[name]).marker
         assert (marker is None or marker.evaluate({"python_version": python})) is wanted

@@ -10,7 +10,7 @@ from penstock.errors import JobExecutionError
 from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
 from penstock.spark.lowering import Tellers, shortened
 
-SECONDS = 120
+SECONDS = 360
 
 
 def test_executions_follow_the_attempts_of_tasks(spark, executor, tmp_path):

@@ -16,9 +16,10 @@ from penstock.job.savepoint.contents import content_of, verify
 from penstock.job.savepoint.store import bring_in, read_savepoint
 from penstock.spark.executor import SparkExecutor
 from tests.job.savepoint.golden import ALL, FIRST, program
+from tests.job.steps.test_one_step import sums
 
 pytestmark = pytest.mark.spark
-SECONDS = 120
+SECONDS = 360
 
 
 def environment(folder: Path, executor: Any, **more: str) -> StreamExecutionEnvironment:
@@ -69,6 +70,19 @@ def test_a_savepoint_of_spark_goes_on_locally(spark: Any, tmp_path: Path) -> Non
     env = environment(tmp_path / "new", "local", **once)
     started(env, tmp_path / "new-out", ALL).get_job_execution_result().result(SECONDS)
     assert before + lines(tmp_path / "new-out") == lines(tmp_path / "whole-out")
+
+
+def test_a_savepoint_of_one_step_has_the_state_of_its_end(spark: Any, tmp_path: Path) -> None:
+    configuration = Configuration.from_dict({"state.savepoints.dir": str(tmp_path / "savepoints")})
+    env = StreamExecutionEnvironment.get_execution_environment(configuration, executor=SparkExecutor(spark))
+    sums(env, tmp_path / "gate").add_sink(lambda value: None)
+    client = env.execute_async("sums")
+    asked = client.trigger_savepoint()
+    (tmp_path / "gate").touch()
+    found = read_savepoint(asked.result(SECONDS))
+    assert verify(found).problems == ()
+    assert [(each.uid, each.entries) for each in content_of(found).operators] == [("sum", 3)]
+    client.get_job_execution_result().result(SECONDS)
 
 
 def test_a_job_on_spark_is_drained(spark: Any, tmp_path: Path) -> None:

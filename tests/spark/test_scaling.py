@@ -29,6 +29,6 @@ def test_a_job_that_runs_takes_cores_that_come(tmp_path, spark):
         mock.patch("penstock.spark.executor.offered", lambda session: next(offers, offered(session))),
         mock.patch.object(rescale, "LOOK", 0),
     ):
-        found = collected(counts(env, lambda stream: stream.uid("count")))
-    assert Counter(found) == WHOLE
+        records = collected(counts(env, lambda stream: stream.uid("count")))
+    assert Counter(records) == WHOLE
     assert sizes(tmp_path) == {"count": there}

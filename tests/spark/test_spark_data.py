@@ -26,9 +26,10 @@ def jar(artifact: str, folder: Path) -> Path:
     if mvn is None:
         pytest.skip(f"needs {artifact}, and there is no Maven to fetch it with")
     command = [mvn, "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
-    fetched = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
-    if fetched.returncode:
-        pytest.skip(f"needs {artifact}, and Maven could not fetch it: {fetched.stdout.strip()[:200]}")
+    try:
+        subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, cwd=folder)
+    except subprocess.SubprocessError as error:
+        pytest.skip(f"needs {artifact}, and Maven could not fetch it: {error}")
     _, name, version = artifact.split(":")
     return folder / f"{name}-{version}.jar"
 

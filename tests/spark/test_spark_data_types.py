@@ -41,9 +41,9 @@ TYPED = {
 
 @pytest.fixture(scope="module")
 def typed(spark):
-    casts = [", ".join(f"cast({each[i]} as {each[0]}) as {name}" for name, each in TYPED.items()) for i in (1, 2)]
+    casts = [", ".join(f"cast({case[i]} as {case[0]}) as {name}" for name, case in TYPED.items()) for i in (1, 2)]
     casts.append(
-        ", ".join(f"cast({3 if name == 'id' else 'null'} as {each[0]}) as {name}" for name, each in TYPED.items())
+        ", ".join(f"cast({3 if name == 'id' else 'null'} as {case[0]}) as {name}" for name, case in TYPED.items())
     )
     return spark.sql(" union all ".join(f"select {row}" for row in casts))
 

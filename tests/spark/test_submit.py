@@ -37,8 +37,8 @@ def get(path):
         return json.load(answer)
 
 
-until = time.monotonic() + 60
-while any(query["status"] == "RUNNING" for query in get("sql")) and time.monotonic() < until:
+until = time.monotonic() + 240
+while [query["status"] for query in get("sql")] != ["COMPLETED"] * 2 and time.monotonic() < until:
     time.sleep(0.2)
 retained = context.getConf().get("spark.ui.retainedJobs")
 jobs = [job["description"] for job in reversed(get("jobs"))]
@@ -58,7 +58,7 @@ def test_a_submitted_program_runs_where_and_as_spark_submit_says(tmp_path: Path)
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0, run.stderr

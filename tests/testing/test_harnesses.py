@@ -215,9 +215,9 @@ def test_broadcast_state_beside_keyed_state() -> None:
             self.last.update(value)
 
         def process_broadcast_element(self, value, ctx):
-            found = []
-            ctx.apply_to_keyed_state(self.descriptor, lambda key, state: found.append((key, state.value())))
-            yield found
+            values = []
+            ctx.apply_to_keyed_state(self.descriptor, lambda key, state: values.append((key, state.value())))
+            yield values
 
     harness = ProcessFunctionTestHarnesses.for_keyed_broadcast_process_function(Visit(), first, RULES)
     harness.process_element("a1")

@@ -33,7 +33,9 @@ def test_what_fails_in_it_is_the_cause() -> None:
 
 @pytest.mark.slow
 def test_pytest_finds_the_fixtures(pytester: pytest.Pytester) -> None:
-    assert [each.value for each in entry_points(group="pytest11", name="penstock")] == ["penstock.pytest_plugin"]
+    assert [entry_point.value for entry_point in entry_points(group="pytest11", name="penstock")] == [
+        "penstock.pytest_plugin"
+    ]
     pytester.makepyfile(
         """
         import pytest

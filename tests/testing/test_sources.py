@@ -93,10 +93,10 @@ def looking(monkeypatch):
 
 
 def watched(format, folder, cut=False):
-    made = FileSource.for_record_stream_format(format, str(folder))
+    builder = FileSource.for_record_stream_format(format, str(folder))
     if cut:
-        made.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
-    return made.monitor_continuously(Duration.of_millis(1)).build()
+        builder.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
+    return builder.monitor_continuously(Duration.of_millis(1)).build()
 
 
 @pytest.mark.parametrize("cut", [False, True])
@@ -192,9 +192,9 @@ class ByDriver(Wrong):
     left = 0
 
     def pending(self, parallelism, positions, over=frozenset()):
-        found = [Split("0", self.left, 10)] if self.left < 10 else []
+        splits = [Split("0", self.left, 10)] if self.left < 10 else []
         self.left += 5
-        return found
+        return splits
 
 
 class Random(Wrong):

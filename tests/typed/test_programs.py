@@ -36,9 +36,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], set
     output = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
     assert output["summary"]["filesAnalyzed"] == len(list(PROGRAMS.glob("*.py")))
     rules: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for each in output["generalDiagnostics"]:
-        place = Path(each["file"]).name, each["range"]["start"]["line"] + 1
-        rules[place].add(each.get("rule", each["message"]))
+    for diagnostic in output["generalDiagnostics"]:
+        place = Path(diagnostic["file"]).name, diagnostic["range"]["start"]["line"] + 1
+        rules[place].add(diagnostic.get("rule", diagnostic["message"]))
     return rules
 
 

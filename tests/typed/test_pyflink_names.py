@@ -158,8 +158,8 @@ PARAMETERS = {
 @pytest.mark.filterwarnings("ignore:penstock.*is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("module", NAMES)
 def test_a_name_is_where_pyflink_has_it(module: str) -> None:
-    found = importlib.import_module(f"penstock.{module}")
-    assert not [name for name in NAMES[module].split() if not hasattr(found, name)]
+    actual = importlib.import_module(f"penstock.{module}")
+    assert not [name for name in NAMES[module].split() if not hasattr(actual, name)]
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -171,8 +171,8 @@ def test_a_function_has_the_contexts_of_pyflink(context: str) -> None:
 
 @pytest.mark.parametrize("name", TTL)
 def test_a_time_to_live_has_what_pyflink_has(name: str) -> None:
-    found = attrgetter(name)(state)
-    assert not [each for each in TTL[name].split() if not hasattr(found, each)]
+    cls = attrgetter(name)(state)
+    assert not [name for name in TTL[name].split() if not hasattr(cls, name)]
 
 
 @pytest.mark.parametrize("function", PARAMETERS)

@@ -32,14 +32,14 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def classes() -> list[type]:
     """The public classes, and those of the package that they inherit from."""
-    found: dict[type, None] = {}
+    result: dict[type, None] = {}
     for name in MODULES:
         module = importlib.import_module(name)
-        for each in getattr(module, "__all__", _own(module)):
-            value = getattr(module, each)
+        for public in getattr(module, "__all__", _own(module)):
+            value = getattr(module, public)
             if isinstance(value, type) and value.__module__.startswith("penstock."):
-                found.update(dict.fromkeys(base for base in value.__mro__ if base.__module__.startswith("penstock.")))
-    return [cls for cls in found if cls.__module__ != "penstock.plan"]  # these are native; a stub describes them
+                result.update(dict.fromkeys(base for base in value.__mro__ if base.__module__.startswith("penstock.")))
+    return [cls for cls in result if cls.__module__ != "penstock.plan"]  # these are native; a stub describes them
 
 
 def _own(module: ModuleType) -> list[str]:
@@ -63,7 +63,9 @@ def _body(cls: type) -> list[ast.stmt]:
 def _annotations(function: Function) -> Iterator[ast.expr | None]:
     own = function.args
     positional = [*own.posonlyargs, *own.args]
-    static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
+    static = any(
+        isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in function.decorator_list
+    )
     for argument in [*(positional if static else positional[1:]), *own.kwonlyargs]:
         yield argument.annotation
     for rest in (own.vararg, own.kwarg):
@@ -99,7 +101,7 @@ def anys() -> Counter[str]:
 
 
 def _is_overload(function: Function) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "overload" for each in function.decorator_list)
+    return any(isinstance(decorator, ast.Name) and decorator.id == "overload" for decorator in function.decorator_list)
 
 
 def signatures() -> int:
@@ -178,10 +180,10 @@ ALLOWED = {
 
 def test_any_stands_only_where_it_must() -> None:
     assert signatures() > 400, "no signatures were found"
-    found = anys()
-    assert {name: count for name, count in found.items() if count > ALLOWED.get(name, (0, ""))[0]} == {}
+    counts = anys()
+    assert {name: count for name, count in counts.items() if count > ALLOWED.get(name, (0, ""))[0]} == {}
 
 
 def test_the_list_of_exceptions_is_no_longer_than_it_must_be() -> None:
-    found = anys()
-    assert {name for name, (count, _) in ALLOWED.items() if found[name] < count} == set()
+    counts = anys()
+    assert {name for name, (count, _) in ALLOWED.items() if counts[name] < count} == set()

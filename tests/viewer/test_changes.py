@@ -19,9 +19,10 @@ from tests.viewer.test_page import TEMPLATE, data_of, values
 def test_a_page_of_two_plans_has_the_change_of_each_operator() -> None:
     difference = compare(orders(), orders(edited=True))
     both, changes = united(difference)
-    named = {each.name: changes[each.node] for each in both.operators}
-    assert [each["change"] for each in changes.values()] == [
-        "changed" if each.change == "kept" and each.differs else each.change for each in difference.operators
+    named = {operator.name: changes[operator.node] for operator in both.operators}
+    assert [change["change"] for change in changes.values()] == [
+        "changed" if operator.change == "kept" and operator.differs else operator.change
+        for operator in difference.operators
     ]
     assert (named["Totals"]["status"], named["Totals"]["change"]) == ("lost", "moved")
     assert (named["Large ones"]["status"], named["Large ones"]["change"]) == ("moved", "moved")
@@ -33,8 +34,8 @@ def test_a_page_of_two_plans_has_the_change_of_each_operator() -> None:
 def test_what_has_gone_is_there_with_its_edges_and_in_no_vertex() -> None:
     new = orders(edited=True)
     both, changes = united(compare(orders(), new))
-    gone = [each for each in both.operators if changes[each.node]["status"] == "removed"]
-    assert [each.name for each in gone] == ["Sink: Rejected"]
+    gone = [operator for operator in both.operators if changes[operator.node]["status"] == "removed"]
+    assert [operator.name for operator in gone] == ["Sink: Rejected"]
     assert (gone[0].vertex, gone[0].node in {node for vertex in both.vertices for node in vertex.operators}) == (
         None,
         False,
@@ -42,14 +43,16 @@ def test_what_has_gone_is_there_with_its_edges_and_in_no_vertex() -> None:
     back = [edge for edge in both.edges if edge.target == gone[0].node]
     assert [(edge.chained, edge.index >= len(new.edges)) for edge in back] == [(False, True)]
     assert both.operators[: len(new.operators)] == new.operators
-    assert len({each.node for each in both.operators}) == len(both.operators)
+    assert len({operator.node for operator in both.operators}) == len(both.operators)
 
 
 def test_state_that_cannot_be_taken_over_is_lost_on_the_page() -> None:
     new = orders()
-    rescaled = [replace(each, max_parallelism=7) if each.name == "Totals" else each for each in new.operators]
+    rescaled = [
+        replace(operator, max_parallelism=7) if operator.name == "Totals" else operator for operator in new.operators
+    ]
     _, changes = united(compare(orders(), replace(new, operators=tuple(rescaled))))
-    [totals] = [changes[each.node] for each in new.operators if each.name == "Totals"]
+    [totals] = [changes[operator.node] for operator in new.operators if operator.name == "Totals"]
     assert (totals["status"], totals["details"]["state"]) == ("lost", "blocked")
 
 
@@ -64,7 +67,7 @@ def test_a_page_of_two_plans_has_a_verdict() -> None:
 def test_a_plan_beside_itself_is_kept() -> None:
     both, changes = united(compare(orders(), orders()))
     assert both == orders()
-    assert {each["status"] for each in changes.values()} == {"kept"}
+    assert {change["status"] for change in changes.values()} == {"kept"}
 
 
 def test_the_command_compares(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -81,7 +84,7 @@ def test_the_command_compares(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert CliRunner().invoke(group, arguments).exit_code == 0
     operators = data_of(target.read_text())["model"]["operators"]
     changes = values(operators["columns"]["change"], operators["rows"])
-    assert [each["status"] for each in changes] == ["kept", "moved", "kept"]
+    assert [change["status"] for change in changes] == ["kept", "moved", "kept"]
 
 
 def test_pages_without_a_comparison_say_nothing_of_changes(monkeypatch: pytest.MonkeyPatch) -> None:

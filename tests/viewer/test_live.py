@@ -38,7 +38,7 @@ def template(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def got(url: str) -> bytes:
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=20)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
     connection.request("GET", place.path)
     return connection.getresponse().read()
 
@@ -77,7 +77,7 @@ def test_a_job_has_a_page_while_it_runs(
         numbers.key_by(lambda number: number % 5, Types.LONG()).process(Asking()).name("Ask").print()
         env.execute("watched")
     seen = json.loads((tmp_path / "seen").read_text())
-    assert {each["name"] for each in seen["vertices"]} == {"Source: Numbers", "Ask -> Sink: Print to Std. Out"}
+    assert {vertex["name"] for vertex in seen["vertices"]} == {"Source: Numbers", "Ask -> Sink: Print to Std. Out"}
     assert seen["status"] == "RUNNING"
     assert (ends[0]["status"], ends[0]["version"]) == ("FINISHED", 1)
 
@@ -108,15 +108,15 @@ def test_a_job_is_followed_by_its_folder(tmp_path: Path) -> None:
     assert numbers is not None
     assert (numbers["job"], numbers["status"]) == ("followed", "NOT RUNNING")
     assert numbers["version"] >= 1
-    assert [each["id"] for each in numbers["vertices"]] == [each.id for each in following.model.vertices]
-    assert sum(each["state_bytes"] > 0 for each in numbers["vertices"]) == 1
+    assert [vertex["id"] for vertex in numbers["vertices"]] == [vertex.id for vertex in following.model.vertices]
+    assert sum(vertex["state_bytes"] > 0 for vertex in numbers["vertices"]) == 1
 
     vertices = numbers["vertices"]
     assert [numbers["in_rate"], numbers["out_rate"]] == [0, 0]
-    assert [each[rate] for each in vertices for rate in ("in_rate", "out_rate")] == [0] * 2 * len(vertices)
+    assert [vertex[rate] for vertex in vertices for rate in ("in_rate", "out_rate")] == [0] * 2 * len(vertices)
 
     alone = JobFollower(str(tmp_path / "job"), None)
-    assert "Sums" in {each.name for each in alone.model.operators}
+    assert "Sums" in {vertex.name for vertex in alone.model.operators}
     assert alone.numbers() is not None
 
 
@@ -139,7 +139,7 @@ def test_a_job_that_lives_has_rates_until_it_commits_nothing_any_more(
         now[0] = newest.time + later
         numbers = following.numbers()
         assert numbers is not None
-        rates.append(max(each["out_rate"] for each in numbers["vertices"]))
+        rates.append(max(vertex["out_rate"] for vertex in numbers["vertices"]))
     assert rates[0] == rates[1] >= 300
     assert rates[2] == 0
 

@@ -65,19 +65,21 @@ def test_a_page_has_all_of_its_plan() -> None:
     operators = shown["operators"]
     for name in ("name", "uid", "operator_id", "parallelism", "slot_sharing_group", "type", "origin"):
         assert values(operators["columns"][name], operators["rows"]) == [
-            getattr(each, name) for each in model.operators
+            getattr(operator, name) for operator in model.operators
         ]
     states = values(operators["columns"]["states"], operators["rows"])
-    assert [[state["name"] for state in each or ()] for each in states].count(["total"]) == 1
+    assert [[state["name"] for state in states_of_one or ()] for states_of_one in states].count(["total"]) == 1
     files = values(operators["columns"]["file"], operators["rows"])
     assert [str(name).rpartition("/")[2] for name in files] == ["programs.py"] * len(files)
-    assert values(shown["vertices"]["columns"]["operators"], 7) == [list(each.operators) for each in model.vertices]
+    assert values(shown["vertices"]["columns"]["operators"], 7) == [
+        list(operator.operators) for operator in model.vertices
+    ]
     assert shown["edges"]["rows"] == len(model.edges)
 
 
 def test_no_text_of_a_program_leaves_its_place() -> None:
-    made = view(hostile())
-    text = made.html()
+    page = view(hostile())
+    text = page.html()
     assert Reader(text).tags == ["title", "meta", "script", "script"]
     assert text.count("<script") == 2
     names = values(data_of(text)["model"]["operators"]["columns"]["name"], len(HOSTILE) + 2)
@@ -100,13 +102,13 @@ def test_a_title_is_the_jobs_name_and_nothing_else() -> None:
 
 
 def test_a_notebook_gets_a_frame_that_sees_nothing_around_it() -> None:
-    made = view(orders())
-    bundle = made._repr_mimebundle_()
+    page = view(orders())
+    bundle = page._repr_mimebundle_()
     frame = bundle["text/html"]
     assert 'sandbox="allow-scripts allow-downloads allow-modals"' in frame
     source = re.search('srcdoc="([^"]*)"', frame)
     assert source is not None
-    assert html.unescape(source[1]) == made.html()
+    assert html.unescape(source[1]) == page.html()
     assert bundle["text/plain"] == "Page('orders', 9 operators); .save('plan.html') writes it"
 
 
@@ -160,8 +162,8 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
 def test_an_environment_is_viewed_as_it_is_and_goes_on() -> None:
     env = StreamExecutionEnvironment.get_execution_environment(executor="local")
     env.from_collection([1]).map(str).name("Text").print()
-    for made in (view(env), env.view()):
-        shown = data_of(made.html())["model"]["operators"]
+    for shown_page in (view(env), env.view()):
+        shown = data_of(shown_page.html())["model"]["operators"]
         assert "Text" in values(shown["columns"]["name"], shown["rows"])
     env.execute()
     with pytest.raises(InvalidProgramError, match="no operators"):

@@ -15,7 +15,7 @@ from penstock.viewer.server import PageServer
 
 def asked(url: str, path: str | None = None, host: str | None = None) -> http.client.HTTPResponse:
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=10)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
     connection.request("GET", place.path if path is None else path, headers={} if host is None else {"Host": host})
     return connection.getresponse()
 

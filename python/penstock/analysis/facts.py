@@ -34,8 +34,7 @@ def facts_of(program: Program, node: int) -> Mapping[str, str]:
 
 def _own(thing: Any) -> str:
     """The text of a window assigner or a trigger; for one of the program's own, its class."""
-    ours = type(thing).__module__.startswith("penstock.")
-    return str(thing) if ours else type(thing).__qualname__
+    return str(thing) if type(thing).__module__.startswith("penstock.") else type(thing).__qualname__
 
 
 def _place(function: Any) -> str:

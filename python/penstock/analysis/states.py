@@ -172,5 +172,4 @@ def _functions(operator: Any) -> list[Any]:
 def _has_timers(function: Any) -> bool:
     """Whether a function overrides ``on_timer``, which does nothing in the bases."""
     on_timer = getattr(function, "on_timer", None)
-    home = str(getattr(on_timer, "__module__", ""))
-    return callable(on_timer) and not home.startswith("penstock.datastream.")
+    return callable(on_timer) and not str(getattr(on_timer, "__module__", "")).startswith("penstock.datastream.")

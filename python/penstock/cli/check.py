@@ -1,4 +1,4 @@
-"""``penstock check``: whether a program goes on with its state, and which lines make it do so."""
+"""``penstock check``: whether a program resumes with its state, and which lines make it do so."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def reading(program: str | None = None) -> Iterator[None]:
 
 
 def planned_apart(file: str, planning: Planning) -> ProgramModel:
-    """The model of a program, run in a process of its own, which tells of failures; then this one ends too."""
+    """The model of a program, run in a process of its own, which reports failures; then this one ends too."""
     code = f"from {__name__} import tell_model; tell_model()"
     command = [sys.executable, "-c", code, json.dumps([file, *astuple(planning)])]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)

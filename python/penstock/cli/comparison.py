@@ -22,7 +22,7 @@ from penstock.lock.format import model_of_lock, program_of, written
 from penstock.lock.pins import Pin, pins
 
 _ROUNDS = 5
-"""How often pins are written and the program is planned anew: a uid of its own moves what is behind an operator."""
+"""How often pins are written and the program is planned again: a uid of its own moves what is behind an operator."""
 
 
 def old_of(file: str, lock: Path, savepoint: str | None, *, explicit: bool) -> ProgramModel:

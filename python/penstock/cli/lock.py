@@ -88,7 +88,6 @@ def _locked(text: str, place: Path, file: str, *, accept_loss: bool) -> ProgramM
 
 
 def _refuse(difference: Difference, target: Path, file: str) -> None:
-    """Say what the program loses, and what to do."""
     from penstock.cli.comparison import tell
 
     tell(difference, "text", file)

@@ -22,7 +22,6 @@ program_path = click.Path(exists=True, dir_okay=False, readable=True)
 
 
 def _one(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """A job, not all of them."""
     if value == ALL:
         raise click.BadParameter(f"{context.info_name} looks at one job: give its name, or its number from 1.")
     return value
@@ -173,7 +172,7 @@ class ProgramCommand(Command):
         return False
 
     def _option(self, ctx: click.Context, word: str) -> click.Option | None:
-        """The option of this command that a word is; with one dash, a word of several letters is none of ours."""
+        """The option of this command that a word is; with one dash, a word of several letters is not ours."""
         name = word.partition("=")[0]
         if not name.startswith("--") and not word[2:3].isalpha():
             name = word[:2]

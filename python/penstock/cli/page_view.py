@@ -71,7 +71,7 @@ class _Feed:
         return None if current is None else {**current, "status": status.name if status.is_terminal_state() else over}
 
     def ended(self, status: str, seconds: float) -> None:
-        """The job has ended, with this status if nobody else knows; a page that asks within so many seconds is told."""
+        """The job has ended, with this status if nobody else knows; a page that asks within so many seconds gets it."""
         self._over = status
         if self._asked:
             self._end.wait(seconds)

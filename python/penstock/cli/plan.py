@@ -35,7 +35,7 @@ def command(flink: str, specs: BinaryIO) -> None:
     A SPEC is a StreamGraph as one line of JSON (docs/planning.md has its fields), or a record {"spec": SPEC}. A
     RESULT holds the StreamGraph's edges, the operator IDs, both plan JSON texts, the JobGraph and the ExecutionGraph.
     Where a step is refused, the RESULT has {"error": {"class", "message"}} in its place, with the class that Flink
-    throws there; a line that is no graph at all gives such an object alone. Blank lines are skipped.
+    throws there; a line that is not a graph gives such an object alone. Blank lines are skipped.
 
     Examples:
       penstock plan graphs.jsonl > plans.jsonl
@@ -62,7 +62,7 @@ def results(lines: Iterable[bytes], flink: str = PROFILES[0]) -> Iterator[str]:
 
 
 def _result(line: str, flink: str) -> str:
-    """The planner's answer to a line. To a line that is no JSON object it has one thing to say: the error."""
+    """The planner's answer to a line. For a line that is not a JSON object it is the error."""
     spec = _spec_text(line)
     result = plan_record(spec, flink)
     if '"stream_graph":{"error":' not in result:
@@ -81,7 +81,7 @@ def _refusal(message: str, flink_class: str | None) -> str:
 
 
 def _spec_text(line: str) -> str:
-    """The SPEC in a line: the line itself, or the text of its member "spec"; never parsed and written anew."""
+    """The SPEC in a line: the line itself, or the text of its member "spec"; never parsed and written again."""
     if '"spec"' not in line:
         return line
     try:

@@ -95,7 +95,7 @@ class PlanOnlyExecutor:
         return lambda: result
 
     def to_frame(self, pipeline: Pipeline) -> NoReturn:
-        """Refuse: nothing stands in for a DataFrame."""
+        """Refuse: nothing replaces a DataFrame."""
         raise UnsupportedError(
             f"The job {pipeline.name!r} is a DataFrame of Spark (to_spark), and such a job cannot be passed over: jobs "
             "behind it cannot be looked at. Give them a file of their own."

@@ -171,7 +171,6 @@ def _settings(pairs: Sequence[str], chosen: Mapping[str, object]) -> dict[str, s
 
 
 def _observer(progress: str, watch: bool) -> Observer:
-    """The view of running jobs."""
     if progress == "auto":
         progress = "live" if sys.stderr.isatty() else "none"
     shown: Observer = unseen

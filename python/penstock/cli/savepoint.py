@@ -191,7 +191,6 @@ def _value(value: object) -> str:
 
 
 def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> Iterator[RenderableType]:
-    """A savepoint, for people."""
     from rich.text import Text
 
     from penstock.display.tables import Shown, heading, section

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def is_flinks(place: str) -> bool:
-    """Whether a place has a savepoint of Flink; what is no place at all has none."""
+    """Whether a place has a savepoint of Flink; what is not a place has none."""
     from penstock.flink import places
 
     try:
@@ -184,7 +184,6 @@ def drawn(content: Content) -> Iterator[RenderableType]:
 
 
 def _row(operator: OperatorContent) -> tuple[str, ...]:
-    """A line of the table of operators."""
     ended, parallelism = operator.ended, operator.parallelism
     subtasks = "ended" if ended == parallelism else f"{operator.subtasks}" if operator.subtasks else "no state"
     subtasks += f", {ended} ended" if 0 < ended < parallelism else ""

@@ -172,7 +172,7 @@ def span(value: Any, call: str) -> int:
 
 
 def _is_integral(value: Any) -> bool:
-    """Whether a value that is no int stands for one: a text of digits, or an integer of another library (NumPy)."""
+    """Whether a value that is not an int stands for one: a text of digits, or an integer of another library (NumPy)."""
     if isinstance(value, str):
         return value.lstrip("-").isdigit()
     return not isinstance(value, bool) and hasattr(value, "__index__")
@@ -260,7 +260,7 @@ def stream(
 
 
 def state(descriptor: str, name: Any, *types: Any) -> None:
-    """Refuse a description of state without a name, or with something that is no type."""
+    """Refuse a description of state without a name, or with something that is not a type."""
     if text(name, descriptor, "name of the state") == "":
         refuse(f"{descriptor}() was given the name '', by which no state can be found. Give each state its own name.")
     for of_value in types:
@@ -294,7 +294,6 @@ _TYPES = {
 
 
 def _type_hint(value: Any) -> str:
-    """The advice for something that is no type."""
     name = getattr(value, "__name__", str(value))
     if name in _TYPES:
         return f"Write Types.{_TYPES[name]} for Python's {name}."

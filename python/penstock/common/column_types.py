@@ -41,7 +41,7 @@ class DataType:
     @property
     def type_info(self) -> TypeInformation[Any]:
         """The type of such values in records."""
-        return _OF_RECORDS[type(self)]()
+        return _OF_RECORDS[type(self)]
 
     def not_null(self) -> DataType:
         """The same type of values that are always there."""
@@ -245,25 +245,6 @@ class RowType(DataType):
         return f"ROW<{', '.join(f'{part.name} {part.data_type}' for part in self.fields)}>"
 
 
-_OF_RECORDS: dict[type[DataType], Any] = {
-    NullType: Types.PICKLED_BYTE_ARRAY,
-    BooleanType: Types.BOOLEAN,
-    TinyIntType: Types.BYTE,
-    SmallIntType: Types.SHORT,
-    IntType: Types.INT,
-    BigIntType: Types.LONG,
-    FloatType: Types.FLOAT,
-    DoubleType: Types.DOUBLE,
-    VarCharType: Types.STRING,
-    CharType: Types.STRING,
-    VarBinaryType: lambda: Types.PRIMITIVE_ARRAY(Types.BYTE()),
-    BinaryType: lambda: Types.PRIMITIVE_ARRAY(Types.BYTE()),
-    DateType: Types.SQL_DATE,
-    TimeType: Types.SQL_TIME,
-    TimestampType: Types.SQL_TIMESTAMP,
-    LocalZonedTimestampType: Types.INSTANT,
-}
-
 _OF_BASIC: dict[BasicType, DataType] = {
     BasicType.STRING: VarCharType(),
     BasicType.CHAR: CharType(),
@@ -282,6 +263,14 @@ _OF_SQL: dict[SqlTimeType, DataType] = {
     SqlTimeType.DATE: DateType(),
     SqlTimeType.TIME: TimeType(6),
     SqlTimeType.TIMESTAMP: TimestampType(),
+}
+_OF_RECORDS: dict[type[DataType], TypeInformation[Any]] = {
+    NullType: Types.PICKLED_BYTE_ARRAY(),
+    **{type(column): getattr(Types, kind.name)() for kind, column in _OF_BASIC.items()},
+    **{type(column): getattr(Types, f"SQL_{kind.name}")() for kind, column in _OF_SQL.items()},
+    CharType: Types.STRING(),
+    VarBinaryType: Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    BinaryType: Types.PRIMITIVE_ARRAY(Types.BYTE()),
 }
 
 

@@ -110,7 +110,7 @@ class TypeSerializer(ABC, Generic[T]):
 
 
 class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
-    """Texts as their bytes in a charset (Flink: ``SimpleStringSchema``). Bytes that are no text become U+FFFD, and
+    """Texts as their bytes in a charset (Flink: ``SimpleStringSchema``). Bytes that are not text become U+FFFD, and
     characters that the charset does not have become ``?``, as in Java. InvalidProgramError if Python does not know it.
     """
 

@@ -147,15 +147,13 @@ def compare(old: ProgramModel, new: ProgramModel, *, allow: bool = False, ended:
     (:func:`~penstock.job.steps.versions.ended_operators`)."""
     graphs = Graph(old), Graph(new)
     pairs = match(*graphs)
-    why = causes(*graphs, pairs)
-    comparison = _Comparison(old, new, pairs, states.takings(old, new), why, ended, allow)
+    comparison = _Comparison(old, new, pairs, states.takings(old, new), causes(*graphs, pairs), ended, allow)
     operators = tuple(comparison.operators())
     problems = sorted(comparison.problems(operators), key=lambda problem: problem.severity != BLOCKED)
     if allow:
         problems = [replace(problem, severity=ALLOWED) if problem.severity == LOST else problem for problem in problems]
     unknown = [problem for operator in operators for problem in _unknown(operator)]
-    judged = tuple(_judged(operators, [*problems, *unknown]))
-    return Difference(old, new, judged, tuple(problems), tuple(unknown))
+    return Difference(old, new, tuple(_judged(operators, [*problems, *unknown])), tuple(problems), tuple(unknown))
 
 
 def _judged(operators: Iterable[OperatorDiff], problems: Iterable[Problem]) -> Iterator[OperatorDiff]:

@@ -173,7 +173,6 @@ class _Matching:
 
 
 def _next(graph: Graph, node: int, downwards: bool) -> list[int]:
-    """The neighbours of a node, each once."""
     edges = graph.out[node] if downwards else graph.into[node]
     return list(dict.fromkeys(edge.target if downwards else edge.source for edge in edges))
 

@@ -130,7 +130,7 @@ def operator_with_state(
     sizes: tuple[int, int] = (0, 0),
     states: tuple[StateModel, ...] | None = None,
 ) -> OperatorModel:
-    """An operator of which only this is known; ``sizes`` are the numbers of subtasks and of key groups, or 0."""
+    """An operator with only this known; ``sizes`` are the numbers of subtasks and of key groups, or 0."""
     return OperatorModel(
         node=node,
         name=name,

@@ -129,7 +129,6 @@ def _holding(operator: OperatorModel, new: OperatorModel) -> Holding:
 
 
 def _known(state: StateModel) -> Known:
-    """A state of the model in the terms of state files."""
     if state.kind == TIMERS or state.kind in _LISTS:
         where = decisions.TIMERS if state.kind == TIMERS else decisions.LIST
         return Known(StateInfo(state.name, state.kind, (), ()), where)

@@ -135,7 +135,6 @@ def _of_operator(operator: OperatorDiff) -> Iterator[str]:
 
 
 def _todo(difference: Difference, problem: Problem) -> list[str]:
-    """The advice on a problem, if it needs any."""
     todo = advice(difference, problem)
     return [todo] if todo and problem.severity != ALLOWED else []
 
@@ -145,7 +144,7 @@ def _severity(problem: Problem) -> str:
 
 
 def verdict(difference: Difference) -> str:
-    """One sentence: whether the new program can go on from the old one's state."""
+    """One sentence: whether the new program can resume from the old one's state."""
     lost = sum(problem.severity != ALLOWED for problem in difference.problems)
     unknown = len({problem.operator for problem in difference.unknown})
     if lost:

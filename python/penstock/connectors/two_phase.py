@@ -2,7 +2,7 @@
 
 What a task has prepared travels in its report; what is large waits in a file of the checkpoint directory. Who commits
 is the driver (:mod:`penstock.job.steps.outputs`). Source of the semantics: ``TwoPhaseCommitSinkFunction`` (Flink 1.20),
-and Sink V2's ``CommittingSinkWriter``, which hands over a committable at a checkpoint as here."""
+and Sink V2's ``CommittingSinkWriter``, which returns a committable at a checkpoint as here."""
 
 from __future__ import annotations
 
@@ -98,5 +98,4 @@ def keep_prepared(context: OperatorContext, path: str, file: IO[bytes]) -> None:
 
 
 def _report(context: OperatorContext, data: bytes, *, kept: bool) -> None:
-    config = context.config
-    context.committables.append(Committable(config.operator_id, context.subtask, data, kept, context.version))
+    context.committables.append(Committable(context.config.operator_id, context.subtask, data, kept, context.version))

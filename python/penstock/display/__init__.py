@@ -1,4 +1,4 @@
-"""How objects show themselves: the look that terminals and notebooks share. The drawings stand beside the objects, in
+"""How objects show themselves: the look that terminals and notebooks share. The drawings are beside the objects, in
 :mod:`penstock.analysis`, :mod:`penstock.metrics` and :mod:`penstock.common`.
 
 rich is imported when something is drawn, not before.

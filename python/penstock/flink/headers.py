@@ -195,7 +195,6 @@ def _composite(cursor: Cursor, name: str, version: int, depth: int) -> Serialize
 
 
 def _skip_map(cursor: Cursor, what: str) -> None:
-    """Skip a map whose values have lengths."""
     if cursor.long(f"the mark of {what}") != _MAP:
         cursor.fail(f"{what} lacks the mark of a table", IO)
     for _ in range(cursor.int(f"the size of {what}")):

@@ -55,7 +55,6 @@ class Place:
         return None
 
     def _paths(self, handle: StreamHandle) -> Iterator[str]:
-        """The possible paths of a file."""
         if handle.file is not None:
             if not handle.file.startswith("/") and ".." not in handle.file.split("/"):
                 yield join(self.path, handle.file)

@@ -148,7 +148,7 @@ def deploy(
     return Deployment(
         JobConfig(pipeline.name, job_id or uuid.uuid4().hex, settings, shipped, times=times),
         vertices,
-        tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level)),
+        tuple(tuple(at_level) for _, at_level in groupby(sorted(vertices, key=level), level)),
         tuple(sinks),
         archive,
         frames=frames,

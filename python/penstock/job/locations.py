@@ -68,7 +68,7 @@ def _is_own(address: str) -> bool:
 
 
 def _within(location: str, folders: Iterable[str]) -> bool:
-    """Whether a path lies in one of some folders, links followed on this machine or not."""
+    """Whether a path is in one of some folders, links followed on this machine or not."""
     path = local_path(location).absolute()
     return any(
         os.path.commonpath([folder, form]) == folder

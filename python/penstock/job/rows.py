@@ -52,7 +52,6 @@ class JobRows:
         return result
 
     def _of(self, kind: int) -> Iterator[Row]:
-        """The rows of a kind by vertex, subtask and sequence."""
         return self._rows.take(
             lambda row: (row.vertex, row.sender, row.sequence), lambda row: row.level == DRIVER and row.kind == kind
         )

@@ -121,14 +121,14 @@ class JobRun:
 
 def _with_late_records_told(result: JobExecutionResult) -> JobExecutionResult:
     """The result, once the log says which operators have dropped records, of which nothing else would tell."""
-    for each in result.metrics.values():
-        if each.late_dropped:
+    for operator in result.metrics.values():
+        if operator.late_dropped:
             LOG.warning(
                 "The operator %r has dropped %s of its %s records as late (numLateRecordsDropped): their windows were "
                 "over when they came. Allow for more disorder in the watermark strategy, or give allowed_lateness() or "
                 "side_output_late_data(). A DataFrame is read in order of time by from_spark(…, order_by=COLUMN).",
-                each.name,
-                f"{each.late_dropped:,}",
-                f"{each.records_in:,}",
+                operator.name,
+                f"{operator.late_dropped:,}",
+                f"{operator.records_in:,}",
             )
     return result

@@ -158,7 +158,7 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _installed(file: Path, _: bytes, packages: Path | None) -> Path:
-    """The folder with what pip has installed for a file of requirements, again if something else stands in it."""
+    """The folder with what pip has installed for a file of requirements, again if something else is in it."""
     target = Path(tempfile.mkdtemp(prefix="requirements-", dir=archives()))
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--target", str(target), "--requirement", str(file)]

@@ -165,7 +165,7 @@ _KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})  # partitioners that keep the r
 
 
 class BatchEdges:
-    """What BATCH mode says of the edges of a program; in STREAMING mode nothing is sorted, early or combined.
+    """The edges of a program in BATCH mode; in STREAMING mode nothing is sorted, early or combined.
 
     An input is sorted if its operator is keyed. The inputs beside a sorted one, and the broadcast side of an operator,
     are read to their end before the others. Sources of the semantics: ``OneInputTransformationTranslator`` and its

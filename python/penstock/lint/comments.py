@@ -1,7 +1,7 @@
 """Comments that suppress findings: ``# penstock: ignore[PS001, PS2]`` in the lines of a call, or for the whole file
 ``# penstock: ignore-file[PS401]``. Without brackets all rules are meant.
 
-A file is read once, by Python's own tokenizer, so that text in a string is no comment.
+A file is read once, by Python's own tokenizer, so that text in a string is not a comment.
 """
 
 from __future__ import annotations

@@ -73,7 +73,6 @@ def class_of(value: object) -> type:
 
 
 def _home(value: Any) -> str:
-    """The module of a class or function."""
     return str(value.__module__)
 
 

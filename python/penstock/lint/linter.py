@@ -40,7 +40,7 @@ def lint(
     Args:
         pipeline: the program, as an executor gets it.
         configuration: which rules are selected.
-        known: facts besides the program; a configuration overrides its ``long_running`` and ``large``.
+        known: facts beside the program; a configuration overrides its ``long_running`` and ``large``.
         file: of the program, whose comments count for findings without a place too.
     """
     return lint_jobs([(pipeline, known or Known())], configuration, file=file)
@@ -53,7 +53,7 @@ def lint_jobs(
     file: str | None = None,
     whole: bool = True,
 ) -> list[Finding]:
-    """As :func:`lint`, the findings in several jobs of one program, each with facts besides it. A finding that repeats
+    """As :func:`lint`, the findings in several jobs of one program, each with facts beside it. A finding that repeats
     at the same place, as in a function that makes several jobs, is reported once. Unused comments are only reported if
     these are all jobs of the program: ``whole``."""
     chosen = configuration or LintConfiguration()

@@ -72,7 +72,7 @@ class Rule:
         return {side: "\n".join(line[2:] for line in lines if line[:1] != other) for side, other in sides.items()}
 
     def find(self, subject: Subject) -> Iterator[Found]:
-        """The findings of the rule in a program, in any order. O(operators + edges), besides looking at functions."""
+        """The findings of the rule in a program, in any order. O(operators + edges), without the look at functions."""
         for node, arguments in self.scope(subject):
             answer = self.check(subject, *arguments)
             for result in [answer] if isinstance(answer, str) else answer or ():
@@ -144,7 +144,7 @@ def resumable(scope: Scope) -> Scope:
 
 
 def repeated(values: Callable[[Subject], Iterable[tuple[StreamNode, Any]]]) -> Scope:
-    """The nodes that share a value with an earlier one, with the value and that node; None is no value."""
+    """The nodes that share a value with an earlier one, with the value and that node; None is not a value."""
 
     def scope(subject: Subject) -> Listed:
         first: dict[Any, StreamNode] = {}

@@ -81,7 +81,7 @@ class Body(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """Facts besides the program."""
+    """Facts beside the program."""
 
     uids: Mapping[int, str | None] | None = None  # by node, of the same program planned a second time
     max_parallelisms: Mapping[str, int] | None = None  # by operator ID, in the lock file

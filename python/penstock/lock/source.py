@@ -112,8 +112,7 @@ class _Source(cst.CSTTransformer):
 
     def _line_break(self, call: cst.Call) -> cst.BaseParenthesizableWhitespace:
         """The whitespace before the dots of the calls around one: a new line, if each call has its own."""
-        attribute = self._parents.get(call)
-        for node in (attribute, call.func):
+        for node in (self._parents.get(call), call.func):
             if isinstance(node, cst.Attribute):
                 space = node.dot.whitespace_before
                 if isinstance(space, cst.ParenthesizedWhitespace):

@@ -235,7 +235,7 @@ def running_metrics(metrics: RunningMetrics, shown: Shown) -> Group:
 
 
 def _needed(rows: list[Cells], width: int) -> tuple[list[str], list[Cells]]:
-    """Columns and rows without empty columns, and without those for which there is no room."""
+    """Columns and rows without empty columns, and without those that do not fit."""
     taken = [
         max([len(name.lstrip(">")), *(len(row[index]) for row in rows)]) + 2 for index, name in enumerate(_COLUMNS)
     ]

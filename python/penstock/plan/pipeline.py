@@ -25,7 +25,7 @@ class Pipeline(Program):
         descriptions: of the operators that have one, by StreamNode id.
         sites: the calls that made the operators, by StreamNode id, as far as they are known.
         left_open: the nodes whose parallelism the program leaves to its environment.
-        side_outputs: the nodes from which the program reads a side output, whether or not anything reads that.
+        side_outputs: the nodes from which the program reads a side output, even if nothing reads that.
         planned_at: returns the same program with another parallelism of each of these nodes; None if not available.
     """
 

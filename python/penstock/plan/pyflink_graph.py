@@ -47,7 +47,7 @@ def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
 
     Raises:
         ConfigurationError: apache-flink is not installed.
-        InvalidProgramError: it is no such environment.
+        InvalidProgramError: it is not such an environment.
         UnsupportedError: the graph has what no profile of the planner knows, such as hybrid exchanges.
     """
     try:

@@ -24,7 +24,7 @@ class Placeholder(type):
         raise UnsupportedError(_sentence(cls.pyflinks))
 
     def __getattr__(cls, name: str) -> NoReturn:
-        """Refuse a class method or a constant; of private names nobody reads the message."""
+        """Refuse a class method or a constant; of private names the message is not read."""
         if name.startswith("_"):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         raise MissingMethodError(_sentence(cls.pyflinks, f".{name}"), name=name)

@@ -48,7 +48,7 @@ INSTEAD: Mapping[str, Instead] = {
 
 
 class Planned:
-    """Base of what can be planned: keeps what it is given."""
+    """Base of what can be planned: keeps its arguments."""
 
     advice: str = ""  # what to use instead, for what streams take
     given: dict[str, Any]  # by the names of parameters; what a setter was given by its name without ``set_``

@@ -58,8 +58,7 @@ class PyFlinkITTestCase(PyFlinkTestCase):
 
     @classmethod
     def _environment(cls) -> StreamExecutionEnvironment:
-        env = StreamExecutionEnvironment.get_execution_environment()
-        return env.set_runtime_mode(cls.mode).set_parallelism(2)
+        return StreamExecutionEnvironment.get_execution_environment().set_runtime_mode(cls.mode).set_parallelism(2)
 
     def setUp(self) -> None:
         self.env = self._environment()

@@ -203,8 +203,7 @@ def copy_readdressed(
             except StateError as error:
                 raise damaged(savepoint.place, str(error)) from error
         follows = series[-1].name if series else None
-        about = who[placed.about.subtask]
-        moved = put_file(folder, replace(header, about=about, follows=follows), sections, data)
+        moved = put_file(folder, replace(header, about=who[placed.about.subtask], follows=follows), sections, data)
         series.append(replace(moved, keys=placed.file.keys))
     return replace(new, subtasks=tuple(map(tuple, all_series)))
 

@@ -126,7 +126,7 @@ class SavepointWriter:
         """Remove an operator, or one of its states.
 
         Args:
-            operator: uid or OperatorID of an operator with state, or of a source, which then starts anew.
+            operator: uid or OperatorID of an operator with state, or of a source, which then reads all again.
             state: its name; None for the whole operator, with timers and records waiting in its loop.
 
         Raises SavepointError: there is no such operator.

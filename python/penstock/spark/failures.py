@@ -1,6 +1,6 @@
 """Failures on their way from an executor to the driver.
 
-Spark hands over only the text of an exception, which may quote what a stranger wrote. So the executor puts the error
+Spark passes only the text of an exception, which may quote what a stranger wrote. So the executor puts the error
 into its text as JSON, behind a mark that the driver has chosen at random for the job. The driver makes it again, with
 its causes: nothing is unpickled or imported, and classes are looked up in two tables only, Python's built-in exceptions
 and :mod:`penstock.errors`. Others become a ``StandInError``.
@@ -194,7 +194,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _read(data: Any) -> Any:
-    """The value of what :func:`_plain` gives."""
     if not isinstance(data, dict):
         return data
     ((kind, value),) = data.items()

@@ -98,8 +98,7 @@ def _partitioned(frame: Any, session: Any, parallelism: int) -> tuple[Any, int]:
 
     frame = moved(frame, session)
     if is_connect(session):
-        number = F.pmod(F.spark_partition_id(), F.lit(parallelism))
-        return frame.repartitionById(parallelism, number), parallelism
+        return frame.repartitionById(parallelism, F.pmod(F.spark_partition_id(), F.lit(parallelism))), parallelism
     partitions = frame.rdd.getNumPartitions()
     return (frame, partitions) if partitions <= parallelism else (frame.coalesce(parallelism), parallelism)
 
@@ -114,7 +113,7 @@ def spark_schema(table: Table) -> Any:
 
 def unpacking(table: Table, rows: Run | None = None) -> Run:
     """The function by which ``mapInArrow`` gives the Arrow batches of a table that rows of the exchange carry; Spark
-    shows its name. ``rows`` makes the batches of the exchange; None: they are what it is given."""
+    shows its name. ``rows`` makes the batches of the exchange; None: they are its input."""
     number, schema = TABLE - table.sink.number, table.sink.schema
     assert schema is not None, "the deployment knows it"
 

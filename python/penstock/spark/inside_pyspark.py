@@ -22,7 +22,7 @@ SOCKET_SETTING = "spark.python.unix.domain.socket.enabled"
 """Workers talk to the JVM over a Unix domain socket. Elsewhere it has no effect."""
 
 CHECKPOINT_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-"""The manager of checkpoints for which any file system is good. Only a streaming query would notice its absence."""
+"""The manager of checkpoints that works with any file system. Only a streaming query would notice its absence."""
 
 WORKER = "pyspark.worker"  # the module that runs in a worker, loaded once by our daemon for all of them
 

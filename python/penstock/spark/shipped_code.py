@@ -110,7 +110,9 @@ def check_places(session: Any, deployment: Deployment, workers: Iterable[Worker]
         return
     locations = deployment.locations
     if deployment.keeps:
-        locations = (*locations, ("checkpoint directory", deployment.place or tempfile.gettempdir()))
+        single = not deployment.steps and settings.checkpoint_directory is None
+        name = "state.savepoints.dir" if single else "checkpoint directory"
+        locations = (*locations, (name, deployment.place or tempfile.gettempdir()))
     if next(private_paths(locations, settings.shared_folders), None) is None:
         return
     if spark is not None:

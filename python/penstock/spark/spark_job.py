@@ -100,7 +100,7 @@ def _followed(
 
 
 class _Stages:
-    """The stages of the newest job with a tag that is none of the old ones."""
+    """The stages of the newest job with a tag that is not an old one."""
 
     def __init__(self, spark: Any, deployment: Deployment, tag: str, progress: Progress, old: set[int]) -> None:
         self._spark = spark

@@ -81,7 +81,7 @@ class SparkOneStep:
         with counting(session, self._seen) as counts:
             only = next(iter(assignments.values()))
             self._frame = frame = lower(session, deployment, counts=counts, only=only)
-            if deployment.tables and not deployment.keeps:
+            if deployment.tables and deployment.job.folder_id is None:
                 frame.persist(StorageLevel.MEMORY_AND_DISK)  # until they are written, rows wait on the executors
                 self._kept.callback(frame.unpersist)
                 frame = frame.where(f"edge > {TABLE}")
@@ -187,7 +187,7 @@ class SparkSteps:
                     storage_of(text).delete([text])
 
     def write_tables(self) -> None:
-        """There are none here."""
+        """There is none here."""
 
     def cancel(self) -> None:
         """Spark's own tasks are interrupted by their tag."""

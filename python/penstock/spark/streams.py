@@ -137,7 +137,7 @@ class Handed:
 
 
 class Query:
-    """A streaming query that hands over its micro-batches, one at a time."""
+    """A streaming query that returns its micro-batches, one at a time."""
 
     def __init__(self, frame: Any, name: str, at: Mapping[str, Any] | None, seen: Iterable[str], *, once: bool) -> None:
         self._name, self._goes_on = name, at is not None

@@ -27,7 +27,7 @@ _LOCAL = LocalStorage()
 
 
 class _Options(threading.local):
-    """Those of the job that this thread works for. A thread that has not been told has what the last one was told."""
+    """Those of the job that this thread works for. A thread without its own has those that were set last."""
 
     last: Mapping[str, Mapping[str, Any]] = {}
     own: Mapping[str, Mapping[str, Any]] | None = None

@@ -100,7 +100,6 @@ class TestedPlan:
             raise PlanChangedError("\n".join(["The plan has changed.", *lines, hint]))
 
     def _between(self, upstream: str, downstream: str) -> list[EdgeModel]:
-        """The edges from one operator to another."""
         source, target = self.operator(upstream).node, self.operator(downstream).node
         edges = [edge for edge in self.model.edges if (edge.source, edge.target) == (source, target)]
         if not edges:

@@ -1,7 +1,7 @@
 """A source alone, read step by step as an unbounded job reads it: by hand, or checked for all that a job needs.
 
 A job asks a source on the driver what is pending, cuts it, reads it in tasks on copies of the source, and may fail
-after any step and go on from what it had noted. What must hold is in :class:`~penstock.runtime.io.splits.Source`.
+after any step and resume from what it had noted. What must hold is in :class:`~penstock.runtime.io.splits.Source`.
 """
 
 from __future__ import annotations
@@ -195,8 +195,7 @@ def check_source(
     expected.run()
     for size in (*sizes, None):
         for restarts in (False, True):
-            actual = _in_steps(make, parallelism, grow, size, restarts)
-            _compare(expected.read, actual, expected.source, size, restarts)
+            _compare(expected.read, _in_steps(make, parallelism, grow, size, restarts), expected.source, size, restarts)
     _check_positions(make, parallelism, grow)
     return expected.read
 

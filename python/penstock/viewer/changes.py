@@ -47,7 +47,6 @@ def judged(difference: Difference) -> Verdict:
 
 
 def _change(diff: OperatorDiff) -> dict[str, Any]:
-    """The change of an operator for the page."""
     document = diff.to_dict()
     status = CHANGED if diff.change == "kept" and diff.differs else diff.change
     details = {

@@ -83,7 +83,7 @@ def view(plan: Plan, other: Plan | None = None) -> Page:
         other: an older plan; then the page also shows what has become of each operator since, and why.
 
     Raises:
-        InvalidProgramError: it is none of these, or a program without operators.
+        InvalidProgramError: it is not one of these, or a program without operators.
     """
     model = as_model(plan)
     if other is None:
@@ -122,7 +122,6 @@ def filled(**values: str) -> str:
 
 @cache
 def _template() -> str:
-    """The page as it was built, without data."""
     try:
         return (files("penstock.viewer") / ASSET).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -293,9 +293,9 @@ def options(text):
 
 
 def builder():
-    made = StreamGraphBuilder()
-    made.add_node(1, "Source", "source")
-    return made
+    builder = StreamGraphBuilder()
+    builder.add_node(1, "Source", "source")
+    return builder
 
 
 STRINGS = SimpleStringSchema()

@@ -44,8 +44,8 @@ DONE = {
 }
 
 
-def twice(found: dict[str, str]) -> dict[str, str]:
-    return {name: f"{text}|{text}" for name, text in found.items()}
+def twice(texts: dict[str, str]) -> dict[str, str]:
+    return {name: f"{text}|{text}" for name, text in texts.items()}
 
 
 def into(folder: Path) -> FileOutput:
@@ -225,9 +225,9 @@ def test_leftovers_are_found_from_the_folder_and_from_the_one_above(tmp_path):
     folder = crashed(tmp_path, committed=True, layout=ALONE)
     before = content(folder)
     for path in (folder, folder / "more", next(folder.glob("more/.pending-*"))):
-        [found] = [recover(each, dry_run=True) for each in pending_at(str(path))]
-        assert found is not None
-        assert (found.verdict, found.job, found.targets) == (Verdict.PUBLISH, "two sinks", (f"{folder}/more",))
+        [leftover] = [recover(path, dry_run=True) for path in pending_at(str(path))]
+        assert leftover is not None
+        assert (leftover.verdict, leftover.job, leftover.targets) == (Verdict.PUBLISH, "two sinks", (f"{folder}/more",))
     assert content(folder) == before
 
 

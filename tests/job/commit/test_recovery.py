@@ -135,7 +135,7 @@ def test_an_output_on_a_file_system_that_is_not_mounted_is_waited_for(tmp_path):
     for place in texts:
         place.write_text(text)
     before = rewrite(path, (f"{folder}/right\0", f"{folder}/disk/right\0"), ("/.right", "/disk/.right"))
-    [verdict] = {found.verdict for found in [recover(str(home))] if found is not None}
+    [verdict] = {leftover.verdict for leftover in [recover(str(home))] if leftover is not None}
     assert verdict is Verdict.LEAVE
     path.write_bytes(before)
     for place, was in texts.items():
@@ -156,7 +156,7 @@ def test_a_dry_run_changes_nothing(tmp_path):
     folder = crashed(tmp_path, committed=True)
     before = content(folder)
     leftovers = [recover(path, dry_run=True) for path in pending_at(str(folder / "left"))]
-    assert [(found.verdict, found.job) for found in leftovers] == [(Verdict.PUBLISH, "two sinks")]
+    assert [(leftover.verdict, leftover.job) for leftover in leftovers] == [(Verdict.PUBLISH, "two sinks")]
     assert leftovers[0].targets == (f"{folder}/left", f"{folder}/right")
     assert content(folder) == before
 

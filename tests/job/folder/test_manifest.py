@@ -78,9 +78,9 @@ def test_any_position_comes_back_as_it_was(position: Any) -> None:
 
 @pytest.mark.parametrize("position", [Offset(1, 2), {1: 2}, (1, [2]), {"pickle": "x"}, b"bytes", [float("nan")]])
 def test_what_is_not_plain_is_pickled(position: Any) -> None:
-    found = decoded_position(json.loads(json.dumps(encoded_position(position))))
-    assert type(found) is type(position)
-    assert repr(found) == repr(position)
+    decoded = decoded_position(json.loads(json.dumps(encoded_position(position))))
+    assert type(decoded) is type(position)
+    assert repr(decoded) == repr(position)
 
 
 def test_a_deep_position_is_no_trouble() -> None:

@@ -94,7 +94,7 @@ def frees_what_one_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
     def changed(self: Pins) -> Any:
         there = self.there()
         freed = {version for _, kind, version, _ in there if kind == "free"}
-        return [(version, [path for path, _, each, _ in there if each == version]) for version in freed]
+        return [(version, [path for path, _, of_version, _ in there if of_version == version]) for version in freed]
 
     monkeypatch.setattr(Pins, "over", changed)
 

@@ -31,7 +31,7 @@ def pipeline(uid: str | None = None, pinned: str | None = None):
 
 
 def manifest(**names: str) -> StepManifest:
-    states = {each: OperatorState(name, None, 1, 128, ((),)) for each, name in names.items()}
+    states = {state_id: OperatorState(name, None, 1, 128, ((),)) for state_id, name in names.items()}
     return StepManifest(3, "job", "", 0, operators=states)
 
 
@@ -41,9 +41,9 @@ def id_of_the_sum(program) -> str:
     return next(link.operator_id for link in links if nodes[link.node] == "sum")
 
 
-def codes(program, found, allow: bool = False):
-    refused, findings = predict(program, found, allow=allow)
-    return refused, {(each.code, each.operator_id) for each in findings if each.code != "starts-empty"}
+def codes(program, saved, allow: bool = False):
+    refused, findings = predict(program, saved, allow=allow)
+    return refused, {(finding.code, finding.operator_id) for finding in findings if finding.code != "starts-empty"}
 
 
 def test_state_that_is_taken_says_nothing():
@@ -58,15 +58,15 @@ def test_state_of_another_operator_is_inherited_by_position():
 
 
 def test_what_nobody_takes_is_refused_or_left_behind():
-    program, found = pipeline("sum"), manifest(**{GONE: "count"})
-    refused, said = codes(program, found)
+    program, saved = pipeline("sum"), manifest(**{GONE: "count"})
+    refused, said = codes(program, saved)
     assert isinstance(refused, InvalidProgramError)
     assert said == {("left-behind", GONE)}
-    assert codes(program, found, allow=True) == (None, {("left-behind", GONE)})
+    assert codes(program, saved, allow=True) == (None, {("left-behind", GONE)})
 
 
 def test_what_starts_empty():
     _, findings = predict(pipeline("sum", GONE), manifest(**{GONE: "sum"}))
-    assert operator_id("sum") not in {each.operator_id for each in findings}
+    assert operator_id("sum") not in {finding.operator_id for finding in findings}
     _, findings = predict(pipeline("sum"), manifest())
-    assert operator_id("sum") in {each.operator_id for each in findings if each.code == "starts-empty"}
+    assert operator_id("sum") in {finding.operator_id for finding in findings if finding.code == "starts-empty"}

@@ -24,7 +24,7 @@ class Operator:
 
 
 def manifest(*with_state, counters=(), **more):
-    states = {each: OperatorState(each[0], None, 1, 128, ((),)) for each in with_state}
+    states = {state_id: OperatorState(state_id[0], None, 1, 128, ((),)) for state_id in with_state}
     return StepManifest(3, "job", "", 0, operators=states, counters=dict.fromkeys(counters, ()), **more)
 
 

@@ -74,8 +74,8 @@ def test_state_that_nobody_takes_is_refused_or_left_behind(tmp_path, capsys):
     assert len(first) + len(rest) == 100
     assert Counter(rest) == Counter((key, KEYS[30 : at + 31].count(key)) for at, key in enumerate(KEYS[30:]))
     assert "dropped, as allowed         'count' (uid 'count'" in capsys.readouterr().err
-    assert {each.uid for each in newest.operators.values()} == {"count"}
-    assert {each.uid for each in JobFolder(str(tmp_path)).newest().operators.values()} == {"other"}
+    assert {operator.uid for operator in newest.operators.values()} == {"count"}
+    assert {operator.uid for operator in JobFolder(str(tmp_path)).newest().operators.values()} == {"other"}
 
 
 def test_a_uid_hash_takes_what_another_operator_had_and_keeps_it_under_its_own(tmp_path, capsys):
@@ -138,7 +138,7 @@ def test_max_parallelism_is_taken_over_or_refused(tmp_path):
     env = environment(tmp_path / "other", 2, **STEP, execution__savepoint__path=regrouped.place)
     assert Counter(first) + Counter(collected(program(env, 32))) == WHOLE
     second = some(program(environment(tmp_path, 16, **STEP)), 2)
-    assert {each.max_parallelism for each in JobFolder(str(tmp_path)).newest().operators.values()} == {16}
+    assert {operator.max_parallelism for operator in JobFolder(str(tmp_path)).newest().operators.values()} == {16}
     rest = collected(program(environment(tmp_path, 3, **STEP)))
     assert Counter(first) + Counter(second) + Counter(rest) == WHOLE
 
@@ -185,13 +185,13 @@ SOURCES = {
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("lives", [(2, 3, 1, 4), (1, 5, 2, 2), (4, 1, 1, 3)])
 def test_sources_are_read_once_at_any_parallelism(tmp_path, source, lives):
-    found = []
+    records = []
     for number, parallelism in enumerate(lives):
         env = environment(tmp_path, parallelism, penstock__step__records=3)
         stream = SOURCES[source](env).uid("source").map(lambda n: n, Types.LONG()).name(f"map {number}")
         stream = stream if number % 2 else stream.filter(lambda n: True)
-        found += some(stream, 2) if number < len(lives) - 1 else collected(stream)
-    assert sorted(found) == list(range(100))
+        records += some(stream, 2) if number < len(lives) - 1 else collected(stream)
+    assert sorted(records) == list(range(100))
 
 
 def test_a_job_that_has_ended_ends_again_with_what_is_new_behind_it(tmp_path):
@@ -208,12 +208,12 @@ def test_totals_are_those_of_all_runs(tmp_path):
         stream.add_sink(lambda value: None).uid("sink")
         with ending_after(2 if parallelism != 3 else 100):
             metrics = stream.get_execution_environment().execute().metrics
-    assert {each.name: each.records_in for each in metrics.values()}["count"] == 100
+    assert {operator.name: operator.records_in for operator in metrics.values()}["count"] == 100
 
 
 @pytest.mark.parametrize("lives", [(2, 2, 2), (1, 3, 2), (3, 1, 4)])
 def test_rows_in_loops_go_round(tmp_path, lives):
-    found = []
+    records = []
     for number, parallelism in enumerate(lives):
         env = environment(tmp_path, parallelism, penstock__step__records=5)
         loop = env.from_collection([7] * 40, Types.LONG()).uid("in").map(lambda n: n, Types.LONG()).iterate()
@@ -222,8 +222,8 @@ def test_rows_in_loops_go_round(tmp_path, lives):
         out = less.filter(lambda n: n <= 0).uid("out")
         if number == 1:
             out = out.map(lambda n: n, Types.LONG())
-        found += some(out, 3) if number < len(lives) - 1 else collected(out)
-    assert found == [0] * 40
+        records += some(out, 3) if number < len(lives) - 1 else collected(out)
+    assert records == [0] * 40
 
 
 @pytest.mark.parametrize("old", SOURCES)
@@ -231,14 +231,14 @@ def test_rows_in_loops_go_round(tmp_path, lives):
 def test_a_source_of_another_kind_begins_anew(tmp_path, old, new, capsys):
     for source in (old, new):
         stream = SOURCES[source](environment(tmp_path, 1, penstock__step__records=10)).uid("source")
-        found = some(stream.map(lambda n: n, Types.LONG()), 2)
+        records = some(stream.map(lambda n: n, Types.LONG()), 2)
         capsys.readouterr() if source is old else None
     kinds = {"function": 0, "splits": 1}
     if old == new or {old, new} == {"collection", "sequence"}:
-        assert found == list(range(20, 40))
+        assert records == list(range(20, 40))
     else:
         assert kinds.get(old, 2) != kinds.get(new, 2)
-        assert found == list(range(20))
+        assert records == list(range(20))
         assert "which is a source of another kind now" in capsys.readouterr().err
 
 

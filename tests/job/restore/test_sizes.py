@@ -69,7 +69,7 @@ def test_a_chain_has_one_number_of_key_groups(tmp_path, before: Any, after: Any,
     folder = str(tmp_path / "job")
     two_in_a_chain(folder, *before).execute("sizes")
     answers = asked(plan_of(folder, *before), folder, plan_of(folder, *after))
-    assert {each.outcome for name, each in answers.items() if name != "lock"} == {REFUSED if said else KEPT}
+    assert {answer.outcome for name, answer in answers.items() if name != "lock"} == {REFUSED if said else KEPT}
     if not said:
         two_in_a_chain(folder, *after).execute("sizes")
         return

@@ -55,8 +55,8 @@ class Topic(Source):
 
 
 def watched(folder):
-    made = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
-    return made.monitor_continuously(Duration.of_millis(1)).build()
+    builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
+    return builder.monitor_continuously(Duration.of_millis(1)).build()
 
 
 SOURCES = {
@@ -79,16 +79,16 @@ def test_every_record_is_read_once(tmp_path, source, lives):
     inbox.mkdir()
     for number in range(10):
         (inbox / str(number)).write_text("".join(f"{n}\n" for n in range(number * 20, number * 20 + 20)))
-    found = []
+    records = []
     for number, parallelism in enumerate(lives):
-        made = SOURCES[source](inbox)
-        endless = "false" if made.bounded or source == "rate" else "true"
+        source_read = SOURCES[source](inbox)
+        endless = "false" if source_read.bounded or source == "rate" else "true"
         settings = {"penstock__step__records": 7, "penstock__step__available_now": endless}
         env = environment(tmp_path / "job", parallelism, **settings)
-        stream = env.from_source(made, NONE, "source").uid("source")
+        stream = env.from_source(source_read, NONE, "source").uid("source")
         stream = stream.map(int, Types.LONG()).name(f"life {number}")
-        found += some(stream, 3) if number < len(lives) - 1 else collected(stream)
-    assert sorted(found) == list(range(200))
+        records += some(stream, 3) if number < len(lives) - 1 else collected(stream)
+    assert sorted(records) == list(range(200))
 
 
 def test_partitions_are_dealt_out_to_all(tmp_path):

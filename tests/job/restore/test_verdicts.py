@@ -25,6 +25,6 @@ def known(name: str) -> Known:
 )
 def test_a_state_goes_with_its_class_if_nobody_asks_for_it(asked, allow, expected) -> None:
     saved = Holding([known("kept"), known("gone")], "", classes={CLASS: {"kind": "object"}})
-    found = verdicts(saved, Holding(list(map(known, asked)), ""), allow=allow)
-    outcomes = {each.state: each.outcome for each in found}
+    judged = verdicts(saved, Holding(list(map(known, asked)), ""), allow=allow)
+    outcomes = {verdict.state: verdict.outcome for verdict in judged}
     assert {name: outcomes[name] for name in expected} == expected

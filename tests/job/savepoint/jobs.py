@@ -6,11 +6,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from penstock.common import Configuration, Types
 from penstock.datastream import DataStream, StreamExecutionEnvironment
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.requests import Requests
+from penstock.job.savepoint import commands
 from penstock.storage.storage import real_place
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
@@ -91,3 +95,15 @@ def numbers_read(folder: Path | str) -> Files:
     stream.key_by(lambda number: number % 3, Types.LONG()).sum().uid("sum").add_sink(lambda value: None)
     env.execute("numbers")
     return Files(real_place(str(folder)))
+
+
+def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let jobs with their folder on a store look for requests as often as others, and commands for answers."""
+    init = Requests.__init__
+
+    def often(self: Requests, *arguments: Any) -> None:
+        init(self, *arguments)
+        self.seconds = 0.1
+
+    monkeypatch.setattr(Requests, "__init__", often)
+    monkeypatch.setattr(commands, "is_local", lambda place: True)

@@ -21,10 +21,10 @@ from penstock.job.folder.requests import Request, Requests
 from penstock.job.savepoint import commands
 from penstock.job.savepoint.store import bring_in, check_published, read_savepoint
 from tests.job.folder.examples import step
-from tests.job.savepoint.jobs import Numbers, environment, folder_with_state
+from tests.job.savepoint.jobs import Numbers, environment, folder_with_state, look_often
 from tests.job.savepoint.test_running import Slow, lines, sink_to, version, when, windows
 
-SECONDS = 20.0
+SECONDS = 60.0
 NONE = WatermarkStrategy.no_watermarks()
 
 
@@ -256,8 +256,9 @@ def test_a_savepoint_of_a_driver_that_is_replaced_fails_or_is_whole(
 
 
 @pytest.mark.slow
-def test_a_job_folder_on_a_store(tmp_path: Path, numbers: type[Numbers]) -> None:
+def test_a_job_folder_on_a_store(tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fsspec")
+    look_often(monkeypatch)
     job = f"memory://asking/{tmp_path.name}/job"
     env = environment(job)
     windows(env, numbers).add_sink(lambda value: None)

@@ -53,8 +53,8 @@ def job_of(folder: Path, parallelism: int = 2, uid: str = "many", **settings: An
     env = environment(folder, parallelism, penstock__step__records=7, **settings)
     many(env).uid(uid).add_sink(lambda value: None)
     client = env.execute_async("many")
-    client.stop_with_savepoint(False, str(folder / "at-end")).exception(30)
-    client.get_job_execution_result().result(30)
+    client.stop_with_savepoint(False, str(folder / "at-end")).exception(60)
+    client.get_job_execution_result().result(60)
     return Files(str(folder))
 
 

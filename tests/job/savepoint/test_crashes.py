@@ -46,13 +46,13 @@ def test_whoever_dies_while_one_is_taken(links: bool, job: Files, tmp_path: Path
     while dies_at(n, partial(take, tmp_path / str(n))):
         place = tmp_path / str(n)
         try:
-            found = read_savepoint(place)
+            saved = read_savepoint(place)
         except SavepointError:
             assert not (place / "savepoint.json").exists()
-            found = write_savepoint(job, manifest, place)  # it can be taken there
+            saved = write_savepoint(job, manifest, place)  # it can be taken there
         else:
             whole += 1
-        assert verify(found).problems == ()
+        assert verify(saved).problems == ()
         n += 1
     assert n > len(list(manifest.files()))
     assert whole > 0

@@ -24,13 +24,13 @@ def test_there_are_some() -> None:
 
 def outputs(folder: Path, there: int) -> Counter[Any]:
     """What a run with a checkpoint directory puts out."""
-    found: Counter[Any] = Counter()
+    outputs_of_both: Counter[Any] = Counter()
     env = environment(folder)
     first, *others = program(env, there)
     for stream in others:
         first = first.union(stream)
-    found.update(map(repr, collected(first)))
-    return found
+    outputs_of_both.update(map(repr, collected(first)))
+    return outputs_of_both
 
 
 @pytest.mark.parametrize("place", GOLDEN, ids=lambda path: path.name)
@@ -39,7 +39,11 @@ def test_it_is_read(place: Path) -> None:
     assert verify(savepoint).problems == ()
     content = content_of(savepoint)
     assert (content.about.job, content.about.parallelism) == ("golden", 2)
-    assert {each.uid: len(each.states) for each in content.operators} == {"many": 5, "rules": 0, "windows": 1}
+    assert {operator.uid: len(operator.states) for operator in content.operators} == {
+        "many": 5,
+        "rules": 0,
+        "windows": 1,
+    }
     [source] = content.sources
     assert source.positions == {"part-0": FIRST // 2, "part-1": FIRST // 2}
     assert source.splits_ended == 3
@@ -50,7 +54,7 @@ def test_what_begins_with_it_goes_on(place: Path, tmp_path: Path) -> None:
     before = outputs(tmp_path / "whole", FIRST)
     rest = outputs(tmp_path / "whole", ALL)
     assert before
-    assert {each.split(",")[0] for each in rest} == {"('many'", "('rules'", "('timer'", "('window'"}
+    assert {line.split(",")[0] for line in rest} == {"('many'", "('rules'", "('timer'", "('window'"}
     shutil.copytree(place, tmp_path / "copy")  # whoever takes it over must not touch the golden one
     with JobFolder(str(tmp_path / "new")).open("golden") as lease:
         lease.commit(bring_in(read_savepoint(tmp_path / "copy"), lease.files))

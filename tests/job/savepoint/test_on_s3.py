@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from penstock.job.folder.lease import JobFolder
-from penstock.job.folder.requests import Requests
 from penstock.job.savepoint import commands
 from penstock.job.savepoint.contents import verify
 from penstock.job.savepoint.store import read_savepoint
-from tests.job.savepoint.jobs import At, Numbers, environment
+from tests.job.savepoint.jobs import At, Numbers, environment, look_often
 from tests.job.savepoint.test_running import SECONDS, lines, sink_to, sums, version, when, windows
 
 
@@ -28,14 +26,7 @@ def test_one_is_asked_for_begun_from_and_rescaled(
     bucket: str, tmp_path: Path, numbers: type[Numbers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, kept = f"{bucket}/job", f"{bucket}/savepoints"
-    init = Requests.__init__
-
-    def often(self: Requests, *arguments: Any) -> None:
-        init(self, *arguments)
-        self.seconds = 0.1
-
-    monkeypatch.setattr(Requests, "__init__", often)
-    monkeypatch.setattr(commands, "is_local", lambda place: True)  # it looks as often as it does there
+    look_often(monkeypatch)
     sums(env := environment(job), numbers).add_sink(lambda value: None)
     client = env.execute_async("sums")
     when(lambda: version(client) >= 1)

@@ -161,8 +161,8 @@ def test_both_are_moved_together_or_copied_alone(place: str, tmp_path: Path) -> 
 
 
 def test_a_version_of_a_job_is_neither_copied_nor_removed(place: str, tmp_path: Path) -> None:
-    found = read_savepoint(f"{place}/jobs/sums")
-    for call in (lambda: copy_savepoint(found, tmp_path / "copy"), lambda: remove_savepoint(found)):
+    version = read_savepoint(f"{place}/jobs/sums")
+    for call in (lambda: copy_savepoint(version, tmp_path / "copy"), lambda: remove_savepoint(version)):
         with pytest.raises(SavepointError, match="is a checkpoint directory, not a savepoint"):
             call()
     remove_savepoint(taken(place, "whole", pinned=False))
@@ -207,11 +207,11 @@ def test_another_storage_is_refused(place: str) -> None:
     ],
 )
 def test_ways(savepoint: str, folder: str, way: str | None) -> None:
-    found = Reference.between(savepoint, folder, "0" * 32)
-    assert (found.way if found else None) == way
-    if found is not None:
-        assert found.place(savepoint) == folder
-        assert Reference.read({"job": found.job, "way": found.way}) == found
+    reference = Reference.between(savepoint, folder, "0" * 32)
+    assert (reference.way if reference else None) == way
+    if reference is not None:
+        assert reference.place(savepoint) == folder
+        assert Reference.read({"job": reference.job, "way": reference.way}) == reference
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ def test_a_running_job_is_asked_for_one(running: Any, tmp_path: Path, numbers: A
     assert verify(read_savepoint(place)).problems == ()
     last = commands.stop(job, tmp_path / "last", taken=True, drain=False, seconds=SECONDS, reference=True)
     assert last is not None
-    for each in (place, last):
-        assert verify(read_savepoint(each)).problems == ()
-        assert read_savepoint(each).home == job
+    for saved in (place, last):
+        assert verify(read_savepoint(saved)).problems == ()
+        assert read_savepoint(saved).home == job
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -261,7 +261,7 @@ def test_the_setting_says_so_for_all(kept: bool, tmp_path: Path) -> None:
     when(lambda: version(client) >= 1)
     one = read_savepoint(client.trigger_savepoint().result(SECONDS))
     other = read_savepoint(client.stop_with_savepoint(True).result(SECONDS))
-    assert [each.home for each in (one, other)] == [str(tmp_path / "job") if kept else None] * 2
+    assert [savepoint.home for savepoint in (one, other)] == [str(tmp_path / "job") if kept else None] * 2
     assert other.about.kind == "drain"
     assert not verify(one).problems
     assert not verify(other).problems
@@ -276,7 +276,7 @@ def _numbers() -> Any:
 def test_a_job_that_does_not_run_keeps_its_version(place: str) -> None:
     job, folder = f"{place}/jobs/sums", JobFolder(f"{place}/jobs/sums")
     versions = folder.versions()
-    found = commands.create(f"{job}@{versions[0]}", f"{place}/own", seconds=1, reference=True)
+    own_place = commands.create(f"{job}@{versions[0]}", f"{place}/own", seconds=1, reference=True)
     assert {*versions} < {*folder.versions()}  # and the seal
     assert read_savepoint(commands.create(job, f"{place}/own", seconds=1)).home is None  # its outputs are published
     env = environment(job, penstock__step__records=10, penstock__job__retained_manifests=1)
@@ -285,7 +285,7 @@ def test_a_job_that_does_not_run_keeps_its_version(place: str) -> None:
     sums(env, 200).add_sink(lambda value: None)
     env.execute("sums")
     assert versions[0] in folder.versions()
-    assert verify(read_savepoint(found)).problems == ()
+    assert verify(read_savepoint(own_place)).problems == ()
 
 
 def test_on_a_store_no_state_is_sent_or_copied(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from penstock.job.savepoint import store
 from penstock.job.savepoint.store import bring_in, read_savepoint
 from tests.job.savepoint.jobs import At, Numbers, environment
 
-SECONDS = 30
+SECONDS = 60
 NONE = WatermarkStrategy.no_watermarks()
 
 

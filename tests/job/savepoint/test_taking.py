@@ -65,7 +65,7 @@ def test_people_can_read_it(taken: StoredSavepoint) -> None:
     assert len(body.splitlines()) > 50
     document = json.loads(body)
     assert document["about"]["job"] == "sums"
-    assert {each["uid"] for each in document["state"]["operators"].values()} == {"sum"}
+    assert {operator["uid"] for operator in document["state"]["operators"].values()} == {"sum"}
     assert taken.place not in body
 
 
@@ -76,10 +76,10 @@ def test_it_can_be_moved_and_copied(taken: StoredSavepoint, tmp_path: Path, way:
     (shutil.move if way == "mv" else shutil.copytree)(taken.place, elsewhere)
     if way == "cp":
         shutil.rmtree(taken.place)
-    found = read_savepoint(elsewhere)
-    assert found == replace(taken, place=str(elsewhere))
+    savepoint = read_savepoint(elsewhere)
+    assert savepoint == replace(taken, place=str(elsewhere))
     new = Files(str(tmp_path / "new"))
-    manifest = bring_in(found, new)
+    manifest = bring_in(savepoint, new)
     assert set(files_of(new.state)) == set(manifest.files())
     assert (manifest.version, manifest.origin) == (1, taken.about.id)
     assert manifest.operators == taken.manifest.operators
@@ -172,11 +172,11 @@ def test_nothing_is_unpickled_before_it_is_brought_in(tmp_path: Path) -> None:
     At.made = 0
     manifest = read_savepoint(job.place).manifest
     taken = write_savepoint(job, manifest, tmp_path / "savepoint")
-    found = read_savepoint(taken.place)
+    savepoint = read_savepoint(taken.place)
     assert At.made == 0
-    [source] = found.manifest.sources.values()
+    [source] = savepoint.manifest.sources.values()
     assert [type(position) for position in source.positions.values()] == [Pickled]
-    [source] = bring_in(found, Files(str(tmp_path / "new"))).sources.values()
+    [source] = bring_in(savepoint, Files(str(tmp_path / "new"))).sources.values()
     assert source.positions == {"numbers": [0, At(10)]} or source.positions == {"numbers": [1, At(10)]}
     assert At.made == 1
 
@@ -185,10 +185,10 @@ def test_a_position_whose_class_is_gone_is_said(
     taken: StoredSavepoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = numbers_read(tmp_path / "job")
-    found = read_savepoint(job.place)
+    savepoint = read_savepoint(job.place)
     monkeypatch.delattr("tests.job.savepoint.jobs.at")
     with pytest.raises(SavepointError, match="position of a source that this program cannot read"):
-        bring_in(found, Files(str(tmp_path / "new")))
+        bring_in(savepoint, Files(str(tmp_path / "new")))
     assert not Path(tmp_path, "new").exists()
 
 
@@ -250,10 +250,10 @@ ODD: list[Any] = [None, True, -1, 1.5, "x", "../../../etc/passwd", [], [[]], {},
 
 def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """All places in a document."""
-    found = [path]
-    for key, each in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
-        found += places_in(each, (*path, key))
-    return found
+    places = [path]
+    for key, part in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
+        places += places_in(part, (*path, key))
+    return places
 
 
 def test_one_with_a_right_checksum_and_odd_values_is_refused_or_harmless(taken: StoredSavepoint) -> None:
@@ -274,9 +274,9 @@ def test_one_with_a_right_checksum_and_odd_values_is_refused_or_harmless(taken: 
                 else:
                     document = odd
                 try:
-                    found = parsed(sealed(document), "place")
-                    assert not any("/" in name or name.startswith(".") for name in found.manifest.files())
-                    json.dumps(plain_manifest(found.manifest))
+                    read_back = parsed(sealed(document), "place")
+                    assert not any("/" in name or name.startswith(".") for name in read_back.manifest.files())
+                    json.dumps(plain_manifest(read_back.manifest))
                 except SavepointError:
                     refused += 1
     assert refused > 500

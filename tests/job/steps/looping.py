@@ -46,8 +46,8 @@ class Sinks:
         for vertex in self.deployment.vertices:
             for config in vertex.operators:
                 if config.operator_id in ends:
-                    made = [self._writer(vertex, config, subtask) for subtask in range(vertex.parallelism)]
-                    self.writers[config.operator_id] = made
+                    writers = [self._writer(vertex, config, subtask) for subtask in range(vertex.parallelism)]
+                    self.writers[config.operator_id] = writers
 
     def _writer(self, vertex: VertexConfig, config: OperatorConfig, subtask: int) -> tuple[SinkWriter, OperatorContext]:
         def send(kind: int, data: bytes) -> None:
@@ -90,8 +90,10 @@ class Sinks:
 
     def handed_over(self) -> dict[str, Any]:
         """What the next run is to be given."""
-        found = {f"{key}-{i}": w.volatile() for key, each in self.writers.items() for i, (w, _) in enumerate(each)}
-        return {key: value for key, value in found.items() if value is not None}
+        volatile = {
+            f"{key}-{i}": w.volatile() for key, of_sink in self.writers.items() for i, (w, _) in enumerate(of_sink)
+        }
+        return {key: value for key, value in volatile.items() if value is not None}
 
 
 def newest(job_folder: str) -> dict[str, Any] | None:
@@ -115,12 +117,12 @@ def go(
     after: Callable[[int, list[TaskReport], Sinks], None] | None = None,
 ) -> None:
     """Run a job from its newest manifest on, to its end."""
-    found = newest(job_folder)
-    deployment = in_steps(pipeline(), job_folder, resumed=found is not None)
-    with Outputs(deployment, resumed=found is not None) as outputs:
-        start = found["version"] if found else 0
-        outputs.recover([Output(**each) for each in found["outputs"]] if found else [], start)
-        sinks = Sinks(deployment, found["volatile"] if found else {})
+    manifest = newest(job_folder)
+    deployment = in_steps(pipeline(), job_folder, resumed=manifest is not None)
+    with Outputs(deployment, resumed=manifest is not None) as outputs:
+        start = manifest["version"] if manifest else 0
+        outputs.recover([Output(**output) for output in manifest["outputs"]] if manifest else [], start)
+        sinks = Sinks(deployment, manifest["volatile"] if manifest else {})
         for version in range(start + 1, len(steps) + 1):
             if rebuilt and version > start + 1:
                 sinks = Sinks(deployment, sinks.handed_over())

@@ -116,4 +116,4 @@ class EndlessExecutor:
     def step(self) -> None:
         """Make a step, and wait until it stands."""
         self.turns.release()
-        assert self.made.acquire(timeout=20)
+        assert self.made.acquire(timeout=60)

@@ -182,7 +182,7 @@ def classes(request, tmp_path, monkeypatch):
 
     def define(text):
         if request.param == "the program's own file":
-            for cls in [each for each in _DYNAMIC_CLASS_TRACKER_BY_CLASS if each.__module__ == "__main__"]:
+            for cls in [cls for cls in _DYNAMIC_CLASS_TRACKER_BY_CLASS if cls.__module__ == "__main__"]:
                 _DYNAMIC_CLASS_TRACKER_BY_CLASS.pop(cls)  # another run is another process
             names = {"__name__": "__main__"}
             exec(text.replace("NAME", "__main__"), names)
@@ -204,13 +204,13 @@ def first(folder, names, **where):
 
 def again(folder, names, count, **where):
     records = [("none", 0)] * count + [(name, 0) for name in EXPECTED]
-    told = names["told"]
-    return dict(run(folder, records, ValueStateDescriptor("x"), lambda state, _: told(get(state, 0)), **where))
+    tell = names["told"]
+    return dict(run(folder, records, ValueStateDescriptor("x"), lambda state, _: tell(get(state, 0)), **where))
 
 
-def assert_as_today(found, names):
+def assert_as_today(results, names):
     rights = names["Rights"]
-    assert found == EXPECTED | {"rights": repr(rights.READ | rights.RUN)}
+    assert results == EXPECTED | {"rights": repr(rights.READ | rights.RUN)}
 
 
 def test_objects_come_back_as_their_classes_are_now(classes, tmp_path):

@@ -14,7 +14,7 @@ from penstock.datastream.environment import executors
 from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedError
 from tests.job.steps.loops import EndlessExecutor, Planned, write
 
-SECONDS = 20
+SECONDS = 60
 
 
 @pytest.fixture

@@ -204,7 +204,7 @@ def test_stopping_commits_the_step_and_ends(tmp_path, numbers):
     env = environment(tmp_path)
     env.from_source(numbers(), NONE, "numbers", Types.LONG()).print()
     client = env.execute_async()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while (newest := JobFolder(str(tmp_path)).newest()) is None and time.monotonic() < until:
         time.sleep(0.01)
     client.stop()
@@ -330,7 +330,7 @@ def test_a_function_that_pushes_for_ever_is_committed_at_the_checkpoints_interva
     stream = env.add_source(Pushing(0.005), type_info=Types.LONG())
     stream.map(lambda n: n, Types.LONG()).print()
     client = env.execute_async()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         newest = JobFolder(str(tmp_path)).newest()
         if newest is not None and newest.version >= 3:

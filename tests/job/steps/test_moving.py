@@ -79,13 +79,15 @@ def test_records_are_counted_while_a_slow_function_works(source, tmp_path) -> No
 def test_what_a_job_waits_for_is_said() -> None:
     """A function that does not come back."""
     env = StreamExecutionEnvironment.get_execution_environment(executor="local").set_parallelism(1)
-    release = threading.Timer(1.6, _done.set)
     _done.clear()
-    release.start()
     env.from_collection([1], Types.INT()).map(waiting, Types.INT()).name("stuck").add_sink(lambda number: None)
-    texts = seen_while(env, lambda seen: seen.waits_for)
-    assert texts[0] == ""
-    said = [text for text in texts if text]
+
+    def look(seen: RunningMetrics) -> str:
+        if seen.waits_for:
+            _done.set()
+        return seen.waits_for
+
+    said = [text for text in seen_while(env, look) if text]
     assert said
     assert all("stuck" in text and "for one record or to open" in text for text in said)  # type: ignore[operator]
 
@@ -96,7 +98,7 @@ _done = threading.Event()
 def waiting(number: int) -> int:
     from tests.job.steps.test_moving import _done
 
-    _done.wait(30)
+    assert _done.wait(60)
     return number
 
 

@@ -53,18 +53,21 @@ def test_savepoints_of_a_job_of_one_step_have_the_state_of_its_end(tmp_path: Pat
         env.add_source(Twice(), type_info=Types.LONG()).uid("twice").add_sink(lambda value: None)
     stream.map(str, Types.STRING()).write_as_text(str(tmp_path / "text")).set_parallelism(1)
     client = env.execute_async("sums")
-    asked = [client.trigger_savepoint(), client.stop_with_savepoint(False, str(tmp_path / "others"))]
+    asked = [client.trigger_savepoint()]
+    asked += [client.stop_with_savepoint(drains, str(tmp_path / "others")) for drains in (False, True)]
     (tmp_path / "gate").touch()
     places = [Path(each.result(SECONDS)) for each in asked]
     result = client.get_job_execution_result().result(SECONDS)
     assert result.metrics["sum"].records_in == 10
-    assert [place.parent.name for place in places] == ["savepoints", "others"]
+    assert [place.parent.name for place in places] == ["savepoints", "others", "others"]
     assert len((tmp_path / "text").read_text().split("\n")) == 11
     for place in places:
         rows = Savepoint(str(place)).read("sum", "_op_state").rows
         assert {row[-1] if isinstance(row[-1], tuple) else row for row in rows} == LAST
-    assert collected(sums(environment(execution__savepoint__path=places[0]))) == []  # all of it has been read
-    assert sorted(os.listdir(tmp_path / "savepoints")) == [places[0].name]
+        if not pushed:  # all of it has been read
+            assert collected(sums(environment(execution__savepoint__path=place))) == []
+    assert os.listdir(tmp_path / "savepoints") == [places[0].name]
+    assert sorted(os.listdir(tmp_path)) == ["gate", "others", "savepoints", "text"]
 
 
 def test_its_state_lies_beside_savepoints_on_a_store_and_goes_with_the_job(bucket: str, tmp_path: Path) -> None:
@@ -121,6 +124,30 @@ def test_batch_mode_does_not_go_on_from_steps(tmp_path: Path) -> None:
     sums(env).map(fail_at_the_end, PAIR).add_sink(lambda value: None)
     with pytest.raises(InvalidProgramError, match=r"is one step, and its .* of a job that has not ended"):
         env.execute("sums")
+
+
+@pytest.mark.parametrize("mode", ["STREAMING", "BATCH"])
+def test_a_failed_step_is_run_again_and_leaves_nothing(tmp_path: Path, mode: str) -> None:
+    def fail_once(pair: Any) -> Any:
+        if pair[1] >= 12 and not (tmp_path / "failed").exists():
+            (tmp_path / "failed").touch()
+            raise ValueError("here")
+        return pair
+
+    env = environment(
+        tmp_path / "job" if mode == "BATCH" else None,
+        execution__runtime_mode=mode,
+        state__savepoints__dir=tmp_path / "savepoints",
+        restart_strategy="fixed-delay",
+        restart_strategy__fixed_delay__delay="1 ms",
+    )
+    stream = sums(env).map(fail_once, PAIR).map(str, Types.STRING())
+    stream.write_as_text(str(tmp_path / "text")).set_parallelism(1)
+    client = env.execute_async("sums")
+    assert client.get_job_execution_result().result(SECONDS).metrics["sum"].records_out in (3, 10)
+    assert (tmp_path / "failed").exists()
+    assert set(map(str, LAST)) <= set((tmp_path / "text").read_text().split("\n"))
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
 class Ledger(TwoPhaseCommitSink[Any, Any]):

@@ -40,8 +40,8 @@ def folder(tmp_path):
 @pytest.mark.parametrize("backend", ["memory", "disk"])
 def test_what_can_be_converted_is(folder, parallelism, backend, capfd):
     settings = {"parallelism": parallelism, "penstock__state__backend": backend}
-    found = run(folder, MORE, value(DOUBLE), get, **settings)
-    assert repr(found) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
+    records = run(folder, MORE, value(DOUBLE), get, **settings)
+    assert repr(records) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
     said = "  KeyedProcess (uid kept): x: a ValueState (Types.INT()) is a ValueState (Types.DOUBLE()), 3 values"
     assert f"State that has changed:\n{said}\n" in capfd.readouterr().err
     assert repr(run(folder, [*MORE, ("a", 0)], value(DOUBLE), get)) == "[('a', 1.0)]"
@@ -224,8 +224,8 @@ def test_a_class_that_has_changed(tmp_path, monkeypatch, capfd):
 
     Newer.__qualname__ = Newer.__name__ = "Basket"
     monkeypatch.setitem(globals(), "Basket", Newer)
-    found = run(folder, [*FIRST, ("a", 0)], value(None), get)
-    assert found == [("a", Newer(1, "red"))]
+    records = run(folder, [*FIRST, ("a", 0)], value(None), get)
+    assert records == [("a", Newer(1, "red"))]
     said = "  KeyedProcess (uid kept): objects of the class tests.job.steps.test_opening.Basket are what it is now\n"
     assert said in capfd.readouterr().err
     (tmp_path / "seen").unlink()
@@ -245,8 +245,8 @@ def test_a_job_that_is_restored_from_another_one(folder, tmp_path, capfd):
         run(new, MORE, value(Types.STRING()), get, **settings)
     assert kept(folder) == before
     assert not (tmp_path / "seen").exists()
-    found = run(new, MORE, value(DOUBLE), get, parallelism=3, **settings)
-    assert repr(found) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
+    records = run(new, MORE, value(DOUBLE), get, parallelism=3, **settings)
+    assert repr(records) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
     assert "x: a ValueState (Types.INT()) is a ValueState (Types.DOUBLE()), 3 values" in capfd.readouterr().err
     assert kept(folder) == before
     assert run(folder, MORE, value(INT), get) == [("a", 1), ("b", 2), ("c", 3), ("d", None)]

@@ -62,16 +62,16 @@ def files_of(root: Path, least: int, **settings) -> tuple[int, float]:
     sink = FileSink.for_row_format(str(root / "out"), Encoder.simple_string_encoder())
     sink.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
     env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers").sink_to(sink.build())
-    began, found, seconds = time.monotonic(), 0, 0.0
+    began, count, seconds = time.monotonic(), 0, 0.0
     client = env.execute_async("files")
-    while seconds < 2 or (found < least and seconds < 60):
+    while seconds < 2 or (count < least and seconds < 60):
         time.sleep(0.05)
-        found, seconds = len(list((root / "out").glob("part-*"))), time.monotonic() - began
+        count, seconds = len(list((root / "out").glob("part-*"))), time.monotonic() - began
     client.stop()
     client.get_job_execution_result().result(60)
     lines = [int(line) for path in (root / "out").glob("part-*") for line in path.read_text().split()]
     assert sorted(lines) == list(range(len(lines)))
-    return found, seconds
+    return count, seconds
 
 
 @pytest.mark.slow

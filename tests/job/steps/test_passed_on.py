@@ -42,7 +42,7 @@ class _Lines(BulkWriter[Any]):
         """Everything waits for the end."""
 
     def finish(self):
-        self.out.write("".join(f"{each}\n" for each in ["begin", *self.kept, "end"]).encode())
+        self.out.write("".join(f"{text}\n" for text in ["begin", *self.kept, "end"]).encode())
 
 
 class Sink:

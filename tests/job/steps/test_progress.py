@@ -57,7 +57,7 @@ def test_nothing_is_known_before_the_first_step(told: Told) -> None:
     metrics = told.progress.metrics()
     assert (metrics.version, metrics.in_rate, metrics.out_rate, metrics.records_behind) == (0, 0, 0, None)
     assert metrics.bottleneck is None
-    assert [each.name for each in metrics.values()] == [
+    assert [operator.name for operator in metrics.values()] == [
         "Source: Sequence Source", "odd", "Keyed Aggregation", "Sink: Out",
     ]  # fmt: skip
     assert metrics["odd"].watermark_lag_ms is None
@@ -160,8 +160,8 @@ def test_the_busiest_subtask_is_named(told: Told) -> None:
 
 
 def states(told: Told) -> list[list[tuple[str, int]]]:
-    vertices = sorted(told.progress.executions().vertices, key=lambda each: -each.job_vertex)
-    return [[(each.state, each.attempt) for each in vertex.executions] for vertex in vertices]
+    vertices = sorted(told.progress.executions().vertices, key=lambda vertex: -vertex.job_vertex)
+    return [[(execution.state, execution.attempt) for execution in vertex.executions] for vertex in vertices]
 
 
 def test_executions_of_an_endless_job_run_on_from_step_to_step(told: Told) -> None:
@@ -177,9 +177,9 @@ def test_a_task_that_was_tried_again_has_another_execution(told: Told) -> None:
     told.progress.execution(told.sums, 1, 0, "RUNNING")
     told.progress.execution(told.sums, 1, 2, "RUNNING")  # nobody saw the one between
     told.progress.execution(told.sums, 1, 0, "FAILED")
-    vertex = next(each for each in told.progress.executions().vertices if each.job_vertex == told.sums)
-    assert [(each.state, each.attempt) for each in vertex.executions] == [("CREATED", 0), ("RUNNING", 2)]
-    assert [(each.state, each.attempt) for each in vertex.prior[1]] == [("FAILED", 0), ("FAILED", 1)]
+    vertex = next(vertex for vertex in told.progress.executions().vertices if vertex.job_vertex == told.sums)
+    assert [(execution.state, execution.attempt) for execution in vertex.executions] == [("CREATED", 0), ("RUNNING", 2)]
+    assert [(execution.state, execution.attempt) for execution in vertex.prior[1]] == [("FAILED", 0), ("FAILED", 1)]
     assert vertex.executions[1].id == f"{vertex.executions[0].id[:32]}_1_2"
 
 
@@ -187,8 +187,8 @@ def test_the_last_sixteen_executions_of_a_subtask_are_remembered(told: Told) -> 
     for _ in range(20):
         told.progress.execution(told.sums, 1, 0, "RUNNING")
         told.progress.discarded(JobExecutionError("no", task="Keyed Aggregation -> Sink: Out (2/2)", subtask=1))
-    vertex = next(each for each in told.progress.executions().vertices if each.job_vertex == told.sums)
-    assert [each.attempt for each in (*vertex.prior[1], *vertex.executions[1:])] == list(range(4, 21))
+    vertex = next(vertex for vertex in told.progress.executions().vertices if vertex.job_vertex == told.sums)
+    assert [execution.attempt for execution in (*vertex.prior[1], *vertex.executions[1:])] == list(range(4, 21))
 
 
 def test_after_a_failure_all_tasks_run_again_as_other_executions(told: Told) -> None:
@@ -198,7 +198,9 @@ def test_after_a_failure_all_tasks_run_again_as_other_executions(told: Told) -> 
     error = JobExecutionError("no", task="Keyed Aggregation -> Sink: Out (2/2)", subtask=1)
     told.progress.discarded(error)
     assert states(told) == [[("CREATED", 1)] * 2] * 2
-    prior = [[each.state for each in attempts] for v in told.progress.executions().vertices for attempts in v.prior]
+    prior = [
+        [execution.state for execution in attempts] for v in told.progress.executions().vertices for attempts in v.prior
+    ]
     assert sorted(prior) == [["CANCELED"], ["CANCELED"], ["CANCELED"], ["FAILED"]]
     told.progress.execution(told.sums, 1, 1, "RUNNING")  # the second try of the second run
     assert states(told)[1] == [("CREATED", 1), ("RUNNING", 2)]

@@ -24,7 +24,7 @@ from penstock.metrics.results import CounterValue, DistributionValue, GaugeValue
 from tests.job.steps.loops import EndlessExecutor, chain, pipeline, write
 
 parser = pytest.importorskip("prometheus_client.parser")
-SECONDS = 20
+SECONDS = 60
 
 
 def scraped(port: int) -> dict[tuple[str, str | None, str | None], float]:

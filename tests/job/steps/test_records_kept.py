@@ -29,8 +29,8 @@ def reduced(folder, records, record_type):
 def test_what_a_reduction_keeps(tmp_path):
     folder = tmp_path / "job"
     reduced(folder, FIRST, PAIR)
-    found = reduced(folder, MORE, PAIR_OF_DOUBLES)
-    assert repr(found) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', 0)]"
+    records = reduced(folder, MORE, PAIR_OF_DOUBLES)
+    assert repr(records) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', 0)]"
     with pytest.raises(InvalidProgramError, match=r"'_op_state' was written as a table of reductions \(Types.TUPLE"):
         reduced(folder, [*MORE, ("a", "x")], Types.TUPLE([Types.STRING(), Types.STRING()]))
 
@@ -53,8 +53,8 @@ def test_what_windows_keep(tmp_path):
         return window.process(All(), Types.PICKLED_BYTE_ARRAY())
 
     windowed(folder, FIRST, PAIR, all_of)
-    found = windowed(folder, [*FIRST, ("a", 5.0)], PAIR_OF_DOUBLES, all_of)
-    assert found == ["[('a', 1.0), ('a', 5.0)]"]
+    records = windowed(folder, [*FIRST, ("a", 5.0)], PAIR_OF_DOUBLES, all_of)
+    assert records == ["[('a', 1.0), ('a', 5.0)]"]
     with pytest.raises(InvalidProgramError, match="a table of elements is not a table of reductions"):
         windowed(folder, MORE, PAIR_OF_DOUBLES, lambda window: window.reduce(lambda one, other: one))
 
@@ -109,9 +109,9 @@ def test_rows_that_gained_lost_and_reordered_fields(tmp_path, keeper):
     by_city(folder, old, CITY, apply)
     with pytest.raises(InvalidProgramError, match=r"'size' is new and has no default. .*with_field_defaults"):
         by_city(folder, new, SIZED, apply)
-    found = by_city(folder, new, SIZED, lambda keyed: apply(keyed).with_field_defaults({"size": 1}), parallelism=3)
+    records = by_city(folder, new, SIZED, lambda keyed: apply(keyed).with_field_defaults({"size": 1}), parallelism=3)
     rows = "Row(size=1, city='Rom')"
-    assert found == ([f"[{rows}, Row(size=2, city='Rom')]"] if "elements" in keeper else [rows])
+    assert records == ([f"[{rows}, Row(size=2, city='Rom')]"] if "elements" in keeper else [rows])
     assert by_city(folder, new, SIZED, apply) == []  # nothing is left to say
 
 
@@ -119,8 +119,8 @@ def test_accumulators_of_a_declared_type(tmp_path):
     folder = tmp_path / "job"
 
     def apply(accumulator_type, defaults):
-        made = in_windows(lambda window: window.aggregate(Sizes(), accumulator_type=accumulator_type))
-        return lambda keyed: made(keyed).with_field_defaults(defaults)
+        windowed = in_windows(lambda window: window.aggregate(Sizes(), accumulator_type=accumulator_type))
+        return lambda keyed: windowed(keyed).with_field_defaults(defaults)
 
     old, new = [Row(city="Rom", old=7)], [Row(city="Rom", old=7), Row(size=2, city="Rom")]
     by_city(folder, old, CITY, apply(CITY, {}))
@@ -162,9 +162,9 @@ def test_objects_that_gained_lost_and_reordered_fields(tmp_path, monkeypatch, ke
     new = Newer if old is Town else Younger
     new.__qualname__ = new.__name__ = old.__name__
     monkeypatch.setitem(globals(), old.__name__, new)
-    found = by_city(folder, [old, new(2, "Rom")], None, apply)
+    records = by_city(folder, [old, new(2, "Rom")], None, apply)
     row = f"{old.__name__}(size=1, city='Rom')"
-    assert found == ([f"[{row}, {row.replace('1', '2')}]"] if "elements" in keeper else [row])
+    assert records == ([f"[{row}, {row.replace('1', '2')}]"] if "elements" in keeper else [row])
 
 
 def test_fields_have_defaults_where_records_are_kept_only(tmp_path):

@@ -39,12 +39,12 @@ def test_a_driver_that_is_idle_ends_when_another_one_has_its_folder(tmp_path, im
     client = env.execute_async("idle")
     job = client.get_job_execution_result()
     try:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while not seen.exists():
             assert time.monotonic() < until
             time.sleep(0.01)
         with JobFolder(str(tmp_path / "job")).open("idle", Owner("idle", user="ada")) as second:
-            error = job.exception(30)
+            error = job.exception(60)
             assert isinstance(error, FencedError)
             assert "was taken over by the job 'idle' of ada" in str(error)
             second.check()

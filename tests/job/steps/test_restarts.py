@@ -12,9 +12,9 @@ LOST = StepLostError("Spark has lost a process that ran tasks.")
 def test_four_losses_in_a_row_are_made_good_and_the_fifth_ends_the_job() -> None:
     restarts = Restarts(Settings())
     assert [restarts.delay_after(LOST) for _ in range(5)] == [100, 200, 300, 400, None]
-    told = restarts.given_up(LOST)
-    assert isinstance(told, StepLostError)
-    assert str(told).startswith(f"{LOST} 5 steps in a row ended like this, and the job with them.")
+    error = restarts.given_up(LOST)
+    assert isinstance(error, StepLostError)
+    assert str(error).startswith(f"{LOST} 5 steps in a row ended like this, and the job with them.")
     assert restarts.count == 0, "none was the program's fault"
 
 

@@ -46,7 +46,7 @@ def steps(monkeypatch):
 
 def sizes(folder):
     """Subtasks of the operators with state, by uid."""
-    return {each.uid: each.parallelism for each in JobFolder(str(folder)).newest().operators.values()}
+    return {operator.uid: operator.parallelism for operator in JobFolder(str(folder)).newest().operators.values()}
 
 
 def program(folder, change=lambda stream: stream, env=None, **settings):
@@ -55,15 +55,15 @@ def program(folder, change=lambda stream: stream, env=None, **settings):
 
 
 def test_each_start_takes_the_cores_that_there_are(tmp_path, room):
-    found = Counter()
+    totals = Counter()
     for there in (2, 5, 1):
         room(there)
-        found += Counter(some(program(tmp_path), 3))
+        totals += Counter(some(program(tmp_path), 3))
         assert sizes(tmp_path) == {"count": there}
     room(200)  # more than the state has key groups
-    found += Counter(collected(program(tmp_path)))
+    totals += Counter(collected(program(tmp_path)))
     assert sizes(tmp_path) == {"count": 128}
-    assert found == WHOLE
+    assert totals == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_a_job_that_begins_again_after_a_failure_takes_them(tmp_path, room):
 
     env = environment(folder, 1, **REACTIVE)
     env.set_restart_strategy(RestartStrategies.fixed_delay_restart(1, 0))
-    found = collected(program(folder, lambda s: s.map(once, PAIR), env))
-    assert Counter(found) == WHOLE
+    records = collected(program(folder, lambda s: s.map(once, PAIR), env))
+    assert Counter(records) == WHOLE
     assert sizes(folder) == {"count": 3}
     assert marker.exists()
 
@@ -149,9 +149,9 @@ def test_what_is_seen_of_a_job_has_the_max_parallelism_that_is_taken_over(tmp_pa
     program(tmp_path, env=env).add_sink(lambda record: None)
     client = env.execute_async()
     client.get_job_execution_result().result()
-    found = {vertex.name: vertex for vertex in client.execution_graph().graph.vertices}
-    assert [found[name].max_parallelism for name in found if name.startswith("count")] == [20]
-    assert [found[name].parallelism for name in found if name.startswith("count")] == [3]
+    by_name = {vertex.name: vertex for vertex in client.execution_graph().graph.vertices}
+    assert [by_name[name].max_parallelism for name in by_name if name.startswith("count")] == [20]
+    assert [by_name[name].parallelism for name in by_name if name.startswith("count")] == [3]
 
 
 def test_who_waits_for_a_savepoint_comes_first(tmp_path, room, steps):
@@ -186,8 +186,8 @@ def test_state_that_other_cores_would_lose_is_told_of(tmp_path, room, caplog, ui
 
     room(2)
     some(made(), 3)
-    told = "The operators 'count' have no uid, and their IDs depend on the parallelism"
-    assert (told in caplog.text) is (uid is None)
+    message = "The operators 'count' have no uid, and their IDs depend on the parallelism"
+    assert (message in caplog.text) is (uid is None)
     room(3)
     if uid is None:
         with pytest.raises(InvalidProgramError, match="state for operator 'count'"):

@@ -9,7 +9,6 @@ from penstock.job.deployment import deploy
 from penstock.job.steps import stopwatch
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.stopwatch import Stopwatch
-from penstock.runtime.config.tasks import TaskReport
 from tests.job.steps.loops import chain, pipeline
 
 
@@ -35,9 +34,6 @@ class Step:
     def counted(self, records: int):
         return chain(self.deployment, self.source, [(0, records), (records, records)])
 
-    def report(self, records: int) -> TaskReport:
-        return TaskReport(self.source, "x", 0, 2, 0, self.counted(records))
-
     def records(self) -> int:
         return self.progress.metrics()["odd"].metrics.records_in
 
@@ -54,7 +50,7 @@ def test_parts_add_up_and_a_task_works_while_it_works(step: Step) -> None:
         with watch.part("run"):
             watch.begin(step.source, 0, Task(step.counted(1)))  # type: ignore[arg-type]
             watch.end(done=False)
-    summary = watch.summary(7, [step.report(1)])
+    summary = watch.summary(7)
     assert summary.version == 7
     assert list(summary.parts) == ["run"]
     assert 0 < summary.busy[step.source, 0] <= summary.parts["run"] <= summary.milliseconds
@@ -74,4 +70,4 @@ def test_nobody_looks(step: Step) -> None:
     watch.begin(step.source, 0, Task(step.counted(1)))  # type: ignore[arg-type]
     watch.beat()
     watch.end(done=True)
-    assert (step.source, 0) in watch.summary(1, []).busy
+    assert (step.source, 0) in watch.summary(1).busy

@@ -51,7 +51,7 @@ class Ledger(TwoPhaseCommitSink[int, Any]):
 
     def commit(self, committables: Any, version: int) -> None:
         name = Path(self.folder, f"{self.owner}-{version}")
-        text = json.dumps([[each["subtask"], each["values"]] for each in committables])
+        text = json.dumps([[committable["subtask"], committable["values"]] for committable in committables])
         if name.exists():
             assert name.read_text() == text
             return
@@ -73,8 +73,8 @@ def pipeline(sink, p=2):
 
 
 def committed(folder: Path) -> dict[int, Any]:
-    found = {int(path.name.partition("-")[2]): json.loads(path.read_text()) for path in folder.glob("f*-*")}
-    return dict(sorted(found.items()))
+    by_version = {int(path.name.partition("-")[2]): json.loads(path.read_text()) for path in folder.glob("f*-*")}
+    return dict(sorted(by_version.items()))
 
 
 EXPECTED = {
@@ -97,8 +97,8 @@ def test_a_driver_that_dies_anywhere_commits_each_version_once(tmp_path, padding
 
         if not dies_at(n, work):
             break
-        found = newest(str(root / "job")) if (root / "job").exists() else None
-        versions.add(found["version"] if found else 0)
+        manifest = newest(str(root / "job")) if (root / "job").exists() else None
+        versions.add(manifest["version"] if manifest else 0)
         work()
         assert committed(root / "out") == EXPECTED, n
         assert not hidden(root), n

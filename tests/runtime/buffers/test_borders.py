@@ -261,10 +261,10 @@ def test_a_checked_program_fails_where_a_record_leaves(leaves: str, mode: str) -
     def program(check: str) -> Any:
         settings = {"penstock.types.check": check, "execution.runtime-mode": mode}
         env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings), executor="local")
-        made = env.from_collection([1]).map(lambda x: (x, "y"), Types.TUPLE([Types.INT(), Types.INT()])).name("maker")
+        stream = env.from_collection([1]).map(lambda x: (x, "y"), Types.TUPLE([Types.INT(), Types.INT()])).name("maker")
         if leaves == "exchange":
-            return made.key_by(lambda pair: pair[0]).map(str)
-        return made
+            return stream.key_by(lambda pair: pair[0]).map(str)
+        return stream
 
     def run(stream: Any) -> None:
         if leaves == "collect":

@@ -275,12 +275,12 @@ def test_key_fields(values, data):
     keys = [value if field is None else value[field] for value in values]
     if keys and data.draw(st.booleans()):
         keys[data.draw(st.integers(0, len(keys) - 1))] = "other"
-    found = _native.key_field(keys, values)
-    assert found == key_field(keys, values)
-    if found == columns.RECORD:
+    place = _native.key_field(keys, values)
+    assert place == key_field(keys, values)
+    if place == columns.RECORD:
         assert all(key is value for key, value in zip(keys, values, strict=True))
-    elif found != columns.UNKNOWN:
-        assert all(key is value[found] for key, value in zip(keys, values, strict=True))
+    elif place != columns.UNKNOWN:
+        assert all(key is value[place] for key, value in zip(keys, values, strict=True))
     elif values:
         assert "other" in keys
     assert _native.key_field(keys[1:], values) == columns.UNKNOWN

@@ -21,15 +21,15 @@ from tests.job.test_programs import run
 @pytest.fixture
 def files(monkeypatch):
     """The temporary files made so far."""
-    made = []
+    files_made = []
     original = tempfile.TemporaryFile
 
     def make(**options):
-        made.append(original(**options))
-        return made[-1]
+        files_made.append(original(**options))
+        return files_made[-1]
 
     monkeypatch.setattr(tempfile, "TemporaryFile", make)
-    return made
+    return files_made
 
 
 @pytest.mark.parametrize("memory", [0, 1, 300, 1 << 20])
@@ -82,14 +82,14 @@ def test_rows_can_be_taken_sorted_and_in_parts(memory):
 
 def program() -> Program:
     """Two sources of 1.2 MB each through two exchanges, one of them past a level, printed and collected."""
-    made = Program(chaining=False)
-    sources = [made.source(range(first, 60, 2)) for first in (0, 1)]
+    builder = Program(chaining=False)
+    sources = [builder.source(range(first, 60, 2)) for first in (0, 1)]
     boom = StreamFlatMap(lambda x: [f"{x:02}{i:0998}" for i in range(40)])
-    halves = [made.add(boom, source, p=2, partitioner="REBALANCE") for source in sources]
-    kept = made.add(StreamMap(lambda text: text), halves[0], p=3, partitioner="REBALANCE")
-    made.collect(made.add(StreamMap(len), kept, halves[1], p=2, partitioner="REBALANCE"), id="lengths")
-    made.collect(kept, id="texts")
-    return made
+    halves = [builder.add(boom, source, p=2, partitioner="REBALANCE") for source in sources]
+    kept = builder.add(StreamMap(lambda text: text), halves[0], p=3, partitioner="REBALANCE")
+    builder.collect(builder.add(StreamMap(len), kept, halves[1], p=2, partitioner="REBALANCE"), id="lengths")
+    builder.collect(kept, id="texts")
+    return builder
 
 
 def test_the_local_executor_holds_no_more_than_its_memory(monkeypatch, files):

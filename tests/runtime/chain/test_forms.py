@@ -163,7 +163,7 @@ def test_latency_markers_pass_through_tasks_to_the_sink(form):
     node = program.add(StreamMap(str), program.source(range(20_000)))
     program.collect(node, partitioner="HASH", spec=KeyPartition(str), p=2, name="sink")
     result = LocalExecutor().execute(program.pipeline())
-    source, mapped, sink = (result.metrics[each] for each in result.metrics)
+    source, mapped, sink = (result.metrics[operator_id] for operator_id in result.metrics)
     name = f"latency.source_id.{source.operator_id}"
     assert mapped.user[name].count >= 1
     assert 1 <= sink.user[name].count <= mapped.user[name].count

@@ -72,9 +72,9 @@ def check(result: JobExecutionResult):
         "never": 0,
     }
     assert operator.user["numbers.by.size.size"].mean == 4.5
-    assert [(each.records_in, each.user["numbers.seen"].value) for each in operator.subtasks] == [(5, 5)] * 2
-    assert sorted(each.user["numbers.odd"].count for each in operator.subtasks) == [0, 5]
-    assert all(each.user["numbers.events"].rate > 0 for each in operator.subtasks)
+    assert [(subtask.records_in, subtask.user["numbers.seen"].value) for subtask in operator.subtasks] == [(5, 5)] * 2
+    assert sorted(subtask.user["numbers.odd"].count for subtask in operator.subtasks) == [0, 5]
+    assert all(subtask.user["numbers.events"].rate > 0 for subtask in operator.subtasks)
     assert result.get_all_accumulator_results() == {"numbers.odd": 5, "never": 0}
     assert (result.get_accumulator_result("numbers.odd"), result.get_accumulator_result("other")) == (5, None)
 
@@ -95,7 +95,7 @@ def test_a_restarted_job_counts_once():
 
 def test_operators_by_id_uid_and_name():
     metrics = LocalExecutor().execute(measured().pipeline()).metrics
-    assert [each.name for each in metrics.values()][:2] == ["numbers", "m"]
+    assert [operator.name for operator in metrics.values()][:2] == ["numbers", "m"]
     operator = metrics["the-m"]
     assert operator is metrics["m"] is metrics[operator.operator_id]
     assert (operator.uid, len(metrics), "nothing" in metrics) == ("the-m", 3, False)
@@ -108,7 +108,7 @@ def test_a_name_that_two_operators_have_is_refused():
     for _ in range(2):
         program.collect(program.add(StreamMap(str), source, name="twin"), id=str(_))
     metrics = LocalExecutor().execute(program.pipeline()).metrics
-    twins = [each for each in metrics.values() if each.name == "twin"]
+    twins = [operator for operator in metrics.values() if operator.name == "twin"]
     with pytest.raises(InvalidProgramError, match=f"{twins[0].operator_id}, {twins[1].operator_id}"):
         metrics["twin"]
 
@@ -143,7 +143,7 @@ def test_watermarks():
     source = program.add(StreamSource(Timed()), name="timed")
     program.collect(program.add(StreamMap(seen.append), source, name="m"))
     metrics = LocalExecutor().execute(program.pipeline()).metrics
-    shown = [(each.input_watermark, each.output_watermark) for each in metrics.values()]
+    shown = [(operator.input_watermark, operator.output_watermark) for operator in metrics.values()]
     assert shown == [(MIN_WATERMARK, MAX_WATERMARK), (MAX_WATERMARK, MAX_WATERMARK), (MAX_WATERMARK, MAX_WATERMARK)]
 
 

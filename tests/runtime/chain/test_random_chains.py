@@ -81,11 +81,11 @@ class Traced:
 
     def flat_map(self, record: list[Any]) -> Any:
         self.sees(record)
-        made = ([*record, self.name, i] for i in range((record[0] + self.number) % 4))
-        return list(made) if self.number % 3 == 0 else self._pausing(made)
+        records = ([*record, self.name, i] for i in range((record[0] + self.number) % 4))
+        return list(records) if self.number % 3 == 0 else self._pausing(records)
 
-    def _pausing(self, made: Iterator[Any]) -> Iterator[Any]:
-        for record in made:
+    def _pausing(self, records: Iterator[Any]) -> Iterator[Any]:
+        for record in records:
             yield record
             self.note("after")
 
@@ -191,10 +191,10 @@ def random_chain(seed: int, failing: bool = False) -> Chain:
 
 def program(chain: Chain, form: str, p: int = 1) -> Program:
     result = Program(settings={"penstock.runtime.form": form, "pipeline.object-reuse": str(chain.reuse).lower()})
-    made = {"source": result.add(StreamSource(TracedSource("source", chain.items, chain.fails)), p=p, name="source")}
+    by_name = {"source": result.add(StreamSource(TracedSource("source", chain.items, chain.fails)), p=p, name="source")}
     for before, node in chain.nodes():
         tag = SIDE.tag_id if node.side else None
-        made[node.name] = result.add(_operator(node), made[before], name=node.name, p=p, tag=tag)
+        by_name[node.name] = result.add(_operator(node), by_name[before], name=node.name, p=p, tag=tag)
     return result
 
 
@@ -259,12 +259,12 @@ class Plain:
             if function.filter(record):
                 self._out(node, record, time)
         elif node.kind == "flat":
-            for made in function.flat_map(record):
-                self._out(node, made, time)
+            for output in function.flat_map(record):
+                self._out(node, output, time)
         elif node.kind == "process":
-            for made in function.process_element(record, _Context(time, self.watermarks[node.name])):
-                tagged = isinstance(made, tuple)
-                self._out(node, made[1] if tagged else made, time, tagged)
+            for output in function.process_element(record, _Context(time, self.watermarks[node.name])):
+                tagged = isinstance(output, tuple)
+                self._out(node, output[1] if tagged else output, time, tagged)
         else:
             time = function.extract_timestamp(record, time)
             self._out(node, record, time)

@@ -115,15 +115,15 @@ class Everything:
     def change_in_place(self):
         if self.object.value() is not None:
             self.object.value().append("more")
-        for each in self.lists.get():
-            each.append("more")
-        for each in self.maps.values():
-            each.add("more")
-        for _, each in self.maps.items():
-            each.add("and more")
-        found = self.maps.get(0)
-        if found is not None:
-            found.add("nothing")
+        for item in self.lists.get():
+            item.append("more")
+        for item in self.maps.values():
+            item.add("more")
+        for _, item in self.maps.items():
+            item.add("and more")
+        missing = self.maps.get(0)
+        if missing is not None:
+            missing.add("nothing")
 
     def on_timer(self, timestamp, ctx):
         self.list.add(timestamp)
@@ -286,16 +286,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, set):
         return set, sorted(value, key=repr)
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
 
 
 def tables(keyed: Any) -> dict[Any, Any]:
     """All that is in tables, without the tables that are empty; keys by class, as 1, 1.0 and True are three."""
-    found: dict[Any, Any] = {}
+    result: dict[Any, Any] = {}
     for _, place, key, value in keyed.entries():
-        found.setdefault(place, {})[type(key), key] = plain(value)
-    return found
+        result.setdefault(place, {})[type(key), key] = plain(value)
+    return result
 
 
 def timers(queue: TimerQueue) -> list[Any]:

@@ -86,16 +86,16 @@ def test_a_snapshot_of_many_keys_is_read_by_half(tmp_path: Path) -> None:
             queue.add(key % 10, state.slot, key, None)
     chain = save(str(tmp_path), state, None, ABOUT, (), 1)
     assert chain[0].keys == 9_000
-    found: list[tuple[int, Any]] = []
+    values: list[tuple[int, Any]] = []
     counts = [0, 0]
     for subtask in range(2):
         half = tiny(KeyHash(), 128)
         half.track()
         load(str(tmp_path), [chain], half, None, AboutOperator("0" * 32, "under test", None, subtask, 2, 128))
-        found += half.table("name").items()
+        values += half.table("name").items()
         counts = [count + len(queue) for count, (_, queue) in zip(counts, half.queues(), strict=True)]
         assert [timer.time for timer in half.event_timers] != []
         times = [half.event_timers.poll().time for _ in range(len(half.event_timers)) if half.event_timers.first()]
         assert times == sorted(times)
-    assert sorted(found) == [(key, key) for key in range(3_000)]
+    assert sorted(values) == [(key, key) for key in range(3_000)]
     assert counts == [3_000, 3_000]

@@ -50,7 +50,7 @@ def write_golden() -> None:
 
 
 def test_files_with_classes_and_versions_stay_readable():
-    chain = tuple(StateFile(**each) for each in json.loads((GOLDEN / "chain.json").read_text()))
+    chain = tuple(StateFile(**line) for line in json.loads((GOLDEN / "chain.json").read_text()))
     keyed, state = fresh(), OperatorState()
     load(str(GOLDEN), [chain], keyed, state, ABOUT)
     settle_broadcast(state, [MapStateDescriptor("rules", Types.STRING(), Types.DOUBLE())])

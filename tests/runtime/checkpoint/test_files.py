@@ -71,11 +71,11 @@ def test_every_byte_is_as_the_documentation_says(chain):
     assert header["key_groups"] == [43, 85]
     assert (header["version"], header["follows"]) == (1, None)
     assert header["key"] == ["org.apache.flink.api.common.typeutils.base.StringSerializer", "Types.STRING()"]
-    value = next(each for each in header["states"] if each["name"] == "value")
+    value = next(state for state in header["states"] if state["name"] == "value")
     assert value["kind"] == "ValueState"
     assert value["serializers"] == ["org.apache.flink.api.common.typeutils.base.IntSerializer"]
     assert len(value["types"]) == 1
-    assert [each["whole"] for each in header["timers"]] == [True, True]
+    assert [timers["whole"] for timers in header["timers"]] == [True, True]
     end = 32 + length
     for first, last, offset, size, crc in [*header["sections"], header["operator_state"]]:
         assert 32 + length + offset == end
@@ -84,9 +84,9 @@ def test_every_byte_is_as_the_documentation_says(chain):
         assert zlib.crc32(part) == crc
         if first >= 0:
             assert 0 <= first <= last < 128
-            namespaces, found, moves = decode_value(part)
+            namespaces, rows, moves = decode_value(part)
             assert decode_value(namespaces)[0] is None
-            assert all(len(row) == 5 for row in found)
+            assert all(len(row) == 5 for row in rows)
             assert len(moves) == 2
         else:
             assert decode_value(decode_value(part)["split", "offsets"]) == [("file", 7)]
@@ -168,7 +168,7 @@ def test_a_value_whose_class_has_gone_is_an_error(tmp_path, monkeypatch):
 def test_files_of_format_1_stay_readable(name):
     folder = GOLDEN / name.replace(" ", "_")
     described = json.loads((folder / "chain.json").read_text())
-    keyed, state = loaded(folder, tuple(StateFile(**each) for each in described["chain"]), Alone(OPERATORS[name]).state)
+    keyed, state = loaded(folder, tuple(StateFile(**line) for line in described["chain"]), Alone(OPERATORS[name]).state)
     assert repr(shown(keyed, state)) == described["state"]
 
 

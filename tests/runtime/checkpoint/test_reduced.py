@@ -35,10 +35,10 @@ def fused(alone):
     names = {"v": "v", "t": "t", "o": "o", "r": "r", **{name: name for name in fragment.bindings}}
     lines = [f" {line}".format_map(names) for line in fragment.lines]
     text = "\n".join([f"def run(v, t, {', '.join(fragment.bindings)}):", *lines, " return o"])
-    made = {}
-    exec(text, made)
+    namespace = {}
+    exec(text, namespace)
     return lambda records: [
-        alone.results.append((made["run"](record, None, **fragment.bindings), None)) for record in records
+        alone.results.append((namespace["run"](record, None, **fragment.bindings), None)) for record in records
     ]
 
 

@@ -129,14 +129,14 @@ def stepped(folder, kind, subtask, old, touched, whole):
     who, keyed, state, chain = about(subtask, old), fresh(TYPES[kind]), OperatorState(), ()
     for version, numbers in enumerate([range(0, 40, 3), *touched]):
         keys = owned(keyed, map(KEYS[kind], numbers), who)
-        for each in (keyed, whole):
-            fill(each, keys, value=lambda key, version=version: [key, version])
+        for written_to in (keyed, whole):
+            fill(written_to, keys, value=lambda key, version=version: [key, version])
             for number, key in enumerate(keys):
-                slot = each.enter(key)
-                each.event_timers.add(number % 3, slot, key, (version, 0))
-                each.event_timers.remove(number % 2, slot, (version - 1, 0))
+                slot = written_to.enter(key)
+                written_to.event_timers.add(number % 3, slot, key, (version, 0))
+                written_to.event_timers.remove(number % 2, slot, (version - 1, 0))
                 if number % 5 == version:
-                    each.drop("sum")
+                    written_to.drop("sum")
         state.list("offsets").append((subtask, version))
         state.list("names", union=True).append(subtask)
         state.broadcast("rules")[version] = numbers
@@ -154,26 +154,26 @@ def stepped(folder, kind, subtask, old, touched, whole):
 def test_any_number_of_subtasks_take_over_from_any(tmp_path_factory, kind, old, new, touched):
     folder, whole = str(tmp_path_factory.mktemp("state")), fresh(TYPES[kind])
     chains = [stepped(folder, kind, subtask, old, touched, whole) for subtask in range(old)]
-    found, all_timers, lists = {}, [], []
+    by_place, all_timers, lists = {}, [], []
     for subtask in range(new):
         keyed, state = fresh(TYPES[kind]), OperatorState()
         load(folder, chains, keyed, state, about(subtask, new))
         own = about(subtask, new).groups
         assert all(keyed.group(key) in own for group in tables(keyed).values() for _, key in group)
         for place, pairs in tables(keyed).items():
-            found.setdefault(place, {}).update(pairs)
+            by_place.setdefault(place, {}).update(pairs)
         all_timers += [timer[:-1] for timer in timers(keyed.event_timers)]
         heap = [timer.time for timer in keyed.event_timers]
         assert all(heap[(i - 1) // 2] <= heap[i] for i in range(1, len(heap)))
         lists.append(state.list("offsets"))
         assert sorted(state.list("names", union=True)) == sorted([*range(old)] * (len(touched) + 1))
         assert state.broadcast("rules").keys() == set(range(len(touched) + 1))
-    assert found == tables(whole)
+    assert by_place == tables(whole)
     assert sorted(all_timers, key=repr) == sorted((t[:-1] for t in timers(whole.event_timers)), key=repr)
-    assert sorted(each for own in lists for each in own) == [
+    assert sorted(part for own in lists for part in own) == [
         (s, v) for s in range(old) for v in range(len(touched) + 1)
     ]
-    assert old != new or [{s for s, _ in each} for each in lists] == [{s} for s in range(old)]
+    assert old != new or [{s for s, _ in parts} for parts in lists] == [{s} for s in range(old)]
 
 
 def test_only_the_key_groups_that_are_wanted_are_read(tmp_path, monkeypatch):

@@ -289,7 +289,7 @@ def test_what_waits_in_all_channels_is_bounded(monkeypatch, channels, width, bat
         else:
             w.write_batch(records, None)
         if start % 256 == 0:
-            waiting.append(sum(len(value) + 64 for each in w._channels for value in each.values))
+            waiting.append(sum(len(value) + 64 for channel in w._channels for value in channel.values))
     w.finish()
     assert max(waiting) < 2 * memory + (width + 64) * (256 + channels)
     assert sorted(int(value) for row in rows for value in decode(row.data)[0]) == list(range(40_960))
@@ -302,6 +302,6 @@ def test_watermarks_that_wait_in_all_channels_are_bounded(monkeypatch):
     waiting = []
     for time in range(100):
         w.watermark(time)
-        waiting.append(sum(len(each.signals) for each in w._channels))
+        waiting.append(sum(len(channel.signals) for channel in w._channels))
     assert max(waiting) <= 1_000
     assert len(rows) == 1_000

@@ -88,7 +88,7 @@ def naive(sent):
     return {
         key: (
             sorted_rows.key_ranks([key], KeyHash())[0],
-            [record for _, record in sorted(records, key=lambda each: each[0])],
+            [record for _, record in sorted(records, key=lambda pair: pair[0])],
         )
         for key, records in keys.items()
     }
@@ -116,11 +116,11 @@ def test_rows_of_many_senders_become_keys_in_order(sent, buffer, gathered, batch
         rows = []
         for (edge, sender), records in sent.items():
             rows += send(records, buffer=buffer, sender=sender, edge=edge, batch=batch)
-    found = merged(rows, edges=(0, 1))
+    actual = merged(rows, edges=(0, 1))
     expected = naive(sent)
-    assert len(found) == len(expected)
+    assert len(actual) == len(expected)
     ranks = []
-    for key in found:
+    for key in actual:
         name = key[0][1][0]
         ranks.append(expected[name][0])
         assert key == expected[name][1]
@@ -141,9 +141,9 @@ def test_keys_of_other_types_are_ranked_by_their_hash(keys):
     canonical = KeyHash().canonical
     merge = KeyMerge({0: lambda some: [canonical(value[0]) for value in some]})
     runs = [run for row in sorted(rows, key=lambda row: (row.sequence, row.data)) for run in merge.add(row)]
-    found = [run.values for run in [*runs, *merge.finish()]]
+    actual = [run.values for run in [*runs, *merge.finish()]]
     expected = [[values[i], values[i + len(keys)]] for i in range(len(keys))]
-    assert sorted(map(repr, found)) == sorted(map(repr, expected))
+    assert sorted(map(repr, actual)) == sorted(map(repr, expected))
 
 
 def test_rows_are_cut_and_lie_above_all_unsorted_ones():

@@ -18,7 +18,7 @@ from penstock.errors import ConfigurationError
 class Sender:
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.listener.settimeout(10)
+        self.listener.settimeout(60)
         self.port = self.listener.getsockname()[1]
         self.line = None
 
@@ -30,9 +30,9 @@ class Sender:
         self.line.sendall(text.encode() if isinstance(text, str) else text)
 
     def close(self):
-        for each in (self.line, self.listener):
+        for end in (self.line, self.listener):
             with contextlib.suppress(Exception):
-                each.close()
+                end.close()
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def source_of(sender, **settings):
 
 def pending(source, position=0, count=1):
     """The texts behind a position, once there are so many."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         for split in source.pending(1, {"socket": position} if position else {}):
             assert (split.id, split.start, split.end - split.start) == ("socket", position, len(split.texts))
@@ -64,7 +64,7 @@ def pending(source, position=0, count=1):
 
 
 def ended(source, position):
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not source.ended() and time.monotonic() < until:
         source.pending(1, {"socket": position} if position else {})
         time.sleep(0.005)
@@ -150,9 +150,9 @@ def test_the_sender_waits_if_the_job_is_slow(sender, monkeypatch):
 @pytest.mark.slow
 def test_the_socket_is_closed_with_the_job_or_with_the_source(sender):
     source_of(sender).close()
-    sender.line.settimeout(10)
+    sender.line.settimeout(60)
     assert sender.line.recv(1) == b""
     source_of(sender)
     gc.collect()
-    sender.line.settimeout(10)
+    sender.line.settimeout(60)
     assert sender.line.recv(1) == b""

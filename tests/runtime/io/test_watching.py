@@ -35,11 +35,11 @@ class Job:
 
     def step(self, most=1 << 40):
         """Read everything that is pending, or some records of each split."""
-        found = []
+        values = []
         for split in self.source.pending(1, dict(self.positions), frozenset(self.over)):
             read = 0
             for some in self.source.read(split):
-                found += some.values
+                values += some.values
                 self.positions[split.id] = some.position
                 read += len(some.values)
                 if read >= most:
@@ -48,7 +48,7 @@ class Job:
                 assert split.finite
                 self.over.add(split.id)
                 self.positions.pop(split.id, None)
-        return found
+        return values
 
     def restarted(self):
         job = Job(pickle.loads(pickle.dumps(self.source)))
@@ -57,10 +57,10 @@ class Job:
 
 
 def lines_of(*paths, cut=False, interval=1_000):
-    made = FileSource.for_record_stream_format(StreamFormat.text_line_format(), *map(str, paths))
+    builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), *map(str, paths))
     if cut:
-        made.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
-    return Job(made.monitor_continuously(Duration.of_millis(interval)).build())
+        builder.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
+    return Job(builder.monitor_continuously(Duration.of_millis(interval)).build())
 
 
 def test_every_path_is_read_once(tmp_path, clock):
@@ -103,17 +103,17 @@ def test_a_step_ends_in_the_middle_of_a_file_and_so_does_a_job(tmp_path, clock, 
     texts = [f"line {number}" for number in range(2_000)]
     (tmp_path / "a:1/2").parent.mkdir(parents=True)
     (tmp_path / "a:1/2").write_text("".join(f"{text}\n" for text in texts))
-    job, found, steps = lines_of(tmp_path, cut=cut), [], 0
+    job, values, steps = lines_of(tmp_path, cut=cut), [], 0
     while more := job.step(most=100):
-        found += more
+        values += more
         steps += 1
         clock[0] += 0.3
         if steps == 3:
             with open(tmp_path / "a:1/2", "a") as file:
                 file.write("".join(f"late {number}\n" for number in range(1_000)) if cut else "")
         job = job.restarted()
-    assert sorted(found, key=lambda text: int(text.split()[1])) == texts
-    assert found == texts or cut
+    assert sorted(values, key=lambda text: int(text.split()[1])) == texts
+    assert values == texts or cut
     assert steps >= 5
     assert len(job.over) == (4 if cut else 1)
 

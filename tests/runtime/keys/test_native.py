@@ -33,7 +33,9 @@ TEXT = st.text(max_size=5) | st.sampled_from(["\ud800", "größe", "😀x"])
 INT = st.integers(-(2**31) - 1, 2**31) | st.integers(-(2**64), 2**64)
 KEY = st.recursive(
     st.one_of(TEXT, INT, st.booleans(), st.floats(), st.none(), st.decimals(allow_nan=False)),
-    lambda each: st.one_of(st.lists(each, max_size=3), st.lists(each, max_size=4).map(tuple), each.map(Row)),
+    lambda strategy: st.one_of(
+        st.lists(strategy, max_size=3), st.lists(strategy, max_size=4).map(tuple), strategy.map(Row)
+    ),
     max_leaves=5,
 )
 SCALAR_TYPES = {
@@ -49,7 +51,7 @@ SCALAR_TYPES = {
 }
 DECLARED = st.recursive(
     st.sampled_from(list(SCALAR_TYPES.values())),
-    lambda each: st.lists(each, min_size=1, max_size=3).map(
+    lambda kind: st.lists(kind, min_size=1, max_size=3).map(
         lambda fields: (Types.TUPLE([t for t, _ in fields]), st.tuples(*(st.none() | v for _, v in fields)))
     ),
     max_leaves=4,
@@ -135,7 +137,7 @@ def test_plain_keys_need_no_help():
     keys = ["a", "größe", 1, -1, 2**40, 1.5, True, ("a", (1, None)), ()]
     router = _native.KeyRouter(b"u", 128, 3)
     parts, field = router.split(keys, keys, lambda key: pytest.fail(f"{key!r} was not known"))
-    assert dict(parts) == {c: [keys[i] for i in found] for c, found in one_by_one(keys, None, 128, 3).items()}
+    assert dict(parts) == {c: [keys[i] for i in places] for c, places in one_by_one(keys, None, 128, 3).items()}
     assert field == 254
 
 

@@ -76,15 +76,15 @@ def fresh(disk=False, key_type=STRING):
     return keyed
 
 
-def put(handle, found):
+def put(handle, value):
     if handle.kind == "ListState":
-        handle.update(found)
+        handle.update(value)
     elif handle.kind == "MapState":
-        handle.put_all(found)
+        handle.put_all(value)
     elif handle.kind == "ValueState":
-        handle.update(found)
+        handle.update(value)
     else:
-        handle.add(found)
+        handle.add(value)
 
 
 def get(handle):
@@ -98,9 +98,9 @@ def get(handle):
 def written(folder, descriptor, values, disk=False, key_type=STRING, namespace=None):
     keyed = fresh(disk, key_type)
     handle = handle_of(keyed, descriptor, namespace)
-    for key, found in values.items():
+    for key, value in values.items():
         keyed.enter(key)
-        put(handle, found)
+        put(handle, value)
     return save(str(folder), keyed, None, ABOUT, (), 1)
 
 
@@ -111,12 +111,12 @@ def reopened(folder, chain, disk=False, key_type=STRING):
 
 
 def shown(keyed, descriptor, keys, namespace=None):
-    handle, found = handle_of(keyed, descriptor, namespace), {}
+    handle, values = handle_of(keyed, descriptor, namespace), {}
     for key in keys:
         keyed.enter(key)
-        found[key] = get(handle)
-    return found
+        values[key] = get(handle)
+    return values
 
 
 def gained(descriptor, **defaults):
-    return descriptor.with_field_defaults({name.replace("__", "."): each for name, each in defaults.items()})
+    return descriptor.with_field_defaults({name.replace("__", "."): default for name, default in defaults.items()})

@@ -84,38 +84,38 @@ def through(program, old, new, *values):
     data = noted.dumps([old(*values)])
     new = program(new)
     reading = Reading(noted.forms)
-    (found,) = reading.loads(data)
-    assert type(found) is new
-    return found, new
+    (obj,) = reading.loads(data)
+    assert type(obj) is new
+    return obj, new
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_dataclass_that_gained_a_field(program, kind):
     more = [("more", list, field(default_factory=list)), ("flag", bool, True)]
     new = make_dataclass("Basket", [("a", int), ("b", int), *more], **kind)
-    found, new = through(program, fields("a", "b", **kind), new, 1, 2)
-    assert found == new(1, 2, [], True)
+    obj, new = through(program, fields("a", "b", **kind), new, 1, 2)
+    assert obj == new(1, 2, [], True)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_dataclass_that_lost_a_field(program, kind):
     new = fields("b", **kind)
-    found, new = through(program, fields("a", "b", **kind), new, 1, 2)
-    assert found == new(2)
-    assert not hasattr(found, "a")
+    obj, new = through(program, fields("a", "b", **kind), new, 1, 2)
+    assert obj == new(2)
+    assert not hasattr(obj, "a")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_dataclass_in_another_order(program, kind):
-    found, new = through(program, fields("a", "b", **kind), fields("b", "a", **kind), 1, 2)
-    assert found == new(b=2, a=1)
+    obj, new = through(program, fields("a", "b", **kind), fields("b", "a", **kind), 1, 2)
+    assert obj == new(b=2, a=1)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_dataclass_that_had_no_field(program, kind):
     new = make_dataclass("Basket", [("a", int, 5)], **kind)
-    found, new = through(program, fields(**kind), new)
-    assert found == new(5)
+    obj, new = through(program, fields(**kind), new)
+    assert obj == new(5)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -129,23 +129,23 @@ def test_a_class_with_copies_of_the_sentinel_for_no_default(program, kind):
     """As one that another pickler than ours has sent."""
 
     def copied(cls):
-        for each in cls.__dataclass_fields__.values():
+        for described in cls.__dataclass_fields__.values():
             for name in ("default", "default_factory"):
-                if getattr(each, name) is MISSING:
-                    setattr(each, name, type(MISSING)())
+                if getattr(described, name) is MISSING:
+                    setattr(described, name, type(MISSING)())
         return cls
 
     old = fields("a", **kind)
     new = copied(make_dataclass("Basket", [("a", int), ("b", list, field(default_factory=list))], **kind))
-    found, _ = through(program, old, new, 1)
-    assert (found.a, found.b) == (1, [])
+    obj, _ = through(program, old, new, 1)
+    assert (obj.a, obj.b) == (1, [])
     with pytest.raises(Refusal, match="has gained the field 'b', which has no default"):
         through(program, old, copied(fields("a", "b", **kind)), 1)
 
 
 def test_a_class_that_goes_by_value_keeps_the_sentinel_for_no_default(program):
     new = program(make_dataclass("Basket", [("a", int), ("b", list, field(default_factory=list))]))
-    assert [each.default for each in dataclass_fields(new)] == [MISSING, MISSING]
+    assert [field.default for field in dataclass_fields(new)] == [MISSING, MISSING]
 
 
 def test_an_enum_that_goes_by_value_keeps_its_aliases(program):
@@ -164,16 +164,16 @@ def test_the_class_that_has_objects_is_found_by_its_name(program, kind):
 
 def test_a_field_that_has_another_annotation(program):
     old = make_dataclass("Basket", [("a", int)])
-    found, new = through(program, old, make_dataclass("Basket", [("a", str)]), 1)
-    assert found == new(1)
+    obj, new = through(program, old, make_dataclass("Basket", [("a", str)]), 1)
+    assert obj == new(1)
 
 
 def test_any_other_class_comes_back_with_its_attributes(program):
     def basket(color):
         return type("Basket", (), {"__init__": lambda self, a: setattr(self, "a", a), "color": color})
 
-    found, _ = through(program, basket("red"), basket("blue"), 1)
-    assert (found.a, found.color) == (1, "blue")
+    obj, _ = through(program, basket("red"), basket("blue"), 1)
+    assert (obj.a, obj.color) == (1, "blue")
 
 
 def test_a_dataclass_that_is_as_it_was_is_read_as_always(program):
@@ -192,8 +192,8 @@ def test_attributes_that_are_no_fields_stay(program):
     noted = Noted()
     data = noted.dumps(basket)
     new = program(make_dataclass("Basket", [("a", int), ("b", int, 2)]))
-    found = Reading(noted.forms).loads(data)
-    assert (found, found.note) == (new(1, 2), "x")
+    obj = Reading(noted.forms).loads(data)
+    assert (obj, obj.note) == (new(1, 2), "x")
 
 
 def test_a_class_that_says_how_it_comes_back_is_asked(program):
@@ -274,9 +274,9 @@ def flag_through(program, old, new, value):
     noted = Noted()
     data = noted.dumps(old(value))
     new = program(new)
-    found = Reading(noted.forms).loads(data)
-    assert type(found) is new
-    return found.value
+    obj = Reading(noted.forms).loads(data)
+    assert type(obj) is new
+    return obj.value
 
 
 @pytest.mark.parametrize("kind", [enum.Flag, enum.IntFlag])
@@ -338,9 +338,9 @@ def test_a_renamed_class(program, make):
     with pytest.raises(Refusal, match=r"put @formerly\('shopprogram.Basket'\) above it"):
         Reading(noted.forms)
     new = formerly("shopprogram.Older", "shopprogram.Basket")(program(make(), "Cart"))
-    (found,) = Reading(noted.forms).loads(data)
-    assert type(found) is new
-    assert vars(found) == vars(old(1))
+    (obj,) = Reading(noted.forms).loads(data)
+    assert type(obj) is new
+    assert vars(obj) == vars(old(1))
     assert find_class("shopprogram", "Older") is new
 
 
@@ -494,8 +494,8 @@ def test_what_cannot_be_read_at_all_says_so(program, tmp_path):
 @pytest.mark.parametrize("program", ["an imported module"], indirect=True)
 def test_noting_classes_changes_no_byte(program):
     basket = program(fields("a"))
-    for each in ([basket(1)] * 3, {"a": (1, 2.0, None)}, [Row(a=1)], color(RED=1) and 5, [complex(1, 2)], {1, 2}):
-        assert Noted().dumps(each) == dumps(each)
+    for example in ([basket(1)] * 3, {"a": (1, 2.0, None)}, [Row(a=1)], color(RED=1) and 5, [complex(1, 2)], {1, 2}):
+        assert Noted().dumps(example) == dumps(example)
 
 
 @dataclass

@@ -97,8 +97,8 @@ def test_what_goes_by_its_name_has_no_code(value):
 
 
 def test_the_same_python_goes_on(tmp_path):
-    found = read(tmp_path, written(tmp_path, defaultdict(lambda: [0, 0], a=1)))
-    assert (found["a"], found["b"]) == (1, [0, 0])
+    values = read(tmp_path, written(tmp_path, defaultdict(lambda: [0, 0], a=1)))
+    assert (values["a"], values["b"]) == (1, [0, 0])
 
 
 def test_another_python_is_refused_before_anything_is_unpickled(tmp_path, another):
@@ -163,7 +163,7 @@ def test_another_python_that_is_there_refuses_it(tmp_path, python):
     chain = written(tmp_path, defaultdict(lambda: [0, 0], a=1), key_type=None)
     (tmp_path / "cloudpickle").symlink_to(Path(cloudpickle.__file__).parent)
     paths = [str(Path(penstock.__file__).parent.parent), str(tmp_path)]
-    given = json.dumps([str(tmp_path), [asdict(each) for each in chain], asdict(ABOUT)])
+    given = json.dumps([str(tmp_path), [asdict(file) for file in chain], asdict(ABOUT)])
     done = subprocess.run(
         [python, "-c", READ],
         input=given,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from penstock.common import Types
@@ -55,9 +55,9 @@ def do(state: KeyedState, what: str, key: Any, namespace: Any, value: Any) -> An
     elif what == "del":
         return outcome(lambda: table.__delitem__(slot))
     elif what == "change":
-        found = table.get(slot)
-        if isinstance(found, list):
-            found.append(key)
+        current = table.get(slot)
+        if isinstance(current, list):
+            current.append(key)
     elif what == "drop":
         return state.drop("name", namespace)
     else:
@@ -112,7 +112,8 @@ def test_a_snapshot_goes_from_either_to_either(entries: list[Any], piece: int) -
         carry_over(disk, streamed)
     assert content(first) == content(disk) == content(memory) == content(streamed)
     timers = [
-        {repr((t.time, t.key, t.namespace)) for t in each.event_timers} for each in (first, disk, memory, streamed)
+        {repr((t.time, t.key, t.namespace)) for t in backend.event_timers}
+        for backend in (first, disk, memory, streamed)
     ]
     assert timers[0] == timers[1] == timers[2] == timers[3]
 
@@ -146,7 +147,7 @@ def test_it_takes_the_memory_it_is_given() -> None:
     for key in range(40_000):
         table[state.enter(key)] = "x" * 1_000
     assert len(table) == 40_000
-    held = sum(size_of(each.newest(10**6)) for each in state._memory.tables)
+    held = sum(size_of(table.newest(10**6)) for table in state._memory.tables)
     assert held + 1_000 * len(table._young) < 4 << 20
     assert all(table[state.enter(key)] == "x" * 1_000 for key in (0, 1, 39_999, 20_000))
 
@@ -189,6 +190,7 @@ TIMERS = st.tuples(
 
 
 @settings(max_examples=examples(300))
+@example([("add", 0, -1, 0), ("add", 1, -1, 1), ("add", 1, -1, 0), ("add", 1, -2, 0)], 2)  # at the time of the horizon
 @given(st.lists(TIMERS, max_size=120), st.integers(2, 12))
 def test_its_timers_are_a_queue(calls: list[Any], most: int) -> None:
     state = disk_state()
@@ -223,8 +225,8 @@ def test_timers_that_fit_come_in_flinks_order() -> None:
     state, heap = disk_state(), TimerQueue()
     queue = DiskTimerQueue(state._file, state._file.next_queue(), state._timer_number, state._key, 1_000)
     for number in range(900):
-        for each in (queue, heap):
-            each.add(number % 7, number, number, None)
+        for timers in (queue, heap):
+            timers.add(number % 7, number, number, None)
     assert [named(queue.poll()) for _ in range(900)] == [named(heap.poll()) for _ in range(900)]
     assert queue.first() is None
 
@@ -247,7 +249,7 @@ def open_files() -> list[str]:
     folder = Path("/proc/self/fd")
     if not folder.exists():
         pytest.skip("only Linux tells which files are open")
-    return [os.readlink(each) for each in folder.iterdir() if each.is_symlink()]
+    return [os.readlink(link) for link in folder.iterdir() if link.is_symlink()]
 
 
 def test_a_full_disk_is_named() -> None:
@@ -266,7 +268,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_value_that_cannot_be_pickled_is_refused_by_the_name_of_its_state() -> None:
     state = disk_state()
     with pytest.raises(StateError, match=r"A value of the state 'name' cannot be written to disk: .*memory\.$"):
-        fill(state, (each for each in "ab"))
+        fill(state, (char for char in "ab"))
 
 
 def fill(state: KeyedState, value: Any) -> None:

@@ -90,14 +90,14 @@ KEPT = {
     "migrated elements, some forgotten": (elements(), elements().migrated_by(lambda n: n - 1 or None), [1, 2], [1]),
     "migrated values of a map": (
         entries(T.STRING(), T.INT()), entries(T.STRING(), T.STRING()).migrated_by(str), {"a": 1}, {"a": "1"}),
-    "a migrated accumulator": (mean(), mean().migrated_by(lambda each: (*each, 0)), 7, (7, 1, 0)),
+    "a migrated accumulator": (mean(), mean().migrated_by(lambda old: (*old, 0)), 7, (7, 1, 0)),
     "a migration where no type has changed": (value(T.INT()), value(T.INT()).migrated_by(lambda n: 2 * n), 7, 14),
     "all later migrations": (
         value(), value().migrated_by(lambda n: n + 1).migrated_by(lambda n: n * 10, version=2), 7, 80),
     "the later migrations alone": (
         value().migrated_by(abs), value().migrated_by(abs).migrated_by(str, version=5), 7, "7"),
     "a value to a list": (value(T.INT()), elements(T.INT()).migrated_by(lambda n: [n, n]), 7, [7, 7]),
-    "a list to a map": (elements(), entries().migrated_by(lambda each: dict.fromkeys(each, True)), [1], {1: True}),
+    "a list to a map": (elements(), entries().migrated_by(lambda old: dict.fromkeys(old, True)), [1], {1: True}),
     "a map to a value": (entries(), value().migrated_by(len), {1: 1, 2: 2}, 2),
     "a value to a reduction": (value(), reduction().migrated_by(lambda n: n), 7, 7),
     "a time to live": (value(T.INT()), living(value(T.INT())), 7, 7),
@@ -161,10 +161,10 @@ REFUSED = {
 def test_what_is_kept(case, disk, tmp_path):
     old, new, before, after = KEPT[case]
     keyed = reopened(tmp_path, written(tmp_path, old, {"a": before, "b": before}, disk), disk)
-    found = shown(keyed, new, "abc")
+    values = shown(keyed, new, "abc")
     nothing = shown(fresh(disk), new, "c")["c"]
-    assert found == {"a": after, "b": after, "c": nothing}
-    assert [type(each) for each in found.values()] == [type(after), type(after), type(nothing)]
+    assert values == {"a": after, "b": after, "c": nothing}
+    assert [type(result) for result in values.values()] == [type(after), type(after), type(nothing)]
 
 
 @pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])

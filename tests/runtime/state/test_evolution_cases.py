@@ -145,7 +145,7 @@ def test_defaults_are_not_shared(tmp_path):
 
 
 def test_subtasks_that_left_a_state_in_two_forms_are_told_so(tmp_path):
-    chains = [written(tmp_path, value(each), {key: 1}) for key, each in (("a", T.INT()), ("b", T.LONG()))]
+    chains = [written(tmp_path, value(kind), {key: 1}) for key, kind in (("a", T.INT()), ("b", T.LONG()))]
     with pytest.raises(InvalidProgramError, match=re.escape("the state 'x' is in two forms")):
         load(str(tmp_path), chains, fresh(), None, ABOUT)
 

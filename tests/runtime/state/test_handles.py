@@ -139,14 +139,14 @@ def test_a_list_state_takes_lists(call, ttl):
 @pytest.mark.parametrize("kind", DESCRIPTORS)
 def test_what_was_cleared_is_as_if_new(kind, ttl):
     state = keyed()
-    found = handle(kind, ttl, state)
-    read = found.value if kind == "ValueState" else found.keys if kind == "MapState" else found.get
+    state_handle = handle(kind, ttl, state)
+    read = state_handle.value if kind == "ValueState" else state_handle.keys if kind == "MapState" else state_handle.get
     write = {"ValueState": "update", "MapState": "put"}.get(kind, "add")
     arguments = ("x", 1) if kind == "MapState" else (1,)
     new = read() if kind not in ("ListState", "MapState") else list(read())
-    getattr(found, write)(*arguments)
+    getattr(state_handle, write)(*arguments)
     assert read() is not None
-    found.clear()
+    state_handle.clear()
     assert (read() if kind not in ("ListState", "MapState") else list(read())) == new
     assert not list(state.entries())
 
@@ -161,11 +161,11 @@ def test_a_state_says_what_it_is(kind):
 @pytest.mark.parametrize("ttl", [None, FOREVER], ids=["for ever", "with a time to live"])
 def test_a_name_has_one_kind(kind, ttl):
     state = keyed()
-    found = handle(kind, ttl, state)
-    other = next(each for each in DESCRIPTORS if each != kind)
+    state_handle = handle(kind, ttl, state)
+    other = next(other for other in DESCRIPTORS if other != kind)
     with pytest.raises(InvalidProgramError, match=f"The state 'mine' is a {kind} and was asked for as {other}"):
         handle(other, None, state)
-    assert handle(kind, None, state) is found
+    assert handle(kind, None, state) is state_handle
 
 
 def test_a_store_says_whose_it_is():

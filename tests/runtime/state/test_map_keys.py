@@ -38,9 +38,9 @@ def disk(request):
 
 
 def handle(keyed, alive):
-    found = handle_of(keyed, living(entries()) if alive else entries())
+    state_handle = handle_of(keyed, living(entries()) if alive else entries())
     keyed.enter("k")
-    return found
+    return state_handle
 
 
 @pytest.mark.parametrize("alive", [False, True], ids=["for ever", "to live"])

@@ -22,8 +22,8 @@ CASES = {
 }
 
 
-def kinds(found):
-    parts = [*found.items()] if isinstance(found, dict) else found if isinstance(found, list) else [found]
+def kinds(value):
+    parts = [*value.items()] if isinstance(value, dict) else value if isinstance(value, list) else [value]
     return [type(part) if not isinstance(part, tuple) else tuple(map(type, part)) for part in parts]
 
 

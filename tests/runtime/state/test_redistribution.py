@@ -31,9 +31,9 @@ them, as a range follows from the two numbers."""
 
 @cache
 def lines():
-    found = [json.loads(line) for line in read_lines("redistribution.jsonl.gz")]
-    assert len(found) == 438
-    return found
+    records = [json.loads(line) for line in read_lines("redistribution.jsonl.gz")]
+    assert len(records) == 438
+    return records
 
 
 def versions(line):
@@ -47,7 +47,7 @@ def counts_of(subtask):
 
 
 def by_old_subtask(handles):
-    return {(handle["from"], name): found for handle in handles for name, found in handle["states"].items()}
+    return {(handle["from"], name): elements for handle in handles for name, elements in handle["states"].items()}
 
 
 def check_operator_state(line, subtasks, result):
@@ -55,17 +55,17 @@ def check_operator_state(line, subtasks, result):
     for flink in versions(line):
         for subtask in range(line["new"]):
             got = shares(old, line["new"], subtask, flink=flink)
-            found = {(share.subtask, share.place[1]): list(share.elements) for share in got}
-            assert len(found) == len(got)
-            assert found == by_old_subtask(result[subtask]), (line["name"], flink, subtask)
+            by_place = {(share.subtask, share.place[1]): list(share.elements) for share in got}
+            assert len(by_place) == len(got)
+            assert by_place == by_old_subtask(result[subtask]), (line["name"], flink, subtask)
             assert [share.subtask for share in got] == sorted(share.subtask for share in got)
 
 
 @pytest.mark.parametrize("kind", ["managed_operator", "raw_operator"])
 def test_operator_state_goes_where_flink_hands_it(kind):
-    found = [line for line in lines() if line["kind"] == kind]
-    assert len(found) == {"managed_operator": 250, "raw_operator": 40}[kind]
-    for line in found:
+    of_kind = [line for line in lines() if line["kind"] == kind]
+    assert len(of_kind) == {"managed_operator": 250, "raw_operator": 40}[kind]
+    for line in of_kind:
         check_operator_state(line, line["subtasks"], line["result"])
 
 
@@ -114,7 +114,12 @@ def test_jobs_find_what_those_of_flink_found(tmp_path):
                 for name, elements in expected[lists].items():
                     assert state.list(name, union=kind) == sorted(elements), (line["name"], subtask, name)
                     compared[lists] += len(elements)
-            names = {name for each in line["managed_operator"] for kind, name in counts_of(each) if kind != BROADCAST}
+            names = {
+                name
+                for subtask_state in line["managed_operator"]
+                for kind, name in counts_of(subtask_state)
+                if kind != BROADCAST
+            }
             there = set(expected["lists"]) | set(expected["unions"])
             assert not any(state.list(name, union=union) for name in names - there for union in (False, True))
             for name, entries in expected["broadcasts"].items():
@@ -124,7 +129,7 @@ def test_jobs_find_what_those_of_flink_found(tmp_path):
                 at = [
                     [key, keyed.group(key), keyed.table("by").get(keyed.enter(key))] for key in range(3 * line["max"])
                 ]
-                assert [each for each in at if each[2] is not None] == expected["keys"]
+                assert [row for row in at if row[2] is not None] == expected["keys"]
                 compared["keys"] += len(expected["keys"])
     assert min(compared.values()) > 20, compared
     assert len(compared) == 4
@@ -159,13 +164,16 @@ def test_key_groups_go_where_flink_hands_them():
             continue
         for subtasks, result in parts:
             old, new, groups = len(subtasks), line["new"], line["max"]
-            standard = [[each.start, each.stop - 1] for each in (about(i, old, groups).groups for i in range(old))]
+            standard = [
+                [groups_of_one.start, groups_of_one.stop - 1]
+                for groups_of_one in (about(i, old, groups).groups for i in range(old))
+            ]
             if old == new and any(given not in (None, own) for given, own in zip(subtasks, standard, strict=True)):
                 skipped += 1
                 continue
             readers = [
-                None if each is None else sections_of(each, about(number, old, groups))
-                for number, each in enumerate(subtasks)
+                None if shares_of is None else sections_of(shares_of, about(number, old, groups))
+                for number, shares_of in enumerate(subtasks)
             ]
             for subtask, expected in enumerate(result):
                 own = about(subtask, new, groups).groups
@@ -232,7 +240,9 @@ def dealt_by_model(old, parallelism):
     """Element by element: the elements of split lists that each subtask gets, as (old subtask, name, element)."""
     result, start = [[] for _ in range(parallelism)], 0
     for place in order_by_model(old, SPLIT):
-        elements = [(number, place[1], i) for number, each in enumerate(old) for i in range(each.get(place, 0))]
+        elements = [
+            (number, place[1], i) for number, shares_of in enumerate(old) for i in range(shares_of.get(place, 0))
+        ]
         blocks = [len(elements) // parallelism + (i < len(elements) % parallelism) for i in range(parallelism)]
         for j, size in enumerate(blocks):
             taken, elements = elements[:size], elements[size:]
@@ -264,27 +274,29 @@ def test_a_slow_model_deals_out_the_same(old, parallelism):
     if len(old) == parallelism:
         return
     for subtask, expected in enumerate(dealt_by_model(old, parallelism)):
-        found = [
+        shares_of = [
             (share.subtask, share.place[1], element)
             for share in shares(old, parallelism, subtask)
             if share.place[0] == SPLIT
             for element in share.elements
         ]
-        assert sorted(found) == sorted(expected)
+        assert sorted(shares_of) == sorted(expected)
 
 
 @settings(max_examples=examples(100))
 @given(operators(), st.integers(1, 8))
 def test_nothing_is_lost_and_nothing_is_there_twice(old, parallelism):
     got = [shares(old, parallelism, subtask) for subtask in range(parallelism)]
-    lists = Counter((s.subtask, s.place, e) for each in got for s in each if s.place[0] == SPLIT for e in s.elements)
-    assert lists == Counter(
-        (i, p, e) for i, each in enumerate(old) for p, n in each.items() if p[0] == SPLIT for e in range(n)
+    lists = Counter(
+        (s.subtask, s.place, e) for shares_of in got for s in shares_of if s.place[0] == SPLIT for e in s.elements
     )
-    for each in got:
-        united = [(s.subtask, s.place) for s in each if s.place[0] == UNION]
+    assert lists == Counter(
+        (i, p, e) for i, shares_of in enumerate(old) for p, n in shares_of.items() if p[0] == SPLIT for e in range(n)
+    )
+    for shares_of in got:
+        united = [(s.subtask, s.place) for s in shares_of if s.place[0] == UNION]
         assert united == [(i, place) for i, counts in enumerate(old) for place in counts if place[0] == UNION]
-        maps = [s.place for s in each if s.place[0] == BROADCAST]
+        maps = [s.place for s in shares_of if s.place[0] == BROADCAST]
         assert len(maps) == len(set(maps))
 
 

@@ -165,7 +165,7 @@ def test_a_snapshot_names_the_serializers_of_its_states():
     first.take(("a", 1))
     carry_over(first.state, second.state)
     infos = second.state.infos.values()
-    names = {info.name: [each.rpartition(".")[2] for each in info.serializers] for info in infos}
+    names = {info.name: [name.rpartition(".")[2] for name in info.serializers] for info in infos}
     assert names["value"] == ["IntSerializer"]
     assert names["map"] == ["IntSerializer", "StringSerializer"]
 

@@ -23,15 +23,15 @@ def test_sections_hold_everything_under_the_key_group_of_its_key(key_type, keys)
         slot = state.enter(key)
         state.table("last")[slot] = number
         state.table("windows", (0, 10))[slot] = -number
-    found = {}
+    values = {}
     for group, tables in sections(state).items():
         for (name, namespace), table in tables.items():
             for key, value in table:
                 assert group == key_group_of_hash(key_hash.hash(key), 128)
-                found[name, namespace, value] = (type(key), key)
+                values[name, namespace, value] = (type(key), key)
     expected = {("last", None, number): (type(key), key) for number, key in enumerate(keys)}
     expected |= {("windows", (0, 10), -number): (type(key), key) for number, key in enumerate(keys)}
-    assert found == expected
+    assert values == expected
 
 
 def test_keys_without_state_are_forgotten(monkeypatch):

@@ -68,7 +68,7 @@ def test_in_triggers_too(call):
         collected(windows.reduce(max))
 
 
-@pytest.mark.parametrize("call", [each for each in CALLS if each.startswith("register")])
+@pytest.mark.parametrize("call", [call for call in CALLS if call.startswith("register")])
 def test_and_in_savepoints_that_are_made(call):
     class Filling(KeyedStateBootstrapFunction):
         def process_element(self, value, ctx):
@@ -80,7 +80,7 @@ def test_and_in_savepoints_that_are_made(call):
 
 def test_numbers_of_numpy_are_whole_numbers():
     numpy = pytest.importorskip("numpy")
-    found = collected(keyed().process(Calling(CALLS[0], numpy.int64(5)), Types.STRING()))
-    assert found == ["called", "called", "5"]
+    results = collected(keyed().process(Calling(CALLS[0], numpy.int64(5)), Types.STRING()))
+    assert results == ["called", "called", "5"]
     with pytest.raises(JobExecutionError, match=r"was given np\.float64"):
         collected(keyed().process(Calling(CALLS[0], numpy.float64(5)), Types.STRING()))

@@ -146,7 +146,7 @@ def lists(state: Any, model: Model, key: str, step: Any) -> None:
         model.keys.setdefault(key, []).append([None, number, model.now])
     elif name == "more":
         state.add_all([number, number + 1])
-        model.keys.setdefault(key, []).extend([None, each, model.now] for each in (number, number + 1))
+        model.keys.setdefault(key, []).extend([None, added, model.now] for added in (number, number + 1))
     elif name == "remove":
         state.update([number])
         model.keys[key] = [[None, number, model.now]]
@@ -165,9 +165,9 @@ def sums(state: Any, model: Model, key: str, step: Any) -> None:
         state.clear()
         model.keys[key] = []
     else:
-        found = state.get()
+        current = state.get()
         expected = [part[1] for part in model.read(key)]
-        assert ([] if found is None else [int(found)]) == [int(each) for each in expected]
+        assert ([] if current is None else [int(current)]) == [int(total) for total in expected]
 
 
 def maps(state: Any, model: Model, key: str, step: Any) -> None:

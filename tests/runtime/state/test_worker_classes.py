@@ -60,5 +60,5 @@ def test_a_class_of_which_there_are_two_goes_by_value():
     one, other = define("a"), define("b")
     assert find_class("nobodys", "define.<locals>.Local") is other
     for cls in (one, other):
-        (found,) = pickle.loads(Noted().dumps([cls(1)]))
-        assert type(found) is cls
+        (obj,) = pickle.loads(Noted().dumps([cls(1)]))
+        assert type(obj) is cls

@@ -90,8 +90,8 @@ def test_rows_beyond_the_memory_come_back_in_order(size, caplog):
     box = Outbox("task", 100)
     for _ in range(2):
         sent = [row(number, size) for number in range(20)]
-        for each in sent:
-            box.append(each)
+        for sent_row in sent:
+            box.append(sent_row)
         assert box._store.held <= max(100, size)
         assert box._store.held + box._store.spilled == 20 * size
         taken = box.take()

@@ -88,8 +88,8 @@ def test_what_a_process_function_keeps_does_not_change_further_down(chaining):
     source = program.source([{"seen": [i]} for i in range(3)])
     node = program.add(KeyedProcessOperator(KeepsAndShows()).keyed_by(key), source, partitioner="HASH", spec=key)
     program.collect(program.add(StreamMap(mark("x")), node))
-    before = [f"before: {each}" for each in (None, {"seen": [0]}, {"seen": [1]})]
-    assert run(program)[0]["out"] == [{"seen": [*each, "x"]} for n in range(3) for each in ([before[n]], [n])]
+    before = [f"before: {state}" for state in (None, {"seen": [0]}, {"seen": [1]})]
+    assert run(program)[0]["out"] == [{"seen": [*seen, "x"]} for n in range(3) for seen in ([before[n]], [n])]
 
 
 @pytest.mark.parametrize("chaining", ["true", "false"])

@@ -13,7 +13,7 @@ def test_it_comes_in_only_in_its_turn():
     inside, released = [], threading.Event()
 
     def body():
-        released.wait(10)  # asleep, outside
+        released.wait(60)  # asleep, outside
         for number in range(3):
             turns.enter()
             inside.append(number)
@@ -25,7 +25,7 @@ def test_it_comes_in_only_in_its_turn():
     released.set()
     threading.Event().wait(0.02)
     assert inside == []  # it would, and it is not its turn
-    turns.give(10)
+    turns.give(60)
     assert (inside, turns.done) == ([0, 1, 2], True)
 
 
@@ -41,9 +41,9 @@ def test_a_pause_ends_the_turn_until_the_next():
 
     turns = Turns(body)
     for count in (1, 2, 3):
-        assert turns.give(10)
+        assert turns.give(60)
         assert len(inside) == count
-    assert not turns.give(10)
+    assert not turns.give(60)
     assert turns.done
 
 
@@ -52,7 +52,7 @@ def test_what_it_raises_is_kept_and_a_cancelled_one_ends():
         raise ValueError("here")
 
     turns = Turns(fails)
-    turns.give(10)
+    turns.give(60)
     with pytest.raises(ValueError, match="here"):
         raise turns.error
 
@@ -63,7 +63,7 @@ def test_what_it_raises_is_kept_and_a_cancelled_one_ends():
             turns.leave()
 
     turns = Turns(waits)
-    assert turns.give(10)
+    assert turns.give(60)
     turns.cancel()
     assert turns.done
     assert turns.error is None

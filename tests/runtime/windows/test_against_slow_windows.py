@@ -260,18 +260,21 @@ class SlowWindows:
     def _find(self, key: str, window: tuple[int, ...]) -> Live:
         """The live window, made if it is new, merged with those that it touches if they merge."""
         mine = [live for live in self.windows if live.key == key]
-        found = [live for live in mine if live.window == window]
+        touching = [live for live in mine if live.window == window]
         if self.merging:
-            found = [live for live in mine if live.window[0] <= window[1] and window[0] <= live.window[1]]
-            window = min([window[0], *(x.window[0] for x in found)]), max([window[1], *(x.window[1] for x in found)])
-        if not found or [live.window for live in found] != [window]:
+            touching = [live for live in mine if live.window[0] <= window[1] and window[0] <= live.window[1]]
+            window = (
+                min([window[0], *(x.window[0] for x in touching)]),
+                max([window[1], *(x.window[1] for x in touching)]),
+            )
+        if not touching or [live.window for live in touching] != [window]:
             ends = self.over(window) if self.by_time else FOREVER
-            whole = Live(key, window, ends, [pair for part in found for pair in part.elements])
-            self.windows = [live for live in self.windows if not any(live is part for part in found)] + [whole]
-            if found:
-                self.trigger.merged(whole, found, self.now)
+            whole = Live(key, window, ends, [pair for part in touching for pair in part.elements])
+            self.windows = [live for live in self.windows if not any(live is part for part in touching)] + [whole]
+            if touching:
+                self.trigger.merged(whole, touching, self.now)
             return whole
-        return found[0]
+        return touching[0]
 
     def _follow(self, live: Live, answer: Answer) -> None:
         if FIRE in answer and live.elements:
@@ -528,8 +531,8 @@ def play(events: Any, operator: Alone, model: SlowWindows) -> None:
         else:
             operator.take(event, event[1])
             model.take(event)
-        found, expected = operator.results[before[0] :], model.results[before[1] :]
-        assert sorted(map(repr, found)) == sorted(map(repr, expected)), event
+        actual, expected = operator.results[before[0] :], model.results[before[1] :]
+        assert sorted(map(repr, actual)) == sorted(map(repr, expected)), event
     assert operator.sides.get("late", []) == model.late
 
 

@@ -285,9 +285,9 @@ class Halved(w.SessionWindowTimeGapExtractor):
 @given(EVENTS)
 def test_a_gap_extractor_of_ones_own(events):
     events = [event if isinstance(event, int) else (event[0], 2 + abs(event[1])) for event in events]
-    found = run(w.DynamicEventTimeSessionWindows.with_dynamic_gap(Halved()), events)
-    assert found == sessions(Halved().extract, events, 0)
-    assert found == run(w.EventTimeSessionWindows.with_dynamic_gap(Halved()), events)
+    results = run(w.DynamicEventTimeSessionWindows.with_dynamic_gap(Halved()), events)
+    assert results == sessions(Halved().extract, events, 0)
+    assert results == run(w.EventTimeSessionWindows.with_dynamic_gap(Halved()), events)
 
 
 WINDOWS = [

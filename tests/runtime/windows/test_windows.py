@@ -118,8 +118,8 @@ def test_dynamic_sessions_never_lose_an_element(events, most):
     def gap_of(event):
         return 1 + abs(event[1]) % most
 
-    found = run(DynamicEventTimeSessionWindows(gap_of), events)
-    assert found == sessions(gap_of, events, 0)
+    results = run(DynamicEventTimeSessionWindows(gap_of), events)
+    assert results == sessions(gap_of, events, 0)
 
 
 def sessions(gap_of, events, lateness):

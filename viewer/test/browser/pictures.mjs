@@ -15,12 +15,7 @@ const totals = (app) => app.select(`o${[...Array(app.model.operators.length).key
 // name, page, what is done there, colours, size
 const PICTURES = [
   ["small", "small", totals],
-  ["execution", "small", (app) => app.turnTo("execution")],
-  ["dark", "small", (app) => (app.turnTo("job"), app.select("c1")), "dark"],
-  ["operators-200", "layered-200", () => undefined],
-  ["operators-2000", "layered-2000", () => undefined],
   ["operators-100000", "layered-100000", () => undefined],
-  ["hostile", "hostile", (app) => app.select("o5")],
   ["diff", "diff", totals],
   ["live", "live", (app) => app.select(null)],
 ];

@@ -203,7 +203,7 @@ class StateTtlConfig:
             self, cleanup_size: int, run_cleanup_for_every_record: bool
         ) -> StateTtlConfig.Builder:
             """Let each access to the state look at a few more of its values, of any keys, and remove expired ones, in
-            order of their coming and then anew. A list or a map counts by its length. Without this call they are five.
+            order of arrival, again and again. A list or a map counts by its length. Without this call they are five.
 
             Args:
                 cleanup_size: how many values each access looks at, at least 1.
@@ -222,7 +222,7 @@ class StateTtlConfig:
             return self
 
         def disable_cleanup_in_background(self) -> StateTtlConfig.Builder:
-            """Leave the strategies alone that were not asked for: a value that nobody reads is not removed."""
+            """Leave the strategies alone that were not asked for: a value that is not read is not removed."""
             self._in_background = False
             return self
 

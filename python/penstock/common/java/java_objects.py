@@ -1,4 +1,4 @@
-"""JavaClass and JavaObject: what all Python objects have in common that stand where PyFlink has objects of Java."""
+"""JavaClass and JavaObject: the common part of Python objects in place of PyFlink's objects of Java."""
 
 from __future__ import annotations
 

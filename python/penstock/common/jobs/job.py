@@ -59,7 +59,6 @@ class JobStatus(Enum):
 
 
 def _draw(result: JobExecutionResult, shown: Shown) -> Group:
-    """The job in a line, and its metrics."""
     from rich.console import Group
 
     from penstock.display.tables import heading

@@ -94,8 +94,8 @@ class JobClient:
             savepoint_directory: path or URL of the folder for the savepoint's own; None for ``state.savepoints.dir``.
 
         Returns:
-            A future of the savepoint's folder, of a SavepointError, or of a JobExecutionError if the job does not run
-                in steps.
+            A future of the savepoint's folder, of a SavepointError, or of a JobExecutionError if the job keeps no
+                state.
         """
         return self._asked("savepoint", savepoint_directory, "trigger_savepoint")
 

@@ -97,7 +97,7 @@ class JobControl:
             return wishes
 
     def taken(self, wish: SavepointWish, place: str) -> None:
-        """A wish has come true; who has it is told now, or when the job has ended."""
+        """A wish has come true; its place is known now, or when the job has ended."""
         if wish.kind == "savepoint" or wish.early:
             wish.place.set_result(place)
         else:

@@ -151,7 +151,6 @@ class Choice:
 
     @property
     def names(self) -> list[str]:
-        """The usual name of each value."""
         return [self.text(value) for value in dict.fromkeys(self.values.values())]
 
     @property
@@ -291,12 +290,10 @@ class Setting:
 
     @property
     def secret(self) -> bool:
-        """Whether its value must not be shown."""
         return isinstance(self.kind, Stores)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """All names of the setting."""
         return (self.key, *self.others, *self.retired)
 
     def parse(self, key: str, text: str) -> Any:
@@ -319,7 +316,6 @@ class Setting:
 
     @property
     def allowed(self) -> str:
-        """The possible values and the default, in words."""
         if isinstance(self.kind, Choice) and self.default is not None:
             default = self.kind.text(self.default)
             others = ", ".join(name for name in self.kind.names if name != default)

@@ -283,7 +283,8 @@ class Settings:
     )
     savepoints: str | None = line(
         "state.savepoints.dir", Text(), None, "steps",
-        "Where savepoints go by default, a path or URL.", "execution.checkpointing.savepoint-dir",
+        "Where savepoints go by default, a path or URL. A bounded job without a checkpoint directory has savepoints "
+        "only if it is set, with the state of its end.", "execution.checkpointing.savepoint-dir",
     )
     savepoint_reference: bool = line(
         "penstock.savepoint.reference", Flag(), False, "steps",
@@ -365,7 +366,6 @@ class Settings:
 
     @property
     def batch(self) -> bool:
-        """Whether the program runs in BATCH mode."""
         return self.runtime_mode.batch
 
     @property
@@ -375,7 +375,6 @@ class Settings:
 
     @property
     def restart(self) -> RestartStrategyConfiguration:
-        """The restart strategy."""
         if self.restart_strategy == "fixed-delay":
             return FixedDelayRestart(self.restart_attempts, self.restart_delay)
         if self.restart_strategy == "failure-rate":
@@ -383,7 +382,6 @@ class Settings:
         return NoRestart()
 
     def restarting(self, strategy: RestartStrategyConfiguration) -> Settings:
-        """These settings with another restart strategy."""
         if isinstance(strategy, FixedDelayRestart):
             attempts, delay = strategy.attempts, strategy.delay_ms
             return replace(self, restart_strategy="fixed-delay", restart_attempts=attempts, restart_delay=delay)
@@ -396,14 +394,14 @@ class Settings:
                 restart_rate_delay=strategy.delay_ms,
             )
         if isinstance(strategy, FallbackRestart):
-            given = Settings.of(self.given)
-            return replace(self.restarting(given.restart), restart_strategy=given.restart_strategy)
+            configured = Settings.of(self.given)
+            return replace(self.restarting(configured.restart), restart_strategy=configured.restart_strategy)
         return replace(self, restart_strategy="none")
 
     def hint(self, hint: Setting) -> Any:
         """The configured value of an option of :mod:`penstock.common.settings.hints`, or its default."""
-        found = [(key, self.given[key]) for key in hint.keys if key in self.given]
-        return hint.parse(*found[-1]) if found else hint.default
+        texts = [(key, self.given[key]) for key in hint.keys if key in self.given]
+        return hint.parse(*texts[-1]) if texts else hint.default
 
     def given_text(self, key: str) -> str | None:
         """The text of the configuration for a setting, under any of its names; None if there is none."""
@@ -417,21 +415,21 @@ class Settings:
 
     def hinted(self, hint: Setting, value: object) -> Settings:
         """These settings with another value for such an option; None removes it."""
-        given = {key: text for key, text in self.given.items() if key not in hint.keys}
-        return replace(self, given=given if value is None else {**given, hint.key: hint.kind.text(value)})
+        texts = {key: text for key, text in self.given.items() if key not in hint.keys}
+        return replace(self, given=texts if value is None else {**texts, hint.key: hint.kind.text(value)})
 
     @property
     def spark(self) -> dict[str, str]:
         """The settings for Spark, including jars and class paths."""
-        found = sparks(self.given)
+        texts = sparks(self.given)
         for key, separator, more in (
             ("spark.jars", ",", [jar for jar in self.jars if not is_flinks_jar(jar)]),
             ("spark.driver.extraClassPath", os.pathsep, class_paths(self.classpaths)),
             ("spark.executor.extraClassPath", os.pathsep, class_paths(self.classpaths)),
         ):
             if more:
-                found[key] = separator.join(dict.fromkeys([*filter(None, found.get(key, "").split(separator)), *more]))
-        return found
+                texts[key] = separator.join(dict.fromkeys([*filter(None, texts.get(key, "").split(separator)), *more]))
+        return texts
 
     def parameter(self, key: str, default: str) -> str:
         """A job parameter, or the text of a key of the configuration, or the default."""
@@ -463,9 +461,9 @@ def find(key: str) -> Setting | None:
     return setting
 
 
-def parsed(given: Mapping[str, str]) -> dict[str, Any]:
-    """The values of texts by key, of those keys that are settings here; ConfigurationError for a text that is none."""
-    return {key: setting.parse(key, text) for key, text in given.items() if (setting := find(key)) is not None}
+def parsed(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of texts by key, of those keys that are settings here; ConfigurationError for any other text."""
+    return {key: setting.parse(key, text) for key, text in texts.items() if (setting := find(key)) is not None}
 
 
 def names_of(key: str) -> tuple[str, ...]:
@@ -473,9 +471,9 @@ def names_of(key: str) -> tuple[str, ...]:
     return _BY_KEY[key].keys if key in _BY_KEY else (key,)
 
 
-def sparks(given: Mapping[str, str]) -> dict[str, str]:
+def sparks(texts: Mapping[str, str]) -> dict[str, str]:
     """The texts with keys for Spark."""
-    return {key: text for key, text in given.items() if key.startswith(SPARKS)}
+    return {key: text for key, text in texts.items() if key.startswith(SPARKS)}
 
 
 def retired(keys: Iterable[str], settings: Settings) -> list[str]:

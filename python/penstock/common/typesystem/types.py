@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 class BasicType(Enum):
-    """The scalar types; the value is the Java class that stands in Flink's messages."""
+    """The scalar types; the value is the Java class in Flink's messages."""
 
     STRING = "String"
     BYTE = "Byte"
@@ -351,7 +351,6 @@ MAX_TUPLE_ARITY = 25  # Flink's largest tuple class is Tuple25
 
 
 def _types(name: str, field_types: Iterable[TypeInformation[object]]) -> tuple[TypeInformation[object], ...]:
-    """The types of fields, all checked."""
     if not isinstance(field_types, Iterable) or isinstance(field_types, str):
         raise TypeInfoError(f"{name} was given {shown(field_types)}. Give a list of types such as [Types.INT()].")
     types = tuple(field_types)
@@ -409,7 +408,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
         return True
 
     def to_internal_type(self, obj: Any) -> tuple[Any, ...] | None:
-        """The fields in their internal forms; TypeInfoError of what is no tuple, list or row."""
+        """The fields in their internal forms; TypeInfoError of what is not a tuple, list or row."""
         if obj is None:
             return None
         if not isinstance(obj, list | tuple | Row):

@@ -111,7 +111,6 @@ class PartFiles:
     durable = True
 
     def local(self, pending: str) -> str:
-        """The local file of a part."""
         return pending
 
     def finish(self, pending: str) -> None:
@@ -509,7 +508,6 @@ class _BulkFileWriter(FileWriter):
     def _finish_all(self) -> None:
         self._hand_over_all()
         for bucket in self.all_buckets():
-            part = self._open_parts.pop(bucket.path)
-            self._written_by(bucket, part.writer.finish)
+            self._written_by(bucket, self._open_parts.pop(bucket.path).writer.finish)
         self._kept = 0
         super()._finish_all()

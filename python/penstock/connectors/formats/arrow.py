@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pyarrow as pa
 
 from penstock.common import column_types as ct
 from penstock.common.callables import shortened
+from penstock.common.time import Instant
 from penstock.common.typesystem.conversions import Convert, optional, same
 from penstock.connectors.formats.fields import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of
-from penstock.connectors.formats.timestamps import instant_of, microseconds_of, moment_of
 from penstock.connectors.java_texts import within
 from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
@@ -149,6 +149,24 @@ def _moment(stored: pa.DataType, wanted: ct.LocalZonedTimestampType, _: ArrowRul
     return pa.int64(), optional(lambda ticks: instant_of(ticks, per_second))
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def instant_of(ticks: int, per_second: int = 10**6) -> Instant:
+    """The Instant so many ticks after the epoch."""
+    seconds, rest = divmod(ticks, per_second)
+    return Instant(seconds, rest * (10**9 // per_second))
+
+
+def moment_of(ticks: int) -> datetime | Instant:
+    """The datetime in UTC so many microseconds after the epoch, or an Instant if its year is not one of 1 to 9999."""
+    try:
+        return _EPOCH + ticks * _MICROSECOND
+    except OverflowError:
+        return instant_of(ticks)
+
+
 def _local_time(stored: pa.DataType, _: ct.DataType, rules: ArrowRules) -> Inward | None:
     if not pa.types.is_timestamp(stored):
         return None
@@ -265,7 +283,6 @@ class BatchReader:
 
 
 def _culprit(column: pa.Array, reading: Inward) -> str:
-    """The first value that cannot be read, for a message."""
     for row in range(len(column)):
         try:
             column_values(column.slice(row, 1), reading)
@@ -349,7 +366,7 @@ def _ticks(precision: int, rules: ArrowRules) -> Convert:
         if isinstance(value, datetime):
             if value.tzinfo is None:
                 raise ValueError("a moment is an Instant, or a timezone-aware datetime")
-            return microseconds_of(value) * (per_second // 10**6)
+            return (value - _EPOCH) // _MICROSECOND * (per_second // 10**6)
         whole, rest = divmod(value.nanos * per_second, 10**9)
         if rest and not rules.spark:
             raise ValueError("it has more than six digits of a fraction of a second; declare TIMESTAMP_LTZ(9)")

@@ -4,15 +4,17 @@ without a meaning here are refused, because files are not read and written by Ha
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.common import Configuration, checks
 from penstock.common.bulk_writer import BulkWriter
 from penstock.common.column_types import RowType
+from penstock.common.settings.setting import Kind, Whole
 from penstock.errors import ConfigurationError, UnsupportedError
 
-Readers = Mapping[str, tuple[str, Callable[[str], Any]]]  # by key: the name of its argument, and the reader of its text
+Readers = Mapping[str, tuple[str, Kind]]  # by key: the name of its argument, and the type of its value
+SIZE = Whole(1, 2**63 - 1)
 
 
 def arguments(configuration: Any, known: Readers, call: str, what: str) -> dict[str, Any]:
@@ -27,33 +29,12 @@ def arguments(configuration: Any, known: Readers, call: str, what: str) -> dict[
                 f"{call}({what}=…) sets {key!r}, which means nothing here: no Hadoop reads or writes the files. "
                 f"{f'Known are {sorted(known)}. ' if known else ''}Leave it out."
             )
-        name, read = known[key]
+        name, kind = known[key]
         try:
-            values[name] = read(text)
+            values[name] = kind.parse(text)
         except ValueError as error:
-            raise ConfigurationError(f"{call}({what}=…) sets {key!r} to {text!r}. Give {error}.") from error
+            raise ConfigurationError(f"{call}({what}=…) sets {key!r} to {text!r}. Give {kind.wanted}.") from error
     return values
-
-
-def choice(values: Mapping[str, Any]) -> Callable[[str], Any]:
-    """The reader of one of the words, in any case; ``values`` are by word in lower case."""
-
-    def chosen(text: str) -> Any:
-        if text.lower() in values:
-            return values[text.lower()]
-        raise ValueError(f"one of {', '.join(values)}")
-
-    return chosen
-
-
-flag = choice({"true": True, "false": False})
-
-
-def whole(text: str) -> int:
-    """A number above 0."""
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise ValueError("a number above 0")
 
 
 class TableWriter(BulkWriter[Any]):

@@ -1,5 +1,5 @@
-"""CSV files, with PyFlink's names (``pyflink.datastream.formats.csv``). A file is read whole, by one subtask: line ends
-may stand in quotes, so it cannot be cut. Sources of the semantics: ``CsvReaderFormat``, ``CsvBulkWriters`` (PyFlink
+"""CSV files, with PyFlink's names (``pyflink.datastream.formats.csv``). A file is read whole, by one subtask: line
+ends may be in quotes, so it cannot be cut. Sources of the semantics: ``CsvReaderFormat``, ``CsvBulkWriters`` (PyFlink
 2.3)."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Row = list[str]
 @dataclass(frozen=True)
 class CsvReaderFormat(StreamFormat[Any]):
     """Rows of CSV files, for ``FileSource.for_record_stream_format``. Made by :meth:`for_schema`. Files are UTF-8, and
-    may be compressed. Each is read by one subtask, whatever its size: line ends may stand in quotes."""
+    may be compressed. Each is read by one subtask, whatever its size: line ends may be in quotes."""
 
     schema: CsvSchema
 
@@ -266,8 +266,7 @@ class CsvBulkWriters:
 
 
 def _checked(schema: Any, call: str) -> CsvSchema:
-    hint = "Give what CsvSchema.builder()…build() returns."
-    found: CsvSchema = checks.instance(schema, call, CsvSchema, hint)
-    if not found.columns:
+    csv_schema: CsvSchema = checks.instance(schema, call, CsvSchema, "Give what CsvSchema.builder()…build() returns.")
+    if not csv_schema.columns:
         checks.illegal_argument(f"{call}() was given a schema without columns. Add them: add_string_column('name').")
-    return found
+    return csv_schema

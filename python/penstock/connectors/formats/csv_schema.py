@@ -50,8 +50,7 @@ class CsvTokenizer:
     def row(self, text: str, at: int = 0, more: Callable[[], str] = str) -> list[str]:
         """The fields of the row that begins at a place of a text; ``more`` returns the next line, or ""."""
         if self._special is None or not self._special.search(text, at):
-            end = self._line_end(text, at)
-            return text[at:end].split(self._separator)
+            return text[at : self._line_end(text, at)].split(self._separator)
         fields: list[str] = []
         while True:
             if self._quote and text.startswith(self._quote, at):

@@ -18,7 +18,6 @@ from penstock.common.row import Row, in_order
 from penstock.common.time import Instant
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, SqlTimeType
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.formats.timestamps import instant_of, microseconds_of
 from penstock.connectors.java_texts import BYTES, TEXTS, Texts, decimal, fraction, iso_date, trimmed
 from penstock.errors import FileFormatError
 
@@ -40,7 +39,7 @@ def _moment(text: str) -> Instant:
     if not bare.endswith("Z"):
         raise ValueError("a moment ends in Z, for UTC")
     whole, _, digits = bare[:-1].partition(".")
-    seconds = instant_of(microseconds_of(datetime.fromisoformat(whole).replace(tzinfo=timezone.utc))).seconds
+    seconds = Instant.of_datetime(datetime.fromisoformat(whole).replace(tzinfo=timezone.utc)).seconds
     return Instant(seconds, int(f"{digits:0<9}"[:9]) if digits else 0)
 
 
@@ -48,7 +47,7 @@ def _moment_text(value: Any) -> str:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise ValueError("a moment is an Instant, or a timezone-aware datetime")
-        value = instant_of(microseconds_of(value))
+        value = Instant.of_datetime(value)
     return f"{_whole_seconds(value.to_datetime().replace(tzinfo=None))}{fraction(value.nanos, 9)}Z"
 
 

@@ -16,15 +16,7 @@ from penstock.common.column_types import DecimalType, RowType, row_type_of
 from penstock.common.serialization import Encoder
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.common.typesystem.conversions import Convert, same
-from penstock.connectors.formats.fields import (
-    BITS,
-    fields_of,
-    maker,
-    of_kind,
-    text_reader,
-    text_writer,
-    types_in,
-)
+from penstock.connectors.formats.fields import BITS, fields_of, maker, of_kind, text_reader, text_writer, types_in
 from penstock.connectors.java_texts import within
 from penstock.connectors.parts import Unfit, elements, entries, fields
 from penstock.errors import FileFormatError

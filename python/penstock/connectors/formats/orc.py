@@ -10,8 +10,9 @@ from typing import IO, Any
 from penstock.common import Configuration
 from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
 from penstock.common.column_types import RowType, TimeType, row_type_of
+from penstock.common.settings.setting import Choice
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
-from penstock.connectors.formats.columnar import Readers, TableWriter, arguments, choice, whole
+from penstock.connectors.formats.columnar import SIZE, Readers, TableWriter, arguments
 from penstock.connectors.formats.fields import types_in
 from penstock.errors import UnsupportedError
 
@@ -29,16 +30,15 @@ class OrcWriter(TableWriter):
         self.writer = orc.ORCWriter(pa.PythonFile(out, "w"), **arguments)
 
     def write(self, table: Any) -> None:
-        """Hand rows to Arrow's writer, which forms the stripes."""
         self.writer.write(table)
 
 
 _CODECS = {name: name for name in ("snappy", "zlib", "lz4", "zstd")} | {"none": "uncompressed"}
 WRITING: Readers = {
-    "orc.compress": ("compression", choice(_CODECS)),
-    "orc.compress.size": ("compression_block_size", whole),
-    "orc.row.index.stride": ("row_index_stride", whole),
-    "orc.stripe.size": ("stripe_size", whole),
+    "orc.compress": ("compression", Choice(_CODECS)),
+    "orc.compress.size": ("compression_block_size", SIZE),
+    "orc.row.index.stride": ("row_index_stride", SIZE),
+    "orc.stripe.size": ("stripe_size", SIZE),
 }
 """Properties of ORC's writer that mean something."""
 

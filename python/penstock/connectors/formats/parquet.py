@@ -1,5 +1,5 @@
 """Parquet files, with PyFlink's names (``pyflink.datastream.formats.parquet``). A file is read row group by row group,
-some rows of each at a time; a piece of a file is the row groups whose middle lies in it. Sources of the semantics:
+some rows of each at a time; a piece of a file is the row groups whose middle is in it. Sources of the semantics:
 ``ParquetColumnarRowInputFormat``, ``ParquetRowDataBuilder`` (Flink 1.20). Flink writes a timestamp as INT96, which is a
 moment; a local time becomes one in the time zone of the machine, or in UTC."""
 
@@ -15,9 +15,10 @@ from penstock.common import Configuration, checks
 from penstock.common import column_types as ct
 from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
 from penstock.common.column_types import RowType, TimestampType, row_type_of
+from penstock.common.settings.setting import Choice, Flag
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.connectors.formats.avro import AvroSchema, of_records
-from penstock.connectors.formats.columnar import Readers, TableWriter, arguments, choice, flag, whole
+from penstock.connectors.formats.columnar import SIZE, Readers, TableWriter, arguments
 from penstock.connectors.formats.fields import types_in
 from penstock.errors import FileFormatError, UnsupportedError
 from penstock.runtime.io.file_format import BulkFormat, FileFormat, StreamFormat, path_of
@@ -136,7 +137,6 @@ class _Reader:
 
 
 def _middle(group: Any) -> int:
-    """Where the middle of a row group lies in its file."""
     column = group.column(0)
     start = column.data_page_offset
     if column.has_dictionary_page and column.dictionary_page_offset is not None:
@@ -205,12 +205,12 @@ class ParquetWriter(TableWriter):
 _SAME = {name: name.upper() for name in ("snappy", "gzip", "brotli", "zstd")}
 _CODECS = {**_SAME, "uncompressed": "NONE", "lz4_raw": "LZ4"}
 WRITING: Readers = {
-    "parquet.block.size": ("group_bytes", whole),
-    "parquet.compression": ("compression", choice(_CODECS)),
-    "parquet.dictionary.page.size": ("dictionary_pagesize_limit", whole),
-    "parquet.enable.dictionary": ("use_dictionary", flag),
-    "parquet.page.size": ("data_page_size", whole),
-    "parquet.writer.version": ("data_page_version", choice({"parquet_1_0": "1.0", "parquet_2_0": "2.0"})),
+    "parquet.block.size": ("group_bytes", SIZE),
+    "parquet.compression": ("compression", Choice(_CODECS)),
+    "parquet.dictionary.page.size": ("dictionary_pagesize_limit", SIZE),
+    "parquet.enable.dictionary": ("use_dictionary", Flag()),
+    "parquet.page.size": ("data_page_size", SIZE),
+    "parquet.writer.version": ("data_page_version", Choice({"parquet_1_0": "1.0", "parquet_2_0": "2.0"})),
 }
 """Keys of Hadoop's configuration that mean something when a file is written."""
 

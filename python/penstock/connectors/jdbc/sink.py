@@ -155,8 +155,7 @@ def statement(sql: str, database: Database) -> Statement:
         piece = match[0]
         if piece == "?":
             count += 1
-            numbered = {"numeric": f":{count}", "named": f":p{count}"}
-            piece = "?" if style == "qmark" else numbered.get(style, "%s")
+            piece = "?" if style == "qmark" else {"numeric": f":{count}", "named": f":p{count}"}.get(style, "%s")
         elif style in ("format", "pyformat"):
             piece = piece.replace("%", "%%")
         pieces.append(piece)

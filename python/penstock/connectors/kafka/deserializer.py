@@ -15,7 +15,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class KafkaRecord(NamedTuple):
-    """A record as it stands in a topic (Kafka: ``ConsumerRecord``). The timestamp is in milliseconds since the epoch;
+    """A record as it is in a topic (Kafka: ``ConsumerRecord``). The timestamp is in milliseconds since the epoch;
     it, key and value are None if the record has none."""
 
     topic: str

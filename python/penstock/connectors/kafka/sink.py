@@ -129,8 +129,7 @@ class _Writer(SinkWriter):
     def _partitions_of(self, topic: str) -> list[int]:
         if topic not in self._partitions:
             properties = self._output.properties
-            producer = client.producer(properties, **_IDLE)
-            self._partitions[topic] = client.partitions_of(producer, properties, topic)
+            self._partitions[topic] = client.partitions_of(client.producer(properties, **_IDLE), properties, topic)
         return self._partitions[topic]
 
 

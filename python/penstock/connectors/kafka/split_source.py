@@ -160,7 +160,7 @@ def unread(positions: Mapping[str, Any]) -> list[Split] | None:
 
 
 def to_the_end(splits: Sequence[Split]) -> list[Split]:
-    """Splits of a source that was unbounded before, up to its new end, which may lie in the future."""
+    """Splits of a source that was unbounded before, up to its new end, which may be in the future."""
     result: list[Split] = []
     for split in splits:
         start, stop = split.start

@@ -150,7 +150,7 @@ class _AvroForm:
         return schema
 
     def _single(self, schema: list[Any]) -> Any:
-        """The one type of a union besides null; None if there are several."""
+        """The one type of a union beside null; None if there are several."""
         others = [branch for branch in schema if branch != "null"]
         return others[0] if len(others) == 1 and len(schema) <= 2 else None
 

@@ -198,7 +198,6 @@ def _row_reader(type_info: RowTypeInfo, form: CsvForm, lenient: bool) -> Convert
 
 
 def _first_line(message: str, comments: bool) -> int:
-    """The place of the first line that is not a comment."""
     start = int(message.startswith("\ufeff"))
     while comments and start < len(message) and message[start] in "#\r\n":
         end = _LINE_END.search(message, start)

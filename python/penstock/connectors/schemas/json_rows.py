@@ -154,7 +154,6 @@ def _no_json(type_info: TypeInformation[Any] | None, field: str, *_: Any) -> NoR
 
 
 def _converters(type_info: RowTypeInfo, field: str, convert: Callable[..., Convert], *options: bool) -> list[Convert]:
-    """The conversions of the fields of a row."""
     paths = [f"{field}.{name}".lstrip(".") for name in type_info.field_names]
     return [convert(part, path, *options) for part, path in zip(type_info.field_types, paths, strict=True)]
 

@@ -124,9 +124,8 @@ class RollingPolicy:
     def default_rolling_policy(
         part_size: int = 128 << 20, rollover_interval: int = 60_000, inactivity_interval: int = 60_000
     ) -> DefaultRollingPolicy:
-        """By size, and in a program that runs in steps by time, too. Each commit also ends the files, which become
-        visible with it: with each checkpoint, or, where the program says no interval, every ten seconds
-        (``penstock.files.commit-interval``). In a job of one step the intervals have no effect.
+        """By size and by time. Each commit also ends the files, which become visible with it: with each checkpoint, or,
+        where the program says no interval, every ten seconds (``penstock.files.commit-interval``).
 
         Args:
             part_size: bytes; a file that has more gets no further record.
@@ -183,8 +182,8 @@ class _Builder(Generic[T]):
         return self._with(prefix=names.part_prefix, suffix=names.part_suffix)
 
     def with_bucket_check_interval(self, interval: int) -> Self:
-        """No effect: how often, in milliseconds, Flink checks for files to roll by time. Here a program in steps checks
-        a file at each record, and the next checkpoint ends all files; in a job of one step time rolls none."""
+        """No effect: how often, in milliseconds, Flink checks for files to roll by time. Here a file is checked at each
+        record, and the next checkpoint, or the end of the job, ends all files."""
         checks.positive(interval, "with_bucket_check_interval", "interval")
         return self
 

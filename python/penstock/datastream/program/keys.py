@@ -229,8 +229,7 @@ def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call:
     elif isinstance(stream_type, ArrayTypeInfo) and isinstance(field, int):
         position, field_type = field, stream_type.element_type
     else:
-        because = "only tuples, rows, arrays and single values can be aggregated by field"
-        _no_field(stream_type, field, call, because)
+        _no_field(stream_type, field, call, "only tuples, rows, arrays and single values can be aggregated by field")
     addable = isinstance(field_type, BasicTypeInfo) and field_type.basic_type in NUMERIC
     if numeric and checks.declared(field_type) and not addable:
         checks.refuse(

@@ -55,7 +55,7 @@ class Transformation:
         if not isinstance(uid_hash, str) or _UID_HASH.fullmatch(uid_hash) is None:
             checks.refuse(
                 f"set_uid_hash({uid_hash!r}) on {self.name!r}: a uid hash is an operator ID of exactly 32 hex digits, "
-                "as it stands in logs and savepoints. For an identity of your own choice use uid().",
+                "as it is in logs and savepoints. For an identity of your own choice use uid().",
                 checks.NULL_POINTER if uid_hash is None else checks.ILLEGAL_ARGUMENT,
             )
         self.user_hash = uid_hash

@@ -176,7 +176,7 @@ class DataStream(missing_methods.Advised, Generic[T]):
         return self._transform("Flat Map", StreamFlatMap(func, output_type), checks.type_info(output_type, "flat_map"))
 
     def filter(self, func: FilterFunction[T] | Callable[[T], object]) -> SingleOutputStreamOperator[T]:
-        """Keep the records for which ``func`` is true; the type stays."""
+        """Keep a record if ``func`` of it is true; the type stays."""
         checks.function(func, "filter", "filter")
         return self._transform("Filter", StreamFilter(func), self.transformation.output_type)
 

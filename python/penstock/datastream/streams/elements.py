@@ -113,7 +113,6 @@ def _row(row_type: RowTypeInfo, pyflink: bool) -> Convert:
 
 
 def _values(record: Any, row_type: RowTypeInfo) -> Sequence[Any]:
-    """The values of the fields, in the order of the type."""
     names = row_type.field_names
     if isinstance(record, Row):
         record_names = names_of(record)

@@ -113,8 +113,7 @@ class ProgramWithSources(Program):
             produced = getattr(source_func, "get_produced_type", None)
             records = type_info if type_info or produced is None else produced()
             return self._source(source_name, PlanOnly("add_source", source_func, planned), records, parallel=True)
-        parallel = isinstance(source_func, ParallelSourceFunction)
-        return self._source(source_name, source_func, type_info, parallel)
+        return self._source(source_name, source_func, type_info, isinstance(source_func, ParallelSourceFunction))
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStreamSource[str]:
         """The lines of a text file, or of all files in a folder (not in folders below it), or of what fits a pattern

@@ -96,7 +96,7 @@ def _append(output: Output, at: int) -> None:
 
 
 def _clear_old(folders: Iterable[str]) -> None:
-    """Remove what has been replaced; it has a name of ours, and nobody reads it any more."""
+    """Remove what has been replaced; it has a name of ours, and is not read any more."""
     for folder in map(Path, folders):
         for path in folder.glob(f"{OLD}*") if folder.is_dir() else ():
             if path.is_dir():

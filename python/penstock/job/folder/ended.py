@@ -1,4 +1,4 @@
-"""The splits of a source that have been read to their end, of which there can be very many.
+"""The splits of a source that have been read to their end, which can be very many.
 
 They wait in the manifest until there are :data:`LAST` of them; then they become a file, and :data:`MERGED` files of
 about one size become one. So each id is written a number of times that grows with the logarithm of all.

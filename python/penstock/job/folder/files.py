@@ -1,4 +1,4 @@
-"""What lies where in a checkpoint directory, for who only reads it.
+"""The layout of a checkpoint directory, for readers.
 
 ::
 
@@ -78,7 +78,7 @@ class Pins:
         return [(version, int(by)) for _, kind, version, by in self.there() if kind == "pin"]
 
     def over(self) -> Iterator[tuple[int, list[str]]]:
-        """The checkpoints pinned for savepoints all of which were removed, with the files to remove, pins first."""
+        """The checkpoints pinned for savepoints that were all removed, with the files to remove, pins first."""
         pins: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
         for path, kind, version, by in self.there():
             pins[version][kind][by] = path

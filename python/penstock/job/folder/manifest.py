@@ -1,4 +1,4 @@
-"""What a step has left: all by which the next step, or another driver, continues.
+"""The result of a step: all by which the next step, or another driver, continues.
 
 A manifest is two lines: a format number, the version and the SHA-256 of the second, which is a JSON document. Nothing
 in it is pickled but positions, and what tasks hand to themselves. Written from the same values it is the same text.

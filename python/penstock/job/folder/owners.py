@@ -1,4 +1,4 @@
-"""Who may write to a checkpoint directory: one driver at a time, each with an *epoch* higher than that of all before
+"""The owner of a checkpoint directory: one driver at a time, each with an *epoch* higher than that of all before
 it.
 
 In the folder ``lease``:
@@ -9,8 +9,8 @@ In the folder ``lease``:
 - ``left-EPOCH``: it has left in good order.
 - ``lock``: on local file systems, locked by the owner's process, so that its end is known at once.
 
-All this only keeps drivers apart that behave; the lease of a paused one can run out. That such a one cannot commit
-rests on nothing but epochs and on files that are created once (:mod:`penstock.job.folder.writer`).
+All this only keeps drivers apart that behave; the lease of a paused one can run out. That it cannot commit rests
+on nothing but epochs and on files that are created once (:mod:`penstock.job.folder.writer`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Owners:
         return max((int(match[1]) for match in matches if match), default=0)
 
     def read(self, epoch: int) -> Owner | None:
-        """Who has an epoch; None if nothing says it any more."""
+        """The owner of an epoch; None if its file is gone."""
         try:
             return Owner(**json.loads(self._storage.get(join(self.folder, f"owner-{epoch}.json"))))
         except FileNotFoundError:

@@ -118,7 +118,7 @@ class SingleCommit:
             self._lock.release()
 
     def remove(self) -> None:
-        """Remove the directory, and the folder it lies in if that is empty; the lock last."""
+        """Remove the directory, and the folder it is in if that is empty; the lock last."""
         if self._pulse is not None:
             self._pulse.stop()
         storage, lease = self._files.storage, self._files.owners.folder

@@ -171,7 +171,7 @@ class Writer:
         self.pins.discard(version)
 
     def free_pins(self) -> None:
-        """Unpin checkpoints that were pinned for savepoints all of which were removed."""
+        """Unpin checkpoints that were pinned for savepoints that were all removed."""
         over = list(self._files.pins.over())
         if over:
             self.check()

@@ -69,7 +69,7 @@ def for_beginning(savepoint: StoredSavepoint) -> StepManifest:
     manifest = savepoint.manifest
     if savepoint.about.kind != DRAIN:
         return manifest
-    tasks = {key: tuple(TaskState() for _ in each) for key, each in manifest.tasks.items()}
+    tasks = {key: tuple(TaskState() for _ in subtasks) for key, subtasks in manifest.tasks.items()}
     return replace(manifest, tasks=tasks, plan="")
 
 

@@ -45,7 +45,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Matching:
-    """Who takes what."""
+    """The operators, with the states that they take."""
 
     taken: Mapping[str, Taken]  # by operator ID of the program, also without state, if the manifest knows it
     left: tuple[str, ...]  # the operator IDs of the manifest whose state nobody takes, in its order
@@ -67,7 +67,7 @@ def match(manifest: StepManifest, operators: Iterable[Taker]) -> Matching:
 
 
 def matched(held: Collection[str], known: Collection[str], operators: Iterable[Taker]) -> Matching:
-    """Who takes which state; ``held`` are the IDs under which there is something that must not be lost."""
+    """Which operator takes which state; ``held`` are the IDs under which there is something that must not be lost."""
     taken: dict[str, Taken] = {}
     new: list[str] = []
     owners: dict[str, Taker] = {}

@@ -124,7 +124,6 @@ def _descriptor(state: Known, old: StateInfo) -> StateDescriptor[Any]:
 
 
 def _of_left(left: Sequence[Known], asked: Holding) -> Iterator[Verdict]:
-    """The states that the program does not ask for."""
     windows = any(state.form.windows for state in asked.states)
     for state in left:
         name = state.form.name
@@ -200,7 +199,7 @@ def _values(declared: TypeInformation[Any] | None) -> list[Any]:
 
 
 def _of_classes(saved: Holding, classes: Mapping[str, type], drops: bool) -> Iterator[Verdict]:
-    """Of the classes of objects in a state; ``drops``: one that nobody asks for may go with its class."""
+    """Of the classes of objects in a state; ``drops``: one that is not asked for may go with its class."""
 
     def find(module: str, name: str) -> type | None:
         full = f"{module}.{name}"

@@ -1,9 +1,9 @@
 """The file ``savepoint.json``: what a savepoint says of itself, as a line with a checksum, and indented JSON.
 
 ``SAVEPOINT/state/`` has the files that it names. Nothing in it has a path, so a savepoint can be copied or moved as a
-folder. Written last and created once: a folder without the file is no savepoint, and can be removed. One by reference
-has no state files, and says by which way those of the checkpoint directory are found: in format 2, so that no older
-Penstock takes it for a damaged one. All others are of format 1.
+folder. Written last and created once: a folder without the file is not a savepoint, and can be removed. One by
+reference has no state files, and says by which way those of the checkpoint directory are found: in format 2, so that no
+older Penstock takes it for a damaged one. All others are of format 1.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def _at_home(savepoint: StoredSavepoint, storage: Storage) -> StoredSavepoint:
 
 
 def versions_of(savepoint: StoredSavepoint) -> tuple[int, ...]:
-    """The versions that the checkpoint directory has of which a savepoint is one; none for any other savepoint."""
+    """The versions in the checkpoint directory if a savepoint is one of them; none for any other savepoint."""
     return JobFolder(savepoint.place).versions() if savepoint.about.kind == VERSION else ()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from penstock.errors import ConfigurationError, PenstockError
@@ -28,7 +29,7 @@ class Commits:
     """The checkpoint directory (``lease``) of a run and the outputs of its sinks, a context around its steps."""
 
     lease: Lease
-    found: str | None = None  # a line for the user about what was in the checkpoint directory
+    notice: str | None = None  # a line for the user about what was in the checkpoint directory
     recovered = begun = False
 
     def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
@@ -38,19 +39,10 @@ class Commits:
 
     def __enter__(self) -> Commits:
         settings = self.deployment.job.settings
-        place, durable = self.deployment.place, settings.checkpoint_directory is not None
         with self._open:
-            if place is None:  # nobody resumes from it
-                temporary = TemporaryFolder("penstock-job-")
-                self._open.callback(temporary.remove)
-                place = str(temporary.path)
-            elif not durable:
-                self._open.callback(_remove, Store(place), place)
-            folder = JobFolder(place, durable=durable)
-            lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
-            self.lease = self._open.enter_context(lease)
-            line = begun(lease, folder.files, settings)
-            self.found = line or (lease.found() if durable else None)
+            self.lease = lease = self._open.enter_context(_opened(self.deployment))
+            line = begun(lease, lease.files, settings)
+            self.notice = line or (lease.found() if settings.checkpoint_directory is not None else None)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
             newest = self.newest
             resumed = newest is not None and not newest.is_nothing and newest.made > 0
@@ -127,6 +119,22 @@ class Commits:
         self.recover()
 
 
+@contextlib.contextmanager
+def _opened(deployment: Deployment) -> Iterator[Lease]:
+    """The checkpoint directory of a run, or a folder in its place that goes with the run."""
+    settings, place = deployment.job.settings, deployment.place
+    with contextlib.ExitStack() as removing:
+        if place is None:  # nobody resumes from it
+            temporary = TemporaryFolder("penstock-job-")
+            removing.callback(temporary.remove)
+            place = str(temporary.path)
+        elif settings.checkpoint_directory is None:
+            removing.callback(_remove, Store(place), place)
+        folder = JobFolder(place, durable=settings.checkpoint_directory is not None)
+        with folder.open(deployment.job.name, retained=settings.retained, options=settings.storage_options) as lease:
+            yield lease
+
+
 def _remove(store: Store, folder: str) -> None:
     with contextlib.suppress(OSError, PenstockError):  # the job counts, and what stays is in nobody's way
         store.delete([entry.path for entry in store.list(folder, deep=True)])
@@ -136,17 +144,20 @@ class SingleRun:
     """The counterpart of :class:`Commits` for a job that commits once, when all its tasks have ended.
 
     Nobody resumes such a job. Its checkpoint directory is hidden in its first pending folder, if it has any. ``write``
-    writes what others commit.
+    writes what others commit. ``lease`` is of a folder for its state, if savepoints are to be taken of that.
     """
+
+    lease: Lease | None = None
 
     newest: StepManifest | None = None
     state: str | None = None
-    found: str | None = None
+    notice: str | None = None
     begun = False  # whether the commit has begun, and the job cannot be cancelled any more
     _published = False
 
     def __init__(self, deployment: Deployment, write: Callable[[], None] = lambda: None) -> None:
         self.deployment, self._write = deployment, write
+        self._kept = contextlib.ExitStack()
         self._outputs = Outputs(deployment)
         self._folders = self._outputs.folders
         job = deployment.job.name
@@ -158,12 +169,16 @@ class SingleRun:
                 with writable(self._folders[0]):
                     self._commit.begin(self.deployment.job.settings.storage_options)
             self._outputs.__enter__()
+            if self.deployment.keeps:
+                self.lease = self._kept.enter_context(_opened(self.deployment))
+                self.state = self.lease.state
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._kept.close()
         if self._commit is None:
             return
         with contextlib.closing(self._commit), contextlib.suppress(OSError, PenstockError):
@@ -177,6 +192,8 @@ class SingleRun:
 
     def commit(self, manifest: StepManifest) -> None:
         """Write the manifest."""
+        if self.lease is not None:
+            self.lease.commit(replace(manifest, outputs=()))
         self._write()
         if self._commit is not None:
             for folder in self._folders:
@@ -198,7 +215,7 @@ class SingleRun:
         self._outputs.publish(prepared, 1)
 
     def with_ended(self, ended: EndedSplits, more: Sequence[str]) -> EndedSplits:
-        return ended
+        return ended if self.lease is None else with_ended(self.lease.files.storage, self.lease.state, ended, more)
 
     def check(self) -> None:
         """Nothing is lost before the commit, which says so itself."""

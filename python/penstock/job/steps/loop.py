@@ -3,8 +3,9 @@
 A step: the sources say what there is to read; all tasks run over it, and report. If it is a checkpoint, the manifest of
 the next one is written, and what that names becomes visible. Whatever fails before the manifest is written has not
 happened: the job goes back to the checkpoint before, as often as :class:`.Restarts` says. Only what needs no commit,
-such as a printed line, leaves at the end of each step. A bounded job without a checkpoint directory is one step, or as
-many as its records go round: it commits once, and its tasks keep their state to themselves.
+such as a printed line, leaves at the end of each step. A bounded job without a checkpoint directory, or in BATCH mode,
+is one step, or as many as its records go round: it commits once, and its tasks keep their state to themselves, unless
+savepoints are to be taken of it.
 """
 
 from __future__ import annotations
@@ -127,19 +128,19 @@ class StepLoop:
             self._savepoints: Savepoints | NoSavepoints = NoSavepoints()
             if self._steps:  # signals are for a job that commits more than once
                 opened.enter_context(stopped_by_signal(self._control))
-            if self._deployment.keeps:
+            if self._steps or self._settings.checkpoint_directory is not None:
                 self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
-                self._savepoints = Savepoints(self._control, self._commits)
             else:
                 run = SingleRun(self._deployment, lambda: self._runner.write_tables())
                 self._commits = opened.enter_context(run)
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
             opened.callback(lambda: [source.close() for source in self._sources])
-            if isinstance(self._savepoints, Savepoints):
-                opened.enter_context(self._savepoints)
+            if self._commits.lease is not None:
+                savepoints = Savepoints(self._control, self._commits.lease, self._deployment)
+                self._savepoints = opened.enter_context(savepoints)
             self._begin()
-            _tell(self._commits.found)
+            _tell(self._commits.notice)
             _tell(describe(self._version.before, self._deployment.vertices, self._version.matching))
             self._control.enter(JobStatus.RUNNING)
             while self._turn():
@@ -173,7 +174,7 @@ class StepLoop:
         for vertex in self._deployment.vertices:
             if vertex.inputs:
                 continue
-            if not self._steps:
+            if not self._steps or isinstance(self._commits, SingleRun):
                 yield whole_plan(vertex, functions[vertex.index])
                 continue
             known = manifest.sources.get(vertex.operators[0].operator_id)
@@ -236,7 +237,7 @@ class StepLoop:
         number = self._version.number
         if self._steps and not self.opened and number > 0:
             assignments = self._version.assignments(self._commits.state, {}, last=False)
-            opening = {place: replace(each, opens=True, rows=()) for place, each in assignments.items()}
+            opening = {place: replace(planned, opens=True, rows=()) for place, planned in assignments.items()}
             with (
                 self._control.on_cancel(self._runner.cancel),
                 contextlib.closing(self._runner.step(number, opening, Stopwatch(None))) as rows,
@@ -305,7 +306,7 @@ class StepLoop:
         if not (ends or self._wanted([planned for _, planned in plans])):
             return None
         both = zip(plans, hold_back(plans), strict=True)
-        readings = {(plan.vertex.index, i): each for (plan, _), all_ in both for i, each in enumerate(all_)}
+        readings = {(plan.vertex.index, i): reading for (plan, _), all_ in both for i, reading in enumerate(all_)}
         return self._savepoints.drained(readings)
 
     def _wanted(self, plans: Sequence[Plan]) -> bool:
@@ -336,8 +337,8 @@ class StepLoop:
         with self._control.on_cancel(self._runner.cancel), watch.part("run"):
             rows = self._runner.step(version.number, assignments, watch)
         with contextlib.closing(rows):
-            found = JobRows(rows, self._deployment)
-            back, reports = list(found.back()), list(found.reports())
+            job_rows = JobRows(rows, self._deployment)
+            back, reports = list(job_rows.back()), list(job_rows.reports())
             reported = [(report.task.vertex, report.task.subtask) for report in reports]
             if sorted(reported) != sorted(assignments):
                 raise JobExecutionError(
@@ -348,7 +349,7 @@ class StepLoop:
             _tell(*lines_of(self._deployment, reports))
             durable = durable or all(report.finished for report in reports)  # and so all have written their state
             self._measure(reports)
-            manifest = self._commit(found, reports, back, watch) if durable else self._add(found, reports, back)
+            manifest = self._commit(job_rows, reports, back, watch) if durable else self._add(job_rows, reports, back)
         for source in self._sources:
             source.stepped()
         self._version = Version(self._deployment, manifest)
@@ -392,7 +393,7 @@ class StepLoop:
         return manifest
 
     def _add(self, rows: JobRows, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        """Go on from a step that is no checkpoint. What it prints is seen now: after a failure perhaps once more."""
+        """Resume from a step that is not a checkpoint. What it prints is seen now, and again after a failure."""
         self._commits.check_if_lost()
         manifest = self._version.between(reports, back)
         rows.show()
@@ -477,13 +478,13 @@ def refusal(error: Exception, version: int, deployment: Deployment) -> PenstockE
 
 def lines_of(deployment: Deployment, reports: Sequence[StepReport]) -> list[str]:
     """By operator, what has become of its state in all subtasks together."""
-    found: dict[str, Counter[str]] = {}
+    by_id: dict[str, Counter[str]] = {}
     for report in reports:
         for operator_id, notes in report.notes.items():
-            found.setdefault(operator_id, Counter()).update(notes)
+            by_id.setdefault(operator_id, Counter()).update(notes)
     lines: list[str] = []
-    for operator in (each for vertex in deployment.vertices for each in vertex.operators):
-        for note, count in found.get(operator.operator_id, {}).items():
+    for operator in (operator for vertex in deployment.vertices for operator in vertex.operators):
+        for note, count in by_id.get(operator.operator_id, {}).items():
             uid = f" (uid {operator.uid})" if operator.uid else ""
             lines.append(f"  {operator.name}{uid}: {note}{f', {count} values' if count else ''}")
     return ["State that has changed:", *lines] if lines else []

@@ -271,9 +271,9 @@ class Outputs:
 
     def clean(self) -> None:
         """Remove what earlier runs and failed attempts have left, while no task works and all is published."""
-        found = [folder for own in self.folders for folder in earlier(own)]
+        folders = [folder for own in self.folders for folder in earlier(own)]
         self._check()  # after the listing: a successor that comes later has folders that were not in it
-        for folder in found:
+        for folder in folders:
             remove(folder)
         for own in self.folders:
             empty(own)

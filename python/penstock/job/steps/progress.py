@@ -241,7 +241,6 @@ class Attempts:
         return {vertex.job_vertex: vertex.index for vertex in self._graph.vertices}
 
     def _subtasks(self) -> Iterator[tuple[int, Place]]:
-        """The execution vertex of each subtask, and its place."""
         for vertex in self._graph.vertices:
             yield from ((vertex.index, (vertex.job_vertex, subtask)) for subtask in range(vertex.parallelism))
 
@@ -266,7 +265,6 @@ class Attempts:
                 self._base[place] = self._live.reset(at, place[1]).attempt
 
     def finish(self, state: ExecutionState, failed: Place | None = None) -> None:
-        """The job has ended: so have all executions. O(subtasks)."""
         with self._lock:
             for at, place in self._subtasks():
                 _lead(self._live, at, place[1], "FAILED" if place == failed else state)

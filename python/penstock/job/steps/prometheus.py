@@ -137,8 +137,7 @@ def _of_tasks(job: Labels, vertex: RunningVertex) -> Iterator[Sample]:
         labels = (*job, ("task_name", vertex.name), ("subtask_index", str(subtask)))
         yield f"{_TASK}busyTimeMsPerSecond", "Milliseconds at work per second", labels, task.busy * 1000
         yield "penstock_task_attempt", "Number of the current execution", labels, task.attempt
-        state = (*labels, ("state", task.state))
-        yield "penstock_task_state", "1 for the state of the current execution", state, 1
+        yield "penstock_task_state", "1 for the state of the current execution", (*labels, ("state", task.state)), 1
 
 
 def _of_operator(labels: Labels, operator: RunningOperator) -> Iterator[Sample]:

@@ -15,7 +15,7 @@ from penstock.job.deployment import Deployment
 
 LOG = logging.getLogger("penstock")
 REFUSALS = (ConfigurationError, InvalidProgramError, PlanError, UnsupportedError)
-"""By which a job cannot be at a parallelism; what else goes wrong is no matter of that."""
+"""By which a job cannot be at a parallelism; other errors do not count."""
 LOOK = 10.0  # seconds between two looks at the cores; an offer counts that is the same in two of them
 
 

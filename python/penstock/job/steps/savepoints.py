@@ -15,10 +15,10 @@ from typing import Any
 from penstock.common.jobs.job_control import JobControl, SavepointWish
 from penstock.errors import ConfigurationError, JobCancelledError, PenstockError, SavepointError
 from penstock.job.deployment import Deployment
+from penstock.job.folder.lease import Lease
 from penstock.job.folder.manifest import StepManifest, TaskState
 from penstock.job.folder.requests import Answer, Request, Requests
 from penstock.job.savepoint.store import new_place, write_savepoint
-from penstock.job.steps.commits import Commits
 from penstock.job.steps.versions import Place, Version, key_of
 from penstock.runtime.config.steps import Reading
 from penstock.storage.stores import configure
@@ -29,9 +29,9 @@ LOG = logging.getLogger("penstock")
 class Savepoints:
     """What is asked of a job that runs in steps: by the program through ``control``, by others through files."""
 
-    def __init__(self, control: JobControl, commits: Commits) -> None:
-        self._control, self._commits, lease = control, commits, commits.lease
-        self._files, settings = lease.files, commits.deployment.job.settings
+    def __init__(self, control: JobControl, lease: Lease, deployment: Deployment) -> None:
+        self._control, self._lease, self._deployment = control, lease, deployment
+        self._files, settings = lease.files, deployment.job.settings
         self._requests = Requests(self._files.storage, self._files.owners, lease.epoch)
         self._looked = 0.0
         self._thread = ThreadPoolExecutor(1, "penstock-savepoint", configure, (settings.storage_options,))
@@ -114,7 +114,7 @@ class Savepoints:
         return {place: replace(reading, drain=True) for place, reading in readings.items()}
 
     def _begin(self, wish: SavepointWish) -> None:
-        lease = self._commits.lease
+        lease = self._lease
         try:
             newest = lease.newest()
             assert newest is not None
@@ -137,9 +137,9 @@ class Savepoints:
         self._thread.submit(take)
 
     def _take(self, wish: SavepointWish, manifest: StepManifest) -> bool:
-        """Take a savepoint now; whether that could be done. If not, who has asked is told why."""
+        """Take a savepoint now; whether that could be done. If not, the caller learns why."""
         try:
-            settings = self._commits.deployment.job.settings
+            settings = self._deployment.job.settings
             folder = wish.folder or settings.savepoints
             if folder is None:
                 raise ConfigurationError(
@@ -149,7 +149,7 @@ class Savepoints:
             place = new_place(folder, manifest.job_id)
             refers = settings.savepoint_reference if wish.reference is None else wish.reference
             refers = refers and settings.checkpoint_directory is not None  # a temporary one goes with the job
-            pin = self._commits.lease.pin if refers else None
+            pin = self._lease.pin if refers else None
             write_savepoint(self._files, manifest, place, wish.kind, self._go_on, pin)
         except Exception as error:
             wish.place.set_exception(error)
@@ -165,7 +165,7 @@ class Savepoints:
             raise JobCancelledError("The job failed before the savepoint was taken.")
 
     def ended(self, version: Version) -> None:
-        """The job has come to its end, and stands at a checkpoint: take what was asked for and had to wait for that."""
+        """The job has come to its end, and is at a checkpoint: take what was asked for and had to wait for that."""
         self._waiting += self._control.asked()
         for wish in (*self._waiting, *self._drained):
             if not wish.taken:
@@ -177,7 +177,7 @@ class Savepoints:
             else:
                 manifest = version.manifest
                 drained = wish.kind == "drain"
-                self._take(wish, resumable(manifest, self._commits.deployment, self._finished) if drained else manifest)
+                self._take(wish, resumable(manifest, self._deployment, self._finished) if drained else manifest)
         self._waiting, self._drained = [], []
 
 

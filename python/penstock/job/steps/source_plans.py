@@ -53,7 +53,6 @@ class SourcePlan:
         return self.vertex.operators[0]
 
     def plan(self, records: int, millis: int | None) -> Plan:
-        """The next reading of each subtask."""
         raise NotImplementedError
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:
@@ -216,7 +215,7 @@ class SplitPlan(SourcePlan):
         return self._readable([split for split in begun if split.end is None or split.start != split.end])
 
     def _readable(self, splits: Sequence[Split]) -> Sequence[Split]:
-        """Without splits of which nothing could be read as long as they have the same end."""
+        """Without splits that gave nothing, as long as they have the same end."""
         if not self._stuck:
             return splits
         return [split for split in splits if split.end is None or self._stuck.get(split.id) != (split.start, split.end)]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator
 
 from penstock.job.steps.counts import Place, StepSummary
 from penstock.job.steps.progress import Progress
-from penstock.metrics.running import SourceProgress, StateSize
-from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.task.task import Task
 
 _BEAT = 0.25  # seconds between two looks at what a task has counted
@@ -81,17 +79,6 @@ class Stopwatch:
         if done and self._progress is not None:
             self._progress.execution(*self._place, 0, "FINISHED")
 
-    def summary(
-        self,
-        version: int,
-        reports: Iterable[TaskReport],
-        *,
-        busy: Mapping[Place, float] | None = None,
-        states: Mapping[tuple[str, int], StateSize] | None = None,
-        sources: Mapping[str, SourceProgress] | None = None,
-    ) -> StepSummary:
-        """The step, which ends now. ``busy``: milliseconds of each task, if they worked elsewhere."""
-        counters = {(report.vertex, report.subtask): report.counters for report in reports}
+    def summary(self, version: int) -> StepSummary:
         ended = self._began + time.perf_counter() - self._started
-        worked = self._busy if busy is None else busy
-        return StepSummary(version, self._began, ended, self._parts, worked, counters, states or {}, sources or {})
+        return StepSummary(version, self._began, ended, self._parts, self._busy)

@@ -102,7 +102,6 @@ class Version:
         return [place for place in self._tasks if place not in self.finished]
 
     def totals(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
-        """The metrics of all subtasks since the job began."""
         result: dict[Place, tuple[SubtaskMetrics, ...]] = {}
         for vertex in self._deployment.vertices:
             none = tuple(
@@ -149,7 +148,7 @@ class Version:
         return self._after(reports, back, self.number + 1, sources=states, **also)
 
     def between(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
-        """The version after a step that is no checkpoint: never written, of the same version as before."""
+        """The version after a step that is not a checkpoint: never written, of the same version as before."""
         return self._after(reports, back, self.number, sources=self.manifest.sources)
 
     def _after(self, reports: Sequence[StepReport], back: Sequence[Row], number: int, **also: Any) -> StepManifest:
@@ -250,21 +249,25 @@ def summary_of(
     durable: bool,
 ) -> StepSummary:
     """The summary of a step that is over."""
-    states: dict[tuple[str, int], StateSize] = {}
-    for report in reports:
-        for operator_id, series in report.series.items():
-            size = StateSize(report.keys.get(operator_id, 0), sum(file.bytes for file in series))
-            states[operator_id, report.task.subtask] = size
-    busy = {(report.task.vertex, report.task.subtask): report.millis for report in reports}
-    tasks = [report.task for report in reports]
-    progress_of = ((plan.operator.operator_id, plan.progress()) for plan in plans)
-    sources = {operator_id: progress for operator_id, progress in progress_of if progress is not None}
-    summary = watch.summary(manifest.version, tasks, busy=busy, states=states, sources=sources)
-    return replace(summary, durable=durable)
+    places = [(report.task.vertex, report.task.subtask) for report in reports]
+    progress = ((plan.operator.operator_id, plan.progress()) for plan in plans)
+    return replace(
+        watch.summary(manifest.version),
+        durable=durable,
+        busy={place: report.millis for place, report in zip(places, reports, strict=True)},
+        counters={place: report.task.counters for place, report in zip(places, reports, strict=True)},
+        states={
+            (operator_id, report.task.subtask): StateSize(
+                report.keys.get(operator_id, 0), sum(file.bytes for file in series)
+            )
+            for report in reports
+            for operator_id, series in report.series.items()
+        },
+        sources={operator_id: left for operator_id, left in progress if left is not None},
+    )
 
 
 def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
-    """The state that the next step needs of a task, and the rows for it."""
     if report is None:
         return TaskState(b"", finished=True)
     return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)

@@ -40,7 +40,6 @@ def _in_class(body: Body, name: str) -> Any:
 
 
 def _is_mutable(value: Any) -> bool:
-    """Whether a first value is a dict, list or set."""
     if isinstance(value, ast.AST):
         return is_container(value)
     return is_of(value, dict, list, set) or class_of(value).__name__ == "deque"
@@ -107,7 +106,7 @@ def _adds(change: Change) -> bool:
 
 
 def _is_reset(body: Body, name: str) -> bool:
-    """Whether every method that is called with records begins by setting an attribute anew."""
+    """Whether every method that is called with records begins by setting an attribute."""
     used = False
     for tree in (source.tree for source in body.sources(*body.hooks)):
         first = next((node for node in own(tree) if attribute_of_self(node) == name), None)

@@ -100,8 +100,7 @@ def _bound(function: Any) -> tuple[str, str, Any] | None:
 
 def _kind(value: Any) -> str | None:
     cls = class_of(value)
-    package = cls.__module__.partition(".")[0]
-    if package == "pyspark" and cls.__name__ in _SPARK:
+    if cls.__module__.partition(".")[0] == "pyspark" and cls.__name__ in _SPARK:
         return f"a {cls.__name__} of Spark"
     if cls.__module__.startswith("penstock.datastream.") and "environment" in cls.__module__:
         return "the environment of the program"
@@ -156,7 +155,6 @@ def late_bound_variable(subject: Subject) -> Iterator[Found]:
 
 
 def _loop_variables(subject: Subject, source: Source) -> set[str]:
-    """The variables that the loops around a function set."""
     targets: list[ast.AST] = []
     variables: set[str] = set()
     for node in subject.sources.enclosing(source):

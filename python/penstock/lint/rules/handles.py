@@ -138,7 +138,6 @@ def _is_by_value(value: Any) -> bool:
 
 
 def _states_with_code(body: Body, method: str) -> Iterator[str]:
-    """The states that a method puts code into."""
     source, handles = body.methods[method], handles_of(body)
     variables = _variables(source.tree, lambda value: _is_code(value, source))
     for call, owner, _ in calls(source.tree, "update", "add", "put", "put_all", "add_all"):
@@ -149,7 +148,6 @@ def _states_with_code(body: Body, method: str) -> Iterator[str]:
 
 
 def _variables(tree: ast.AST, fits: Callable[[ast.expr], bool]) -> set[str]:
-    """The variables that are assigned a value that fits."""
     return {
         target.id
         for node in own(tree)

@@ -111,7 +111,6 @@ class _Key(NamedTuple):
 
 
 def _keys(subject: Subject) -> Listed:
-    """Each ``key_by``, in order of the edges."""
     seen: set[int] = set()
     for edge in subject.edges:
         key = None if edge.partition_node is None else subject.pipeline.partitioners.get(edge.partition_node)

@@ -20,7 +20,7 @@ from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
 _SAMPLE = 100  # records of a collection that are looked at
 _OPTIONAL = ("on_timer", "open", "close", "clear", "timeout")
-"""Methods that the bases of functions have, so that leaving them out is no error."""
+"""Methods that the bases of functions have, so that leaving them out is not an error."""
 _OF_TEXTS = frozenset(
     {"isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric", "isspace"}
     | {"istitle", "isupper", "startswith", "endswith", "splitlines", "lstrip", "rstrip", "casefold", "swapcase"}

@@ -194,7 +194,7 @@ def timer_without_on_timer(subject: Subject, body: Body) -> Iterator[str]:
 
 
 def _registered(source: Source, time: str) -> Iterator[ast.expr]:
-    """The times for which a method registers timers of a kind."""
+    """The times of the timers of a kind that a method registers."""
     for call, _, _ in calls(source.tree, _REGISTER[time]):
         yield from call.args[-1:]
 

@@ -1,6 +1,6 @@
 """The fused form of a chain: its operators as generated functions, one call per stretch of records.
 
-In the list form (:mod:`.outputs`) a record costs three Python calls per operator besides the user's own. Here the
+In the list form (:mod:`.outputs`) a record costs three Python calls per operator beside the user's own. Here the
 operators are written out as the statements of one loop, which is compiled. What can be observed is as in the list form:
 each record goes all the way down before the next one, functions are called in the same order with the same objects or
 copies, and what a function raises is put down to its operator, by the line of the generated text.
@@ -31,7 +31,7 @@ _FILE = str(Path(__file__).resolve().parents[1] / "<fused chain>")
 """Where tracebacks say generated code stands: inside the runtime, whose frames users do not see."""
 
 Owner = tuple[LiveOperator, "Fragment | None", int]
-"""Whose line it is: the operator, its fragment, and the number in the names of the fragment."""
+"""The origin of a line: the operator, its fragment, and the number in the names of the fragment."""
 TimedFeed = Callable[[Sequence[Any], Iterable["int | None"]], None]
 
 
@@ -84,7 +84,7 @@ class Fusion:
         return _Text(self, [target for target in self.targets[position] if target.tag == tag], position)
 
     def results_feed(self, position: int) -> Feed:
-        """Takes records of one timestamp that an operator emits, in lists of which many hold nothing that can change:
+        """Takes records of one timestamp that an operator emits, in lists that often hold nothing that can change:
         where that is so, nothing is copied or looked at one by one. Needs the native functions."""
         text, are_immutable = self.behind(position), self._are_immutable
         feed = text.feed()

@@ -70,8 +70,7 @@ def read_earlier(folder: str, logs: Series, keyed: KeyedState | None, about: Abo
         with open_state_file(folder, file, about, whole=True) as reader:
             if keyed is not None:
                 header = reader.header
-                sections = reader.sections(about.groups)
-                note_touched(earlier, keyed, header, sections, Reading(header.classes))
+                note_touched(earlier, keyed, header, reader.sections(about.groups), Reading(header.classes))
             data = reader.operator_state()
             if data is not None:
                 earlier.places.update(decode_value(data))

@@ -1,7 +1,7 @@
-"""What a step asks of a task, and what the task says when it has done it: frozen, picklable. A program without an
+"""The order of a step to a task, and the task's report: frozen, picklable. A program without an
 end runs in *steps*. Step n makes version n + 1 of what version n was: the driver says what each subtask reads and
 where its state lies, the subtask reads, works, writes what has changed, and reports. Between two checkpoints there
-may be steps that make no version: each goes on from the one before, and all are a part of the next."""
+may be steps that make no version: each resumes from the one before, and all are a part of the next."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Sele
 
 def custom(partition: CustomPartition, channels: int) -> Selector:
     """CUSTOM: what the user's partitioner returns for (key, channels), called for each record; InvalidProgramError
-    if that is no channel."""
+    if that is not a channel."""
     choose = bind(partition.partitioner, "partition")
     key_of = bind(partition.key_selector, "get_key")
 

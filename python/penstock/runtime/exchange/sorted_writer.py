@@ -176,12 +176,10 @@ class SortedWriter(Writer):
         self._held.forget()
 
     def _send_single(self, values: dict[Any, Any]) -> None:
-        """Send one record per key, without timestamps."""
         most = self._room()
         for channel, ranks, slots in self._by_channel(values):
             for start, end in _cuts(ranks, most):
-                some = [values[slot] for slot in slots[start:end]]
-                self._send(channel, ranks[start:end], None, some, None)
+                self._send(channel, ranks[start:end], None, [values[slot] for slot in slots[start:end]], None)
 
     def _send_groups(self) -> None:
         most = self._room()

@@ -41,7 +41,7 @@ _SIGNAL = 80  # bytes of a watermark in memory
 
 
 class Sender(NamedTuple):
-    """Who sends."""
+    """The sender."""
 
     parallelism: int
     subtask: int
@@ -85,7 +85,7 @@ class Writer:
         """Send everything, and mark what follows as of another round."""
 
     def begin_step(self, version: int) -> None:
-        """Begin the step from this version; the numbers of rows begin anew."""
+        """Begin the step from this version; the numbers of rows begin again."""
 
     def volatile(self) -> Any: ...
 

@@ -72,7 +72,7 @@ class StreamFormat(FileFormat[T]):
 
     @staticmethod
     def text_line_format(charset_name: str = "UTF-8") -> StreamFormat[str]:
-        r"""A record is a line, without its end, which is ``\n`` or ``\r\n``. Bytes that are no text in the charset
+        r"""A record is a line, without its end, which is ``\n`` or ``\r\n``. Bytes that are not text in the charset
         become U+FFFD, as in Java.
 
         Args:

@@ -22,8 +22,8 @@ def found_files(
     paths: tuple[str, ...], *, deep: bool = True, later: bool = False, skip: Skip | None = None
 ) -> list[Dated]:
     """The files that paths stand for, in order of name within each path: files themselves; of folders the files in
-    them, without those that begin with ``.`` or ``_``; a path with ``*``, ``?``, ``[…]`` or ``**`` that is no file for
-    whatever fits it. On a store O(files) requests, by the thousand.
+    them, without those that begin with ``.`` or ``_``; a path with ``*``, ``?``, ``[…]`` or ``**`` that is not a file
+    for whatever fits it. On a store O(files) requests, by the thousand.
 
     ``deep``: also files in folders below; ``later``: files may come later that fit a pattern which none fits now;
     ``skip``: which local files in folders need not be looked at. ConfigurationError if a path stands for nothing, or

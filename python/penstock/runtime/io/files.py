@@ -1,7 +1,7 @@
 """The lines of text files, whole or from a byte on: every line is read exactly once, however a file is cut.
 
 A line belongs to the piece in which its first byte lies. Lines end at ``\n`` or ``\r\n``, and come without their end.
-Bytes that are no text in the charset become U+FFFD, as in Java. Source of the semantics: ``TextInputFormat`` (Flink
+Bytes that are not text in the charset become U+FFFD, as in Java. Source of the semantics: ``TextInputFormat`` (Flink
 1.11), ``TextLineInputFormat`` (Flink 1.20)."""
 
 from __future__ import annotations

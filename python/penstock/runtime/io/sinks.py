@@ -73,7 +73,7 @@ class SinkWriter:
         return None
 
     def resume(self, volatile: Any) -> None:
-        """Before ``open``: go on with what :meth:`volatile` has returned, in this or in another process."""
+        """Before ``open``: resume from what :meth:`volatile` has returned, in this or in another process."""
 
 
 class BuiltinSink:

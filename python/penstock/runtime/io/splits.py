@@ -34,7 +34,7 @@ class Split:
         id: names it among the splits of the source, in every run.
         start: position of its first record; None for the beginning.
         end: position behind its last record; None for where it ends by itself. Of an unbounded source it is the
-            position behind what there is now, None if nobody knows.
+            position behind what there is now, None if unknown.
         weight: how much there is to read, as far as it is known, in any unit.
         finite: of an unbounded source: whether it is over for good once it has been read to its end, as a file is, and
             a partition of a topic is not.
@@ -128,7 +128,7 @@ class Source(ABC, Generic[T]):
         range goes on where the one before has stopped; new splits may come.
 
         Args:
-            parallelism: number of subtasks that will read; where the job goes on with another number, still the first
+            parallelism: number of subtasks that will read; where the job resumes with another number, still the first
                 one, so that splits which depend on it stay what they were.
         """
         raise NotImplementedError(f"{type(self).__name__}.splits")
@@ -197,7 +197,7 @@ class Source(ABC, Generic[T]):
         """
 
     def committed(self, positions: Mapping[str, Any]) -> None:
-        """Called on the driver when a manifest has been written: a restart goes on from these positions, by id of
+        """Called on the driver when a manifest has been written: a restart resumes from these positions, by id of
         the split. What fails in it is the source's own concern: the job goes on."""
 
     def remembers(self, split: Split) -> bool:

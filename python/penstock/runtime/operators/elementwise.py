@@ -91,7 +91,7 @@ class _FlatMap(LiveOperator):
 
 @dataclass(frozen=True, eq=False)
 class StreamFilter(_OneByOne):
-    """Keeps the records for which the function is true: ``filter``."""
+    """Keeps a record if the function of it is true: ``filter``."""
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Filter(context, output, self.f, self.keyed)

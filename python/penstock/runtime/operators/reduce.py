@@ -7,8 +7,8 @@ the reduction of all records of a key, when the key has ended, with the largest 
 Reducing has eight forms with equal results. The first that fits runs:
 
 - STREAMING: ``KeyedFold.add_columns`` at the head of a fused chain, for a buffer of columns, a text as key and an
-  integer (``_GroupedReduce.batch``), and not with state beyond memory, whose tables are no dicts; ``KeyedFold.add`` for
-  other records; ``_LINES`` in a fused chain for any reducer and key; ``_GroupedReduce.input`` in a listed chain.
+  integer (``_GroupedReduce.batch``), and not with state beyond memory, whose tables are not dicts; ``KeyedFold.add``
+  for other records; ``_LINES`` in a fused chain for any reducer and key; ``_GroupedReduce.input`` in a listed chain.
 - BATCH, at the sender, where records may be combined (``combinable``): ``NativeSums.add`` for plain tuples without
   timestamps and sums of integers; ``combiner`` for others.
 - BATCH, at the receiver: ``SumAggregator.fold`` for sums of more than eight records of a key (``BatchReduce.take``);

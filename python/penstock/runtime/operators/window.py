@@ -196,8 +196,7 @@ class _Window(Yielding):
 
     def _take(self, window: Any, slot: Any, value: Any, timestamp: int | None, cleanup: int) -> None:
         kept = window if self._merging is None else self._merging.state_window(window)
-        table = self._state.table(STATE, kept)
-        self._contents.add(table, slot, value, timestamp)
+        self._contents.add(self._state.table(STATE, kept), slot, value, timestamp)
         context = self._trigger_context
         context.enter(window)
         self._follow(self._spec.trigger.on_element(value, timestamp, window, context), window, kept)

@@ -271,7 +271,7 @@ def lost_class(module: str, name: str) -> type[Lost]:
 
 
 def lost_in(value: Any) -> str:
-    """The name of a missing class of which a value contains an object; "" if there is none."""
+    """The name of a missing class with an object in a value; "" if there is none."""
     try:
         classes.Noted().dumps(value)
     except LostObjectError as error:

@@ -58,7 +58,7 @@ def _blocks(old: Sequence[Counts], parallelism: int, subtask: int) -> Iterator[S
 
 
 def _cut(counts: Sequence[int | None], place: Place, block: range) -> Iterator[Share]:
-    """The parts of consecutive lists that lie in a block. An empty list goes with the element after it."""
+    """The parts of consecutive lists that are in a block. An empty list goes with the element after it."""
     ends = accumulate(count or 0 for count in counts)
     for number, (count, end) in enumerate(zip(counts, ends, strict=True)):
         begin = end - (count or 0)

@@ -1,5 +1,5 @@
 """Subtasks that a worker process keeps between steps. One that has run the last step of its subtask goes on. One
-that has run an earlier one hands over its state, to which the logs since are added. One that has run a step which
+that has run an earlier one passes its state on, to which the logs since are added. One that has run a step which
 did not count is of no use: nothing of it is in the manifest."""
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ def shipped(archive: str | None) -> Iterator[None]:
 
 
 def _forget(place: Place) -> None:
-    """Forget the modules of another program, which may have the names of this one's; but for installed packages, of
-    which not all can be loaded twice. O(modules)."""
+    """Forget the modules of another program, which may have the names of this one's; but for installed packages: not
+    all can be loaded twice. O(modules)."""
     modules = os.path.join(place.root, MODULES, "")
     if place.root:
         for name, module in list(sys.modules.items()):

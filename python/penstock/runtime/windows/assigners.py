@@ -1,4 +1,4 @@
-"""Assigners: what they are, what they are given, and those of Flink. They say which windows an element belongs to.
+"""Assigners: their interface, their context, and those of Flink. They say which windows an element belongs to.
 
 Each is plain frozen data under PyFlink's name: it names itself in a plan, travels with the program, and makes in each
 subtask the function that assigns. Sizes are given as Time, Duration or milliseconds, and kept in milliseconds. Sources

@@ -1,7 +1,7 @@
 """Functions that a window applies to its contents: reductions, aggregations, and functions that see all elements (Flink
 1.11: the ``Internal*WindowFunction`` classes). A description says how contents are kept (:attr:`WindowFunction.kept`)
-and makes, in each subtask, the function that turns them into records. With an evictor all elements are kept and reduced
-anew at each firing."""
+and makes, in each subtask, the function that turns them into records. With an evictor all elements are kept and
+reduced at each firing."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class MergingWindows:
             del self._table[self._keyed.slot]
 
     def add(self, window: Any, on_merge: OnMerge) -> Any:
-        """Add a window; the live one that it has become. ``on_merge`` is told when live windows become another one."""
+        """Add a window; the live one that it has become. ``on_merge`` is called when live ones become another."""
         live, (start, end) = self._live(), window
         touching = [other for other in live if other[0] <= end and other[1] >= start]  # intersects, without a call
         if not touching:

@@ -52,7 +52,7 @@ class TimeWindow(NamedTuple):
 
     @staticmethod
     def merge_windows(windows: Iterable[TimeWindow], callback: MergeCallback[TimeWindow]) -> None:
-        """Merge windows that overlap or touch, in any order; the callback is told of every group of more than one.
+        """Merge windows that overlap or touch, in any order; the callback gets every group of more than one.
         O(n log n)."""
         group: list[TimeWindow] = []
         whole: TimeWindow | None = None

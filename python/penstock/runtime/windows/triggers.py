@@ -293,7 +293,6 @@ class _Continuous(_Mergeable[Window]):
         return cls(milliseconds_of(interval, f"{cls.__name__}.of", "interval"))
 
     def _timers(self, ctx: TriggerContext) -> tuple[_Timer, _Timer]:
-        """The functions that register and delete its timers."""
         raise NotImplementedError
 
     def _next(self, time: int, ctx: TriggerContext) -> None:

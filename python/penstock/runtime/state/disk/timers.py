@@ -92,14 +92,12 @@ class DiskTimerQueue(TimerQueue):
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
         """Add a timer; returns whether it is new, as far as memory tells."""
         horizon = self._horizon
-        if horizon is None or time < horizon[0]:
+        place = None if horizon is None or time < horizon[0] else (time, self._number(key, (slot, namespace)))
+        if horizon is None or place is None or place < horizon:
             added = super().add(time, slot, key, namespace)
             if added and len(self._heap) > self._most:
                 self._spill()
             return added
-        place = time, self._number(key, (slot, namespace))
-        if place < horizon:
-            return super().add(time, slot, key, namespace)
         name = time, slot, namespace
         before = self._waiting.get(name)
         if self.noted is not None:
