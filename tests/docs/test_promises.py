@@ -60,7 +60,8 @@ STREAMING = {
         f"{RESTARTS}test_max_parallelism_is_taken_over_or_refused",
     ],
     "A program that has ended says so by ending at once": [
-        f"{RESTARTS}test_a_job_that_has_ended_ends_again_with_what_is_new_behind_it"
+        f"{RESTARTS}test_a_job_that_has_ended_ends_again_with_what_is_new_behind_it",
+        f"{ONE_STEP}test_a_checkpoint_directory_in_batch_mode_says_that_the_job_has_ended",
     ],
     "the step is run again, up to four times in a row; then the job fails": [
         "job/steps/test_restarts.py::test_four_losses_in_a_row_are_made_good_and_the_fifth_ends_the_job",
