@@ -2,7 +2,7 @@
 signals)``. Its first byte identifies the codec: a *pickle* (0x80) without memo, so an object in two records is two
 objects at the receiver, as in Flink; where it fails, as for cyclic objects or classes of ``__main__``, cloudpickle is
 used. Or *columns* (0x01, :mod:`.columns`), one per field of plain data, by native code. A buffer that does not fit is
-pickled, and later ones are tried less often. docs/performance.md has figures."""
+pickled, and later ones are tried less often."""
 
 from __future__ import annotations
 
