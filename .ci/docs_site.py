@@ -32,7 +32,7 @@ MOVED = {
     "bootstrap": "savepoints/#bootstrap-state-from-a-table",
     "exactly-once": "streaming/#exactly-once",
     "flink-savepoints": "savepoints/#savepoints-of-apache-flink",
-    "state-files": "savepoints/#what-is-in-the-folder",
+    "state-files": "reference/state-files/#layout-of-format-1",
     "state-evolution": "restoring/#when-types-change",
     "upgrading": "never-lose-state/#upgrade-a-program-and-go-back",
     "serialization": "types/#bytes-and-records",

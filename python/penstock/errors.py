@@ -7,6 +7,7 @@ exception Apache Flink throws at the same place, or ``None`` where Flink has no 
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 _DOUBLED = re.compile(r"(?<![.\s])\.\.(?=\s|$)")
@@ -113,15 +114,15 @@ class ExecutionGraphError(PlanError):
     """A JobGraph that cannot become an ExecutionGraph: parallelism out of bounds, or too many edges to materialise."""
 
 
-class JobFolderError(PenstockError):
+class CheckpointDirectoryError(PenstockError):
     """A checkpoint directory that cannot be used: what is in it is damaged, of a newer version, or not a job's."""
 
 
-class FolderHeldError(JobFolderError):
+class DirectoryHeldError(CheckpointDirectoryError):
     """The driver of another run holds the checkpoint directory; the message says who."""
 
 
-class FencedError(JobFolderError):
+class FencedError(CheckpointDirectoryError):
     """Another driver has taken the checkpoint directory over from this one, which cannot commit any more."""
 
 
@@ -129,7 +130,7 @@ class ShutOutError(FencedError, ConfigurationError):
     """Another has taken over the name under which a sink sends what it has kept; nothing is sent here any more."""
 
 
-class SavepointError(JobFolderError):
+class SavepointError(CheckpointDirectoryError):
     """A savepoint that cannot be written, found or read: what is there is damaged, of a newer version, or none."""
 
 
@@ -197,3 +198,16 @@ class JobCancelledError(JobExecutionError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.flink_class = "org.apache.flink.runtime.client.JobCancellationException"
+
+
+_FORMER: dict[str, type[PenstockError]] = {
+    "JobFolderError": CheckpointDirectoryError,
+    "FolderHeldError": DirectoryHeldError,
+}
+
+
+def __getattr__(name: str) -> type[PenstockError]:
+    if name not in _FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is now called {_FORMER[name].__name__}.", DeprecationWarning, stacklevel=2)
+    return _FORMER[name]

@@ -29,6 +29,14 @@ def test_a_quoted_full_stop_ends_one_sentence_only(cls):
     assert str(pickle.loads(pickle.dumps(error))) == text
 
 
+def test_former_names_lead_to_the_new_ones():
+    with pytest.warns(DeprecationWarning, match="JobFolderError is now called CheckpointDirectoryError"):
+        assert errors.JobFolderError is errors.CheckpointDirectoryError
+    with pytest.warns(DeprecationWarning, match="FolderHeldError is now called DirectoryHeldError"):
+        from penstock.errors import FolderHeldError
+    assert FolderHeldError is errors.DirectoryHeldError
+
+
 def test_there_are_classes_to_look_at():
     assert len(PLAIN) > 10
 

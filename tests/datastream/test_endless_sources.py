@@ -24,7 +24,7 @@ from penstock.datastream.connectors import (
     Split,
     StreamFormat,
 )
-from penstock.errors import FolderHeldError, JobExecutionError
+from penstock.errors import DirectoryHeldError, JobExecutionError
 from penstock.runtime.io import file_source
 from tests.running import collected
 
@@ -48,7 +48,7 @@ def some(make, count):
         try:
             with make().execute_and_collect() as records:
                 return sorted(itertools.islice(records, count))
-        except FolderHeldError:
+        except DirectoryHeldError:
             assert time.monotonic() < until
             time.sleep(0.02)
 

@@ -107,7 +107,7 @@ def test_the_site_finds_what_is_sought_and_loads_nothing_from_elsewhere(tmp_path
 def moved() -> dict[str, str]:
     """The old addresses of pages, and the places that they lead to."""
     hook = (ROOT / ".ci" / "docs_site.py").read_text(encoding="utf-8")
-    return dict(re.findall(r'^    "([a-z-]+)": "([a-z-]+/#[a-z-]+)",$', hook, re.MULTILINE))
+    return dict(re.findall(r'^    "([a-z-]+)": "([a-z/-]+/#[a-z0-9-]+)",$', hook, re.MULTILINE))
 
 
 def test_what_loads_from_elsewhere_is_seen(tmp_path: Path) -> None:

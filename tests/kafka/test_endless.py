@@ -21,7 +21,7 @@ from penstock.common.serialization import SimpleStringSchema
 from penstock.connectors.kafka import transactions
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import FlinkKafkaConsumer, FlinkKafkaProducer, Semantic
-from penstock.errors import FolderHeldError, ShutOutError
+from penstock.errors import DirectoryHeldError, ShutOutError
 from penstock.job.steps import commits
 from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
@@ -305,7 +305,7 @@ def test_a_second_driver_is_refused_and_does_not_disturb_the_first(broker, tmp_p
     values = fill(broker, topic, some(10))
     with running(program):
         wait_for(broker, program.target, numbered(values))
-        with pytest.raises(FolderHeldError):
+        with pytest.raises(DirectoryHeldError):
             program.run()
         values += fill(broker, topic, some(10, 1))
         wait_for(broker, program.target, numbered(values))

@@ -24,7 +24,7 @@ from penstock.common.jobs.job_control import JobControl
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.datastream.functions import KeyedProcessFunction
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.metrics.running import lag
 from penstock.viewer import page
 from penstock.viewer.follower import JobFollower
@@ -153,7 +153,7 @@ def test_a_watermark_that_is_no_time_of_the_clock_has_no_lag(watermark: int, beh
 
 
 def test_what_is_no_job_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(JobFolderError, match=r"no job\.json"):
+    with pytest.raises(CheckpointDirectoryError, match=r"no job\.json"):
         JobFollower(str(tmp_path), None)
     result = CliRunner().invoke(group, ["watch", str(tmp_path)])
     assert (result.exit_code, "no job.json" in " ".join(result.stderr.split())) == (1, True)

@@ -174,7 +174,8 @@ def _made_of(answer: Why, name: Callable[[str], str]) -> Iterator[str]:
     chained = len(made_of.chained_outputs)
     are = "is" if chained == 1 else "are"
     outputs = f"{chained} of its outputs {are} chained" if chained else "no output is chained"
-    yield f"- its place: {made_of.place} operators get their ID before it, going breadth-first from the sources;"
+    before = "1 operator gets its ID" if made_of.place == 1 else f"{made_of.place} operators get their ID"
+    yield f"- its place: {before} before it, going breadth-first from the sources;"
     yield f"- how many times that is put in: {1 + chained}, once for itself, as {outputs};"
     if not made_of.inputs:
         yield "- the IDs of its inputs: none, it is a source."

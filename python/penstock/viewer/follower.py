@@ -14,7 +14,7 @@ from typing import Any
 
 from penstock.analysis.model import OperatorModel, ProgramModel, VertexModel
 from penstock.compare.savepoints import operator_with_state
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest
 from penstock.metrics.running import END_OF_TIME, NO_WATERMARK, lag
@@ -26,13 +26,13 @@ _SPAN_MS = 10_000  # the time over which rates are measured
 
 class JobFollower:
     """Reads the newest checkpoint at each call, and keeps those of the last ten seconds. Without a ``model`` it shows
-    the operators of the checkpoint, without their edges; a JobFolderError if there is neither."""
+    the operators of the checkpoint, without their edges; a CheckpointDirectoryError if there is neither."""
 
     def __init__(self, job: str, model: ProgramModel | None, now: Callable[[], int] | None = None) -> None:
         self._files = Files(real_place(job))
         about = self._files.about()
         if about is None:
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"{job!r} is not a checkpoint directory: it has no job.json. Give the folder that the job's setting "
                 "execution.checkpointing.dir names."
             )
@@ -119,7 +119,7 @@ def _sum(manifest: StepManifest, operator: str, counter: str) -> int:
 def _guessed(job: str, manifest: StepManifest | None) -> ProgramModel:
     """The operators of a checkpoint: IDs, names if there is state or a source, no edges."""
     if manifest is None:
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"The job {job!r} has not committed a step, so its folder does not say what runs. Give the program's file "
             "too: penstock watch JOB FILE."
         )

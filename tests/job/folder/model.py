@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from penstock.errors import FencedError, FolderHeldError
+from penstock.errors import DirectoryHeldError, FencedError
 from penstock.job.folder.cleaner import Cleaner
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, decoded, encoded
@@ -182,7 +182,7 @@ def moved(world: World, at: int, fault: str = "") -> World:
         after = replace(after, objects=pickle.dumps((writer, cleaner)) if after.plan else b"", answers=())
     except Paused:
         after = replace(driver, answers=tuple(SIMULATED.answers))
-    except (FencedError, FolderHeldError):
+    except (FencedError, DirectoryHeldError):
         after = replace(driver, plan=(), objects=b"", answers=())
     late = (*world.late, SIMULATED.late) if SIMULATED.late else world.late
     faults = world.faults - bool(fault)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder import ended as module
 from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.storage.storage import Entry, LocalStorage
@@ -57,5 +57,5 @@ def test_a_damaged_file_is_named(tmp_path: Path, damage: object) -> None:
         path.write_bytes(damage(path.read_bytes()))
     else:
         path.unlink()
-    with pytest.raises(JobFolderError, match=path.name):
+    with pytest.raises(CheckpointDirectoryError, match=path.name):
         read_ended(LocalStorage(), str(tmp_path), ended)

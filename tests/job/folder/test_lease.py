@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import ConfigurationError, FencedError, FolderHeldError, JobFolderError
+from penstock.errors import CheckpointDirectoryError, ConfigurationError, DirectoryHeldError, FencedError
 from penstock.job.folder import owners
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import OperatorState, StepManifest
@@ -69,7 +69,7 @@ def test_a_job_goes_on_where_it_was(place: str) -> None:
     assert names(place, "manifests") == {"manifest-4.json", "manifest-5.json"}
     assert len(names(place, "state")) == 2
     assert [reached(folder.read(version)) for version in (4, 5)] == [3, 4]
-    with pytest.raises(JobFolderError, match=r"has no checkpoint 3\. It has: 4, 5; penstock.job.retained"):
+    with pytest.raises(CheckpointDirectoryError, match=r"has no checkpoint 3\. It has: 4, 5; penstock.job.retained"):
         folder.read(3)
 
 
@@ -96,7 +96,7 @@ def test_the_second_driver_is_refused_and_told_who_holds_the_folder(place: str) 
     with JobFolder(place).open("count", Owner("count", user="ada")) as lease:
         step(lease, 1)
         with pytest.raises(
-            FolderHeldError, match=r"'count' of ada on \S+, process \d+, since 20.*Stop that one, or give"
+            DirectoryHeldError, match=r"'count' of ada on \S+, process \d+, since 20.*Stop that one, or give"
         ):
             JobFolder(place).open("count")
         step(lease, 2)
@@ -148,7 +148,7 @@ def test_what_a_late_driver_creates_counts_for_nobody(place: str, impatient: Non
         assert "manifest-1.json" in names(place, "manifests")
         folder = JobFolder(place)
         assert folder.versions() == (3, 4)
-        with pytest.raises(JobFolderError):
+        with pytest.raises(CheckpointDirectoryError):
             folder.read(1)
         second.cleaner.failed()
         second.clean()
@@ -191,7 +191,7 @@ def child(place: str) -> subprocess.Popen[str]:
 def test_on_a_disk_the_next_driver_goes_on_as_soon_as_one_was_killed(tmp_path: Path) -> None:
     place = str(tmp_path / "job")
     with child(place) as process:
-        with pytest.raises(FolderHeldError, match=f"process {process.pid},"):
+        with pytest.raises(DirectoryHeldError, match=f"process {process.pid},"):
             JobFolder(place).open("count")
         process.kill()
         process.wait()
@@ -207,7 +207,7 @@ def test_one_that_another_host_has_left_without_a_word_is_held_for_a_while(
     with monkeypatch.context() as patch:
         patch.setattr("penstock.job.folder.owners.Owners.leave", lambda self, epoch, published: None)
         JobFolder(place).open("count", Owner("count", host="elsewhere")).close()
-    with pytest.raises(FolderHeldError, match=r"on elsewhere.*last heard of \d+ seconds ago.*is free in \d+ seconds"):
+    with pytest.raises(DirectoryHeldError, match=r"on elsewhere.*heard of \d+ seconds ago.*is free in \d+ seconds"):
         JobFolder(place).open("count")
     for file in (tmp_path / "job" / "lease").iterdir():
         os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 61))
@@ -219,7 +219,7 @@ def test_one_on_a_store_is_held_until_its_lease_is_over(bucket: str, monkeypatch
     place = f"{bucket}/job"
     with child(place) as process:
         process.send_signal(signal.SIGSTOP)
-        with pytest.raises(FolderHeldError, match=f"process {process.pid}, .*last heard of"):
+        with pytest.raises(DirectoryHeldError, match=f"process {process.pid}, .*last heard of"):
             JobFolder(place).open("count")
         monkeypatch.setattr(owners, "LEASE_SECONDS", -60.0)
         with JobFolder(place).open("count") as lease:
@@ -267,7 +267,7 @@ def test_a_damaged_manifest_is_named_with_what_can_be_done(place: str) -> None:
     data = storage.get(path)
     storage.put(path, data[:-5])
     for _ in range(2):  # the first one leaves it free
-        with pytest.raises(JobFolderError, match=r"manifest-2.json' is damaged.*Or move it away"):
+        with pytest.raises(CheckpointDirectoryError, match=r"manifest-2.json' is damaged.*Or move it away"):
             JobFolder(place).open("count")
     storage.delete([path])
     with JobFolder(place).open("count") as lease:
@@ -285,7 +285,9 @@ def test_a_job_whose_manifests_are_all_gone_does_not_begin_again(place: str, ste
     before = names(place, "state")
     storage.delete(kept)
     for _ in range(2):  # the first refusal leaves all as it was
-        with pytest.raises(JobFolderError, match=r"no manifest left in .*/manifests'.*from a copy.*--from-savepoint"):
+        with pytest.raises(
+            CheckpointDirectoryError, match=r"no manifest left in .*/manifests'.* a copy.*--from-savepoint"
+        ):
             JobFolder(place).open("count")
     assert names(place, "state") == before
     for path, data in kept.items():
@@ -301,7 +303,7 @@ def test_a_folder_of_an_earlier_penstock_is_marked_when_it_is_opened(place: str)
     storage.delete([join(place, "committed")])
     JobFolder(place).open("count").close()
     storage.delete([entry.path for entry in storage.list(JobFolder(place).files.manifests)])
-    with pytest.raises(JobFolderError, match="no manifest left"):
+    with pytest.raises(CheckpointDirectoryError, match="no manifest left"):
         JobFolder(place).open("count")
 
 
@@ -319,7 +321,7 @@ def test_a_folder_without_its_job_json_is_refused(place: str) -> None:
     storage, path = storage_of(place), join(place, "job.json")
     kept = storage.get(path)
     storage.delete([path])
-    with pytest.raises(JobFolderError, match=r"has lost its job.json.*from a copy"):
+    with pytest.raises(CheckpointDirectoryError, match=r"has lost its job.json.*from a copy"):
         JobFolder(place).open("count")
     storage.put(path, kept)
     with JobFolder(place).open("count") as lease:
@@ -337,7 +339,7 @@ def test_a_folder_without_its_job_json_is_refused(place: str) -> None:
 )
 def test_a_folder_of_something_else_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "job.json").write_text(text)
-    with pytest.raises(JobFolderError, match=said):
+    with pytest.raises(CheckpointDirectoryError, match=said):
         JobFolder(str(tmp_path)).open("count")
 
 
@@ -349,10 +351,10 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_configuration(tmp_path: Pat
 
 def test_a_commit_of_another_version_is_refused(tmp_path: Path) -> None:
     with JobFolder(str(tmp_path)).open("count") as lease:
-        with pytest.raises(JobFolderError, match="Checkpoint 6 cannot be committed: checkpoint 0 is the newest"):
+        with pytest.raises(CheckpointDirectoryError, match="Checkpoint 6 cannot be committed: checkpoint 0 is the new"):
             lease.commit(everything())
         lease.close()
-        with pytest.raises(JobFolderError, match="has left the checkpoint directory"):
+        with pytest.raises(CheckpointDirectoryError, match="has left the checkpoint directory"):
             lease.commit(everything(version=1))
 
 
@@ -423,7 +425,7 @@ def test_of_many_that_start_at_once_one_has_the_folder(place: str) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert {type(error) for error in errors} == {FolderHeldError}
+    assert {type(error) for error in errors} == {DirectoryHeldError}
     assert len(leases) == 1
     step(leases[0], 1)
     leases[0].close()
@@ -433,7 +435,7 @@ def test_an_owner_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     JobFolder(str(tmp_path)).open("count").close()
     (tmp_path / "lease" / "left-1").unlink()
     (tmp_path / "lease" / "owner-1.json").write_text("{")
-    with pytest.raises(JobFolderError, match=r"owner-1.json' is not what a job writes.*remove that file"):
+    with pytest.raises(CheckpointDirectoryError, match=r"owner-1.json' is not what a job writes.*remove that file"):
         JobFolder(str(tmp_path)).open("count")
     (tmp_path / "lease" / "owner-1.json").unlink()
     JobFolder(str(tmp_path)).open("count").close()

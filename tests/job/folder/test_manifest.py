@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder import manifest as module
 from penstock.job.folder.manifest import (
     StepManifest,
@@ -95,19 +95,19 @@ def test_every_byte_counts() -> None:
     for place in range(len(data)):
         damaged = bytearray(data)
         damaged[place] ^= 1 << chance.randrange(8)
-        with pytest.raises(JobFolderError, match="manifest-6"):
+        with pytest.raises(CheckpointDirectoryError, match="manifest-6"):
             decoded(bytes(damaged), 6, "/job/manifests/manifest-6.json")
     for length in range(len(data)):
-        with pytest.raises(JobFolderError, match="damaged"):
+        with pytest.raises(CheckpointDirectoryError, match="damaged"):
             decoded(data[:length], 6, "m")
-    with pytest.raises(JobFolderError, match="damaged"):
+    with pytest.raises(CheckpointDirectoryError, match="damaged"):
         decoded(data + b"\n", 6, "m")
 
 
 def test_one_that_was_cut_says_so() -> None:
     data = encoded(everything())
     for length in range(len(data)):
-        with pytest.raises(JobFolderError) as refused:
+        with pytest.raises(CheckpointDirectoryError) as refused:
             decoded(data[:length], 6, "m")
         said = "it is empty" if length == 0 else "it ends in the middle"
         assert f"The manifest 'm' is damaged: {said}. Bring it back from a copy." in str(refused.value)
@@ -115,18 +115,18 @@ def test_one_that_was_cut_says_so() -> None:
 
 @given(st.binary(max_size=200))
 def test_anything_else_is_an_error(data: bytes) -> None:
-    with pytest.raises(JobFolderError, match="damaged"):
+    with pytest.raises(CheckpointDirectoryError, match="damaged"):
         decoded(data, 6, "m")
 
 
 @pytest.mark.parametrize("data", [b"[]\n{}\n", b'{"kind":"penstock step"}\n', b"1\n1\n", b"[" * 100_000])
 def test_other_json_is_an_error(data: bytes) -> None:
-    with pytest.raises(JobFolderError, match="damaged"):
+    with pytest.raises(CheckpointDirectoryError, match="damaged"):
         decoded(data, 6, "m")
 
 
 def test_a_manifest_under_another_name_is_damaged() -> None:
-    with pytest.raises(JobFolderError, match="that of checkpoint 6"):
+    with pytest.raises(CheckpointDirectoryError, match="that of checkpoint 6"):
         decoded(encoded(everything()), 7, "m")
 
 
@@ -134,7 +134,7 @@ def test_a_newer_format_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> No
     with monkeypatch.context() as patch:
         patch.setattr(module, "FORMAT", 2)
         data = encoded(everything())
-    with pytest.raises(JobFolderError, match=r"format 2: a newer Penstock has written it.*formats up to 1"):
+    with pytest.raises(CheckpointDirectoryError, match=r"format 2: a newer Penstock has written it.*formats up to 1"):
         decoded(data, 6, "m")
 
 

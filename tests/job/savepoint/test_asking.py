@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from penstock.common import JobStatus, WatermarkStrategy
-from penstock.errors import ConfigurationError, JobFolderError, SavepointError
+from penstock.errors import CheckpointDirectoryError, ConfigurationError, SavepointError
 from penstock.job.folder import owners
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
@@ -97,7 +97,7 @@ def test_a_job_is_stopped(running: Any, tmp_path: Path, taken: bool, drain: bool
         assert read_savepoint(place or "").about.kind == ("drain" if drain else "stop")
     else:
         assert place is None
-    with pytest.raises(JobFolderError, match="No job is running"):
+    with pytest.raises(CheckpointDirectoryError, match="No job is running"):
         commands.stop(str(tmp_path / "job"), None, taken=False, drain=False, seconds=SECONDS)
 
 
@@ -163,7 +163,7 @@ def test_a_driver_of_this_machine_that_was_killed_is_not_waited_for(
 @pytest.mark.parametrize("given", ["nothing", "empty"])
 def test_what_is_no_job_is_said(given: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(JobFolderError, match=r"is not a checkpoint directory: it has no job\.json"):
+    with pytest.raises(CheckpointDirectoryError, match=r"is not a checkpoint directory: it has no job\.json"):
         commands.create(str(tmp_path / given), tmp_path, seconds=SECONDS)
     JobFolder(str(tmp_path / "job")).open("x").close()
     with pytest.raises(SavepointError, match="has no checkpoint yet"):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from penstock.errors import JobFolderError, SavepointError
+from penstock.errors import CheckpointDirectoryError, SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import Pickled, plain_manifest
@@ -216,7 +216,7 @@ def test_what_is_no_savepoint_is_said(what: str, tmp_path: Path) -> None:
         says = "has no checkpoint yet"
     with pytest.raises(SavepointError, match=says):
         read_savepoint(place)
-    assert issubclass(SavepointError, JobFolderError)
+    assert issubclass(SavepointError, CheckpointDirectoryError)
 
 
 def test_a_newer_one_is_refused(taken: StoredSavepoint) -> None:

@@ -20,7 +20,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
 )
 from penstock.datastream.connectors import Records, Source, Split
-from penstock.errors import FolderHeldError, InvalidProgramError, JobCancelledError, JobExecutionError
+from penstock.errors import DirectoryHeldError, InvalidProgramError, JobCancelledError, JobExecutionError
 from penstock.job.folder.lease import JobFolder
 from penstock.job.steps import interruptions
 from tests.running import collected
@@ -193,7 +193,7 @@ def test_a_held_folder_is_refused_and_said_by_whom(tmp_path, numbers):
         time.sleep(0.01)
     other = environment(tmp_path)
     other.from_source(numbers(), NONE, "numbers", Types.LONG()).print()
-    with pytest.raises(FolderHeldError, match="is held by the job"):
+    with pytest.raises(DirectoryHeldError, match="is held by the job"):
         other.execute()
     client.cancel()
     with pytest.raises(JobCancelledError):

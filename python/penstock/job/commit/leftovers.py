@@ -16,7 +16,13 @@ from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
-from penstock.errors import ConfigurationError, FolderHeldError, InvalidProgramError, JobFolderError, PenstockError
+from penstock.errors import (
+    CheckpointDirectoryError,
+    ConfigurationError,
+    DirectoryHeldError,
+    InvalidProgramError,
+    PenstockError,
+)
 from penstock.job.commit.checks import check_files, check_target, exists_already
 from penstock.job.commit.folders import COMMIT, NEW, Marker, pending_in, read_marker, remove, stranger
 from penstock.job.commit.publication import by_target, publish_files, send
@@ -162,7 +168,7 @@ def recover(folder: str, *, dry_run: bool = False, dead: bool = False, senders: 
         targets = tuple(_pending(pending).target for pending in marker.folders)
         leftover = replace(leftover, folder=marker.folders[0], targets=targets)
         return _finish(folder, marker, leftover, dry_run, dead, senders)
-    except FolderHeldError:
+    except DirectoryHeldError:
         return replace(leftover, verdict=Verdict.RUNNING)
     except (OSError, PenstockError) as error:
         return replace(leftover, verdict=Verdict.LEAVE, reason=str(error)) if _is_there(folder) else None
@@ -189,7 +195,7 @@ def _free(place: str, folder_id: str | None) -> Iterator[JobFolder]:
     job = JobFolder(place)
     about = job.files.about()
     if about is None or about.id != folder_id:
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"The checkpoint directory {place!r}, which says whether it is needed, is not there. If it was removed, "
             "and no job runs with it on another machine, remove this by hand."
         )
@@ -209,7 +215,7 @@ def _check_not_needed(folder: str, job: JobFolder) -> None:
     named = {output.pending for output in outputs if output.pending.startswith(f"{folder}/")}
     waiting = {entry.path for entry in storage_of(folder).list(folder)}
     if named & waiting:
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"Checkpoint {newest.version if newest else 0} of the checkpoint directory {job.place!r} was committed, "
             "and what it has made is not visible yet. Run the program again with that checkpoint directory: it makes "
             "it visible, and goes on."

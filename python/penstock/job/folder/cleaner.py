@@ -15,7 +15,7 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder.files import COMMITTED, MANIFEST, Files
 from penstock.job.folder.writer import Writer
 from penstock.storage.storage import join
@@ -74,7 +74,7 @@ class Cleaner:
             manifest = newest if newest is not None and newest.version == version else self._files.load(version)
         except FileNotFoundError:  # taken away by hand
             return frozenset()
-        except JobFolderError as error:
+        except CheckpointDirectoryError as error:
             message = f"No state is removed, because it is unknown what checkpoint {version} needs. {error}"
             warnings.warn(message, stacklevel=2)
             return None

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.storage.storage import Storage, join
 
 LAST = 500  # ids in a manifest before they become a file
@@ -71,9 +71,11 @@ def _read(storage: Storage, folder: str, file: EndedFile) -> list[str]:
     try:
         data = storage.get(path)
     except FileNotFoundError as error:
-        raise JobFolderError(f"{path!r} is not there; it says {_SAYS}") from error
+        raise CheckpointDirectoryError(f"{path!r} is not there; it says {_SAYS}") from error
     if hashlib.sha256(data).hexdigest() != file.checksum:
-        raise JobFolderError(f"{path!r} is damaged: its checksum is not the one in the manifest. It says {_SAYS}")
+        raise CheckpointDirectoryError(
+            f"{path!r} is damaged: its checksum is not that of the manifest. It says {_SAYS}"
+        )
     return json.loads(data)
 
 

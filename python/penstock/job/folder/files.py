@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder.manifest import StepManifest, decoded
 from penstock.job.folder.owners import Owners
 from penstock.storage.storage import Storage, join
@@ -139,7 +139,7 @@ class Files:
                 return self.load(version, unpickle=unpickle)
             except FileNotFoundError:  # a newer one has come meanwhile, and this one has gone
                 continue
-        raise JobFolderError(f"The manifests in {self.manifests!r} change faster than they can be read; try again.")
+        raise CheckpointDirectoryError(f"The manifests in {self.manifests!r} change while they are read; try again.")
 
     def mark(self) -> None:
         """Note that a manifest has been written. It can be repeated. One request."""
@@ -164,11 +164,11 @@ class Files:
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError) as error:
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"{path!r} is not what a job writes: {error!r}. Bring it back from a copy, or give the job another "
                 "folder by execution.checkpointing.dir."
             ) from error
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"The checkpoint directory {self.place!r} has format {version}, and this Penstock knows {FORMAT}. Run the "
             "job with the version that made it, or give it another directory by execution.checkpointing.dir."
         )
@@ -176,7 +176,7 @@ class Files:
     def make(self, job: str) -> About:
         about = self.about()
         if about is None and (self.there() or self.marked()):
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"The checkpoint directory {self.place!r} has lost its job.json, by which sinks know the job. Bring "
                 "it back from a copy; or start from a savepoint (--from-savepoint) with another directory."
             )
@@ -185,7 +185,7 @@ class Files:
             self.storage.create(join(self.place, "job.json"), json.dumps({"format": FORMAT, **facts}).encode())
             about = self.about()
         if about is None:
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"{self.place!r} loses the files that are written to it. Does another process remove them?"
             )
         return about

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from penstock.errors import ConfigurationError, JobFolderError, PenstockError
+from penstock.errors import CheckpointDirectoryError, ConfigurationError, PenstockError
 from penstock.job.folder.cleaner import Cleaner
 from penstock.job.folder.files import About, Files
 from penstock.job.folder.manifest import StepManifest
@@ -53,7 +53,7 @@ class JobFolder:
         if version in self.versions():
             with contextlib.suppress(FileNotFoundError):  # gone meanwhile
                 return self.files.load(version, unpickle=unpickle)
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"The checkpoint directory {self.place!r} has no checkpoint {version}. It has: "
             f"{', '.join(map(str, self.versions())) or 'none'}; penstock.job.retained-manifests says how many are kept."
         )
@@ -117,7 +117,7 @@ class Lease:
         if newest is None and files.marked():
             newest = files.newest()  # a paused driver may have written the first one between the two questions
             if newest is None:
-                raise JobFolderError(
+                raise CheckpointDirectoryError(
                     f"The checkpoint directory {files.place!r} has no manifest left in {files.manifests!r}, though "
                     "steps were committed there; a new beginning would repeat what sinks have written. Bring the "
                     "manifests back from a copy; or start from a savepoint (--from-savepoint) with another "
@@ -208,7 +208,7 @@ class Lease:
         """One thread at a time: who pins may be another one than who commits."""
         with self._one:
             if self.closed:
-                raise JobFolderError(f"This run has left the checkpoint directory {self.place!r}; open it again.")
+                raise CheckpointDirectoryError(f"This run has left the directory {self.place!r}; open it again.")
             yield self._writer
 
 

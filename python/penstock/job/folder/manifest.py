@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from penstock.errors import JobFolderError
+from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder.ended import EndedFile, EndedSplits
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.operators.source_reader import OWN
@@ -231,7 +231,7 @@ def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> S
     try:
         header = json.loads(head)
         if header["kind"] == _KIND and type(header["format"]) is int and header["format"] > FORMAT:
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"{path!r} has format {header['format']}: a newer Penstock has written it, and this one knows formats "
                 f"up to {FORMAT}. Run the job with that version, or give it a checkpoint directory of its own."
             )
@@ -239,7 +239,7 @@ def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> S
             raise ValueError(_difference(header, version, body))
         return manifest_of(json.loads(body), unpickle=unpickle)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"The manifest {path!r} is damaged: {_cut_short(text) or str(error) or type(error).__name__}. Bring it "
             "back from a copy. Or move it away: the job resumes from the checkpoint before, and repeats the rest."
         ) from error

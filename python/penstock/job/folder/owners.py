@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO
 
-from penstock.errors import FencedError, FolderHeldError, JobFolderError
+from penstock.errors import CheckpointDirectoryError, DirectoryHeldError, FencedError
 from penstock.storage.storage import Storage, is_local, join
 from penstock.storage.stores import Store
 
@@ -86,7 +86,7 @@ class Owners:
         except FileNotFoundError:
             return None
         except (ValueError, TypeError) as error:
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"{join(self.folder, f'owner-{epoch}.json')!r} is not what a job writes: {error!r}. If you know that "
                 "no job runs with this directory, remove that file."
             ) from error
@@ -106,12 +106,12 @@ class Owners:
             "driver was silent for too long. What it has committed stands. Let the other run, or start this one again."
         )
 
-    def held(self, epoch: int, silent: float | None = None) -> FolderHeldError:
+    def held(self, epoch: int, silent: float | None = None) -> DirectoryHeldError:
         heard, wait = "", ""
         if silent is not None:
             heard = f", last heard of {silent:.0f} seconds ago"
             wait = f" If it is dead, the directory is free in {max(LEASE_SECONDS - silent, 0):.0f} seconds."
-        return FolderHeldError(
+        return DirectoryHeldError(
             f"The checkpoint directory {self._place!r} is held by {self.read(epoch) or 'another driver'}{heard}. Stop "
             f"that one, or give this job one of its own by execution.checkpointing.dir.{wait}"
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from penstock.errors import FencedError, JobFolderError
+from penstock.errors import CheckpointDirectoryError, FencedError
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest, decoded, encoded
 from penstock.job.folder.owners import Owner
@@ -82,7 +82,7 @@ class Writer:
         """Commit a step. Returns the manifest as written; after an error :meth:`settled` says what holds."""
         self.settled()
         if manifest.version != self.version + 1:
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"Checkpoint {manifest.version} cannot be committed: checkpoint {self.version} is the newest. Run the "
                 "step again from that one."
             )
@@ -92,7 +92,7 @@ class Writer:
         manifest = self._stamped(manifest)
         if not self._create(manifest) and self._found(manifest) != encoded(manifest):
             self.check()
-            raise JobFolderError(
+            raise CheckpointDirectoryError(
                 f"{self._files.path(manifest.version)!r} already exists, written by this run. Do two threads commit?"
             )
         self.check()
@@ -116,7 +116,7 @@ class Writer:
             data = self._files.storage.get(path)
         except FileNotFoundError:  # so much older than what there is that it was removed
             self.check()
-            raise JobFolderError(f"{path!r} has disappeared: another process removes files there.") from None
+            raise CheckpointDirectoryError(f"{path!r} has disappeared: another process removes files there.") from None
         existing = decoded(data, wanted.version, path)
         if existing.epoch != self.epoch:
             raise self._fence(existing.epoch)
@@ -146,8 +146,8 @@ class Writer:
         self.check()
         self.pins.add(version)
 
-    def _not_there(self, version: int, what: str) -> JobFolderError:
-        return JobFolderError(
+    def _not_there(self, version: int, what: str) -> CheckpointDirectoryError:
+        return CheckpointDirectoryError(
             f"Checkpoint {version} cannot be {what}: it does not exist. These do: "
             f"{', '.join(map(str, self.counting)) or 'none'}."
         )

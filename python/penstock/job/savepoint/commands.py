@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from penstock.errors import ConfigurationError, JobFolderError, SavepointError
+from penstock.errors import CheckpointDirectoryError, ConfigurationError, SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.owners import Owner
@@ -38,7 +38,7 @@ def stop(
     files, _ = _job(job)
     place, driver = None if folder is None else real_place(str(folder)), files.owners.living()
     if driver is None:
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"No job is running with the checkpoint directory {files.place!r}, so there is nothing to stop. `penstock "
             "savepoint create` takes a savepoint of a job that does not run."
         )
@@ -48,7 +48,9 @@ def stop(
     saved = _place(answer) if answer is not None else None
     while _there(files, driver):
         if time.monotonic() > until:
-            raise JobFolderError(f"The job was asked to stop, and runs on after {seconds:.0f} seconds: {driver[1]}.")
+            raise CheckpointDirectoryError(
+                f"The job was asked to stop, and runs after {seconds:.0f} seconds: {driver[1]}."
+            )
         time.sleep(0.1 if is_local(files.place) else 1.0)
     if taken and answer is None:  # it has ended by itself meanwhile
         return _taken(files, None, place, "stop", refers=bool(reference))
@@ -62,7 +64,7 @@ def _job(job: str) -> tuple[Files, int | None]:
         files, version = Files(real_place(match[1])), int(match[2])
         about = files.about()
     if about is None:
-        raise JobFolderError(
+        raise CheckpointDirectoryError(
             f"{job!r} is not a checkpoint directory: it has no job.json. Give the directory in the job's setting "
             "execution.checkpointing.dir; without that setting, only the program itself can ask for a savepoint."
         )

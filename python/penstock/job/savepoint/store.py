@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from penstock.errors import JobFolderError, SavepointError
+from penstock.errors import CheckpointDirectoryError, SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.manifest import Output, StepManifest, unpickled
@@ -172,7 +172,7 @@ def read_savepoint(place: str | Path) -> StoredSavepoint:
             savepoint = _read_folder(match[1], int(match[2]))
     except SavepointError:
         raise
-    except JobFolderError as error:
+    except CheckpointDirectoryError as error:
         raise SavepointError(str(error)) from error
     except (OSError, ValueError) as error:
         raise SavepointError(
@@ -221,7 +221,7 @@ def _at_home(savepoint: StoredSavepoint, storage: Storage) -> StoredSavepoint:
         return savepoint
     try:
         about = Files(home, storage).about()
-    except (JobFolderError, OSError):
+    except (CheckpointDirectoryError, OSError):
         about = None
     if about is None or about.id != savepoint.reference.job:
         why = "there is no checkpoint directory" if about is None else "there is another job's folder"
