@@ -18,8 +18,8 @@ endif
 .PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink pyflink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
-# cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
-CARGO := PYO3_PYTHON="$(abspath $(BIN))/python" cargo
+# cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes, and not make's job server
+CARGO := env -u MAKEFLAGS PYO3_PYTHON="$(abspath $(BIN))/python" cargo
 # Tests start Python some hundred times; where nobody may keep bytecode, each start compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 # what the installed package is made of: a change to any of it reinstalls

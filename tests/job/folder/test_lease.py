@@ -354,7 +354,7 @@ def test_a_commit_of_another_version_is_refused(tmp_path: Path) -> None:
         with pytest.raises(CheckpointDirectoryError, match="Checkpoint 6 cannot be committed: checkpoint 0 is the new"):
             lease.commit(everything())
         lease.close()
-        with pytest.raises(CheckpointDirectoryError, match="has left the checkpoint directory"):
+        with pytest.raises(CheckpointDirectoryError, match="has left the directory"):
             lease.commit(everything(version=1))
 
 
