@@ -119,7 +119,7 @@ def test_a_dataframe_that_fails_says_so_in_words(found):
 
 def test_programs_in_steps_and_streams_of_spark_are_refused_over_connect(connect):
     (steps, stream), records = connect["refused"]
-    assert steps.startswith("UnsupportedError: The program runs in steps, and over Spark Connect nothing tells a task")
+    assert steps.startswith("UnsupportedError: The program runs in steps, and over Spark Connect a task cannot know")
     assert stream.startswith("UnsupportedError: from_spark() was given a streaming DataFrame of Spark Connect")
     assert records == [0, 1]
 
