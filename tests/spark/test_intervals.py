@@ -164,20 +164,6 @@ def turns(seen, seconds):
     return len(begins) - 1
 
 
-def test_time_rolls_no_parts_of_a_job_of_one_step(tmp_path):
-    env = environment(interval=None)
-    policy = RollingPolicy.default_rolling_policy(1 << 20, 1, 1)
-    texts = env.from_collection(list("abcde"), Types.STRING()).map(slowly, Types.STRING())
-    texts.sink_to(text_sink(tmp_path / "out", policy))
-    env.execute()
-    assert [path.read_text() for path in parts(tmp_path / "out")] == ["a\nb\nc\nd\ne\n"]
-
-
-def slowly(text):
-    time.sleep(0.01)
-    return text
-
-
 def counter(path):
     return int(path.name.rpartition("-")[2])
 
