@@ -111,7 +111,7 @@ def test_an_advice_repeats_the_options_that_were_given(penstock, edited) -> None
     assert penstock(*fixing).exit_code == 0
     output = penstock("check", *given).stdout
     assert "no state is lost" in output
-    writing = advised(output, "write it anew: ")
+    writing = advised(output, "write it again: ")
     assert writing == ["lock", *given]
     assert penstock(*writing).exit_code == 0
     assert "older" not in penstock("check", *given).stdout
@@ -184,7 +184,7 @@ def test_without_a_lock_or_with_that_of_another_program(penstock, edited, progra
     result = penstock("lock", "counts.py")
     assert result.exit_code == 2
     assert "penstock lock --accept-loss" in result.stderr
-    assert "written anew" in penstock("lock", "--accept-loss", "counts.py").stdout
+    assert "written again" in penstock("lock", "--accept-loss", "counts.py").stdout
     assert penstock("check", "counts.py").exit_code == 0
 
 

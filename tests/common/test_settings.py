@@ -138,7 +138,7 @@ def test_values_that_make_sense(key: str, text: str, value: Any) -> None:
     for name in setting.keys:
         settings = Settings.of({name: text})
         assert getattr(settings, attribute(key)) == value
-        assert settings.given == {name: text}
+        assert settings.explicit == {name: text}
     assert setting.parse(key, setting.kind.text(value)) == value
 
 
@@ -289,7 +289,10 @@ def test_a_hint_is_what_was_given_last_by_whichever_name() -> None:
     settings = Settings.of({"execution.old": "1 s", "x": "y"})
     assert [Settings().hint(hint), settings.hint(hint)] == [5, 1000]
     assert settings.updated({"execution.new": "2 s"}).hint(hint) == 2000
-    assert settings.updated({"execution.new": "2 s"}).hinted(hint, 3000).given == {"x": "y", "execution.old": "3000 ms"}
+    assert settings.updated({"execution.new": "2 s"}).hinted(hint, 3000).explicit == {
+        "x": "y",
+        "execution.old": "3000 ms",
+    }
     assert settings.hinted(hint, None).hint(hint) == 5
     with pytest.raises(ConfigurationError, match=r"The setting execution\.new is 'soon'; it can be a duration"):
         Settings.of({"execution.new": "soon"}).hint(hint)
@@ -325,16 +328,16 @@ def test_programs_written_for_pyflink_share_the_folder_of_checkpoints(key: str) 
         "which it resumes, by `penstock run --checkpoint-directory` or the setting penstock.job.folder"
     )
     own = settings.updated({"penstock.job.folder": "job"})
-    assert (own.checkpoint_directory, retired(own.given, own)) == ("job", [])
+    assert (own.checkpoint_directory, retired(own.explicit, own)) == ("job", [])
     assert own.updated({key: "shared"}).checkpoint_directory == "job"
     assert settings.updated({key: "job"}, imposed=True).checkpoint_directory == "job"
-    assert Settings.of({"penstock.job.folder": "job", **settings.given}).checkpoint_directory == "job"
+    assert Settings.of({"penstock.job.folder": "job", **settings.explicit}).checkpoint_directory == "job"
 
 
 def test_an_old_name_means_the_same() -> None:
     settings = Settings.of({"penstock.job.folder": "job"})
     assert settings.checkpoint_directory == "job"
-    (said,) = retired(settings.given, settings)
+    (said,) = retired(settings.explicit, settings)
     new = CHECKPOINT_DIRECTORY
     assert said == f"penstock.job.folder is the old name of the setting {new}: set {new}"
     assert retired([key for setting in TABLE for key in (setting.key, *setting.others)], settings) == []

@@ -68,5 +68,5 @@ def _of(difference: Difference) -> Answer:
 def _of_verdict(verdict: Verdict) -> Answer:
     codes = {finding.code for finding in verdict.findings}
     outcome = REFUSED if verdict.refusal else LOST if "lost" in codes else KEPT
-    lines = [verdict.refusal, *(f"{finding.code}: {finding.said}" for finding in verdict.findings)]
+    lines = [verdict.refusal, *(f"{finding.code}: {finding.message}" for finding in verdict.findings)]
     return Answer(outcome, "unknown" in codes, "; ".join(lines))

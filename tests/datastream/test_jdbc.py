@@ -158,7 +158,7 @@ def test_values_that_sqlite_does_not_know_are_texts():
 
 
 def test_refusals_say_what_to_do(tmp_path, monkeypatch):
-    with pytest.raises(ConfigurationError, match=r"'nosql', for which no driver is known.*with_driver_name"):
+    with pytest.raises(ConfigurationError, match=r"'nosql', whose driver is unknown.*with_driver_name"):
         Database("jdbc:nosql://x").module()
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.setitem(sys.modules, "psycopg2", None)

@@ -186,7 +186,7 @@ def test_what_was_given_is_kept_and_secrets_are_not_shown() -> None:
     assert repr(options) == "<MapperOptions ttl=1, if_not_exists=True>"
     assert repr(cassandra.ClusterBuilder()) == "<ClusterBuilder>"
     copied = pickle.loads(pickle.dumps(sink))
-    assert (type(copied), copied.given) == (pulsar.PulsarSink, sink.given)
+    assert (type(copied), copied.arguments) == (pulsar.PulsarSink, sink.arguments)
 
 
 def test_a_native_program_is_told_where_such_connectors_are() -> None:

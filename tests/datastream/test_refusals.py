@@ -89,7 +89,7 @@ CALLS = {
     ),
     "no function at all": (lambda s: s.filter(3), "filter() needs a callable", None),
     "keyed function on plain stream": (lambda s: s.process(Counting()), "key_by()", None),
-    "python type as output type": (lambda s: s.map(len, int), "which is no type", None),
+    "python type as output type": (lambda s: s.map(len, int), "which is not a type", None),
     "type without parentheses": (lambda s: s.map(len, Types.INT), "Types.STRING()", None),
     "parallelism as text": (lambda s: s.map(len).set_parallelism("4"), "Convert it first: int('4')", None),
     "parallelism of another library": (lambda s: s.map(len).set_parallelism(ForeignInt()), "Convert it first", None),

@@ -13,7 +13,7 @@ from penstock.job.deployment import deploy
 from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SourceProgress, StateSize
-from penstock.metrics.running import _bytes, _lag, _short, line, running_metrics
+from penstock.metrics.running_job import _bytes, _lag, _short, line, running_metrics
 from tests.display.test_display import Cells, printed
 from tests.job.steps.loops import Time, chain, pipeline
 

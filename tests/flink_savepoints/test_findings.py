@@ -18,7 +18,7 @@ def found(release: str, savepoint: str, program: str, declared: dict[str, list[s
         nodes[name]: tuple(StateModel(state, "value") for state in names) for name, names in (declared or {}).items()
     }
     prediction = predict_restore(read, plan, flink, allow)
-    said = {(finding.code, finding.severity): finding.said for finding in findings(read, prediction, states)}
+    said = {(finding.code, finding.severity): finding.message for finding in findings(read, prediction, states)}
     compared = said.pop(("not-compared", "info"), None)  # of every savepoint of which state is taken
     assert compared is None or "neither the types of keys" in compared
     return prediction, said
@@ -68,7 +68,7 @@ def test_state_that_is_left_behind() -> None:
     assert said.keys() == {("left-behind", "warning")}
     refused = found("2.3.0", "f_two", "f_base", allow=False)[0]
     assert refused.refusal is not None
-    assert "set_uid_hash('6730ef7375fb60f9d9bbdfdfd174d803')" in refused.refusal.said
+    assert "set_uid_hash('6730ef7375fb60f9d9bbdfdfd174d803')" in refused.refusal.message
 
 
 @pytest.mark.parametrize("release", RELEASES)

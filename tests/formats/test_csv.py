@@ -148,6 +148,11 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
     [
         (lambda b, d: two(b).disable_quote_char(), ("a,b", ""), "'a,b'.*'a' of type STRING.*no quotes"),
         (two, ("a", 1), "The value 1 cannot be written into the column 'c'.*it is a int"),
+        (
+            lambda b, d: b.add_number_column("n", DataTypes.INT()),
+            (2**31,),
+            "The value 2147483648 cannot be written into the column 'n' of type INT.*does not fit into 32 bits",
+        ),
         (two, ("a",), "does not have the 2 fields"),
         (two, {"a": "x", "z": 1}, r"has \['z'\], and there are no such columns"),
         (lambda b, d: b.add_array_column("l"), (["a;b"],), "';', which separates elements"),

@@ -148,7 +148,7 @@ ROOMS = {
         "difference",
     ],
     "job.folder": [
-        "ended",
+        "read_splits",
         "manifest",
         "owners",
         "requests",

@@ -1,16 +1,9 @@
-"""Odd words: phrases that the package should not contain, with what to write instead, and how often they occur today.
-
-A count may only fall. ``python -m tests.house.words`` lists all places, ``--update`` writes lower counts into
-``words.json``.
-"""
+"""Odd words: phrases and names that the package should not contain, with what to write instead."""
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +11,6 @@ from typing import NamedTuple
 import penstock
 
 PACKAGE = Path(penstock.__file__).parent
-BUDGET = Path(__file__).with_suffix(".json")
 
 TEXT = {
     r"(?<![Tt]here )\b(?:is|are|was|were) no\b(?! (?:longer|more))": "is not a ..., has no ..., does not ...",
@@ -68,7 +60,9 @@ USUAL = frozenset(
         "drawing",
         "finding",
         "partitioning",
+        "setting",
         "settings",
+        "lowering",
         "serialization",
         "chaining",
         "string",
@@ -90,54 +84,45 @@ class Place(NamedTuple):
 
 def places() -> Iterator[Place]:
     """All odd words of the package."""
-    texts = {word: re.compile(word) for word in TEXT}
-    any_word = re.compile("|".join(TEXT))
     for file in sorted(PACKAGE.rglob("*.py")):
         path = str(file.relative_to(PACKAGE.parent))
         for word in MODULES:
             if re.search(word, file.stem) and file.stem not in USUAL:
                 yield Place(f"module {word}", path, 1, file.stem)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                text = " ".join(node.value.split())
-                for word, pattern in texts.items() if any_word.search(text) else ():
-                    yield from (Place(f"text {word}", path, node.lineno, match[0]) for match in pattern.finditer(text))
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in NAMES:
-                yield Place(f"name {node.id}", path, node.lineno, node.id)
-            elif isinstance(node, ast.arg) and node.arg in NAMES:
-                yield Place(f"name {node.arg}", path, node.lineno, node.arg)
+        yield from words_of(file.read_text(encoding="utf-8"), path)
 
 
-def counts() -> dict[str, int]:
-    """How often each odd word occurs."""
-    numbers = Counter(place.word for place in places())
-    words = [*(f"text {word}" for word in TEXT), *(f"name {name}" for name in NAMES), *(f"module {m}" for m in MODULES)]
-    return {word: numbers[word] for word in words}
+def words_of(source: str, path: str) -> Iterator[Place]:
+    """The odd words in the code of a module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = " ".join(node.value.split())
+            for word, pattern in _TEXTS.items() if _ANY_TEXT.search(text) else ():
+                yield from (Place(f"text {word}", path, node.lineno, match[0]) for match in pattern.finditer(text))
+        elif (name := _defined(node)) is not None and name.lstrip("_") in NAMES:
+            yield Place(f"name {name.lstrip('_')}", path, node.lineno, name)
 
 
-def budget() -> dict[str, int]:
-    """How often each may occur."""
-    return json.loads(BUDGET.read_text(encoding="utf-8"))
+_TEXTS = {word: re.compile(word) for word in TEXT}
+_ANY_TEXT = re.compile("|".join(TEXT))
+
+
+def _defined(node: ast.AST) -> str | None:
+    """The name of the variable, attribute, parameter or function that a node of the syntax tree defines."""
+    match node:
+        case ast.Name(ctx=ast.Store()):
+            return node.id
+        case ast.Attribute(ctx=ast.Store()):
+            return node.attr
+        case ast.arg():
+            return node.arg
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return node.name
+        case _:
+            return None
 
 
 def instead(word: str) -> str:
     """What to write instead of an odd word."""
     kind, _, pattern = word.partition(" ")
     return {"text": TEXT, "name": NAMES, "module": MODULES}[kind][pattern]
-
-
-def update() -> None:
-    """Write today's counts, where they are lower than the budget or new."""
-    known = budget() if BUDGET.exists() else {}
-    lower = {word: min(count, known.get(word, count)) for word, count in counts().items()}
-    BUDGET.write_text(json.dumps(lower, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    if "--update" in sys.argv:
-        update()
-    else:
-        wanted = sys.argv[1:]
-        for place in places():
-            if not wanted or any(part in f"{place.path} {place.word}" for part in wanted):
-                print(f"{place.path}:{place.line}: {place.text!r}: {instead(place.word)}")

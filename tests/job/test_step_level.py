@@ -45,7 +45,7 @@ def test_what_a_large_task_leaves_behind_is_found_at_once(monkeypatch):
     cycle = weakref.ref(Cycle())
     step_level._look_for_cycles(large=True)  # none was made
     assert cycle() is not None
-    monkeypatch.setattr(step_level.TASKS, "made", 1)
+    monkeypatch.setattr(step_level.TASKS, "built", 1)
     step_level._look_for_cycles(large=True)
     assert cycle() is None
 
@@ -92,7 +92,7 @@ def test_two_jobs_in_one_worker_have_nothing_of_each_other(tmp_path, monkeypatch
         task, vertex = task_of(deployment)
         task.volatile = b""  # as is said in the first step of any job
         step_level.keep(task, vertex, 0, deployment.job)
-    assert (step_level.TASKS.made, step_level.TASKS.kept, step_level.TASKS.mended) == (2, 0, 0)
+    assert (step_level.TASKS.built, step_level.TASKS.kept, step_level.TASKS.repaired) == (2, 0, 0)
     kept = [task_of(deployment)[0] for deployment in (second, first)]
     assert step_level.TASKS.kept == 2
     assert [task._job.job_id for task in kept] == [second.job.job_id, first.job.job_id]

@@ -26,7 +26,7 @@ from penstock.job.steps import commits
 from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.prometheus import samples
-from penstock.metrics.running import line
+from penstock.metrics.running_job import line
 from penstock.spark import SparkExecutor
 from tests.kafka.counting import POINTS, Counting, numbered
 from tests.kafka.lives import Lives

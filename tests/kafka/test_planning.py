@@ -109,7 +109,7 @@ def test_what_a_builder_was_told_is_in_the_source() -> None:
     assert list(map(str, source.subscription.partitions)) == ["a-0", "b-1"]
     assert (source.starting_offsets.kind, source.starting_offsets.time) == ("timestamp", 5)
     assert source.stopping_offsets is not None
-    assert dict(source.stopping_offsets.given) == {KafkaTopicPartition("a", 0): 7}
+    assert dict(source.stopping_offsets.positions) == {KafkaTopicPartition("a", 0): 7}
     assert (source.bounded, source.produced_type) == (False, Types.STRING())
     assert repr(source) == "<KafkaSource of 'b', 'a'>" or repr(source) == "<KafkaSource of 'a', 'b'>"
 

@@ -102,7 +102,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     path.write_text(source)
     at = Site(str(path), 1, "map", 1, 8)
     assert _left([Pin("x", HASH, ID, at, unreachable="its line is run twice")]) == ["its line is run twice"]
-    assert _left([Pin("x", HASH, ID, at)]) == ["what its set_uid_hash() is given is no literal"]
+    assert _left([Pin("x", HASH, ID, at)]) == ["what its set_uid_hash() is given is not a literal"]
     assert _left([Pin("x", HASH, ID, Site(str(path), 1, "map", 1, 7))]) == ["its call is not found in the file"]
     assert _left([Pin("x", HASH, ID, Site(str(path), 9, "map", 9, 7))]) == ["its call is not found in the file"]
     assert "not a file" in _left([Pin("x", HASH, ID, Site("<stdin>", 1, "map", 1, 8))])[0]

@@ -312,10 +312,10 @@ SOURCE = {"id": 1, "name": "S", "kind": "source"}
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("no json", "the text is no JSON: expected a value at line 1 column 2, near `no json`."),
-        ("", "the text is no JSON: EOF while parsing a value at line 1 column 0, near ``."),
+        ("no json", "the text is not JSON: expected a value at line 1 column 2, near `no json`."),
+        ("", "the text is not JSON: EOF while parsing a value at line 1 column 0, near ``."),
         ('{"nodes": [],\n "edges": [,]}',
-         'edges[0]: the text is no JSON: expected value at line 2 column 12, near ` "edges": [,]}`.'),
+         'edges[0]: the text is not JSON: expected value at line 2 column 12, near ` "edges": [,]}`.'),
         ("[1]", "it was given a list, `[1]`, and a graph is an object with nodes and edges."),
         (" null", "it was given null, `null`, and a graph is an object with nodes and edges."),
         ('"é"' + "x" * 9, 'it was given a string, `"é"xxxxxxxxx`, and a graph is an object with nodes and edges.'),

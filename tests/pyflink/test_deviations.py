@@ -52,7 +52,7 @@ def program(pyflink: bool = False) -> Any:
 
 def test_programs_for_pyflink_have_them_all() -> None:
     env = pyflink.StreamExecutionEnvironment.get_execution_environment()
-    assert (env.settings.given, env.settings.pyflink) == ({"penstock.pyflink": "true"}, True)
+    assert (env.settings.explicit, env.settings.pyflink) == ({"penstock.pyflink": "true"}, True)
     assert env.settings.imports == ()
     assert isinstance(env, StreamExecutionEnvironment)
     off = pyflink.StreamExecutionEnvironment.get_execution_environment(Configuration({"penstock.pyflink": "false"}))

@@ -13,7 +13,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import NumberSequenceSource
 from penstock.errors import InvalidProgramError
 from penstock.pyflink import datastream as pyflink
-from penstock.pyflink import deviating
+from penstock.pyflink import deviations
 from penstock.pyflink.common import WatermarkStrategy as Strategy
 from tests.pyflink.test_deviations import Stamps, Subtask, program
 from tests.running import collected
@@ -22,7 +22,7 @@ from tests.running import collected
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> None:
     """No warning has been given yet."""
-    monkeypatch.setattr(deviating, "_SAID", set())
+    monkeypatch.setattr(deviations, "_SAID", set())
 
 
 def size(value: Any, _: Any) -> int:

@@ -31,7 +31,7 @@ WRONG = {
     "a clock that goes back": (
         lambda: [count_harness().set_processing_time(time) for time in (0, -1)],
         InvalidProgramError,
-        r"set_processing_time\(-1\): the clock stands at 0 already",
+        r"set_processing_time\(-1\): the clock is at 0 already",
     ),
     "a text as a timestamp": (
         lambda: count_harness().process_element("a", "1"),
@@ -51,7 +51,7 @@ WRONG = {
     "a list of snapshots": (
         lambda: count_harness().restore([]),
         InvalidProgramError,
-        r"restore\(\) was given \[\], which is no snapshot. .* restore\(\*snapshots\)",
+        r"restore\(\) was given \[\], which is not a snapshot. .* restore\(\*snapshots\)",
     ),
     "restoring when open": (
         lambda: count_harness().open().restore(),

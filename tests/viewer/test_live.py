@@ -25,7 +25,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.datastream.functions import KeyedProcessFunction
 from penstock.errors import CheckpointDirectoryError
-from penstock.metrics.running import lag
+from penstock.metrics.running_job import lag
 from penstock.viewer import page
 from penstock.viewer.follower import JobFollower
 from tests.viewer.test_page import TEMPLATE

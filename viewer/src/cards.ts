@@ -1,8 +1,8 @@
 /** Cards of the three graphs: what stands in them, and how large they are. */
 
-import { changeOf, type Status } from "./diff.ts";
+import { changeOf } from "./diff.ts";
 import type { Chain } from "./graph.ts";
-import type { Model, Operator } from "./model.ts";
+import type { Model, Operator, Status } from "./model.ts";
 import { HEAD, LIVE, PAD, ROW, type Card, type Cell, type Row } from "./scene.ts";
 import { count, fitted, inert, many, wrapped, type Measure } from "./text.ts";
 

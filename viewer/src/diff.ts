@@ -1,8 +1,6 @@
 /** What a comparison with an older plan says of operators. */
 
-import type { Model } from "./model.ts";
-
-export type Status = "lost" | "moved" | "changed" | "added" | "removed" | "kept";
+import type { Change, Model, Status } from "./model.ts";
 
 /** In the order of the legend; the marks are there for who does not see the colours. */
 export const STATUSES: Readonly<Record<Status, { readonly mark: string; readonly says: string }>> = {
@@ -13,15 +11,6 @@ export const STATUSES: Readonly<Record<Status, { readonly mark: string; readonly
   removed: { mark: "−", says: "gone; it loses no state" },
   kept: { mark: "=", says: "the same operator ID: state is found again" },
 };
-
-/** The change of an operator, as the comparison tells it; columns that only such a page has. */
-export interface Change {
-  readonly status: Status;
-  /** What has become of it apart from its state. */
-  readonly change: Exclude<Status, "lost">;
-  readonly cause: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
 
 /** The change of an operator; undefined on a page without a comparison. */
 export function changeOf(model: Model, at: number): Change | undefined {

@@ -1,7 +1,6 @@
 /** The graph of cards that is laid out: a card per chain, or per group of chains where there are too many. */
 
-import type { Status } from "./diff.ts";
-import type { Model } from "./model.ts";
+import type { Model, Status } from "./model.ts";
 
 /** Adjacency in two flat lists, as for a graph of 100,000 cards nothing else is quick. */
 export interface Adjacency {

@@ -1,7 +1,5 @@
 /** A plan as the page gets it: tables by column, so that 100,000 operators are few and long lists. */
 
-import type { Change } from "./diff.ts";
-
 /** How a column is written: its values, one value for all rows, or few distinct values and which row has which. */
 export type Column = readonly unknown[] | { readonly all: unknown } | { readonly of: readonly unknown[]; readonly at: readonly number[] };
 
@@ -35,6 +33,18 @@ export interface State {
   readonly kind: string;
   readonly types: Readonly<Record<string, string>>;
   readonly ttl: string | null;
+}
+
+/** What has become of an operator since an older plan. */
+export type Status = "lost" | "moved" | "changed" | "added" | "removed" | "kept";
+
+/** The change of an operator, as the comparison tells it; columns that only such a page has. */
+export interface Change {
+  readonly status: Status;
+  /** What has become of it apart from its state. */
+  readonly change: Exclude<Status, "lost">;
+  readonly cause: string;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 export interface Operator {

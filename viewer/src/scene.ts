@@ -1,6 +1,6 @@
 /** What is drawn, in world coordinates: cards, their rows, wires. Painted on a canvas, written as SVG, asked what lies where. */
 
-import type { Status } from "./diff.ts";
+import type { Status } from "./model.ts";
 
 /** What can be selected: operators, chains, edges and groups by their numbers, ends of wires that lead out of sight. */
 export type Ref = `o${number}` | `c${number}` | `e${number}` | `g${number}` | `x${number}`;

@@ -1,6 +1,6 @@
 /** Colours, light and dark. All texts have a contrast of at least 4.5 to what is behind them. */
 
-import type { Status } from "./diff.ts";
+import type { Status } from "./model.ts";
 
 export interface Theme {
   readonly page: string;

@@ -24,7 +24,7 @@ def facts_of(program: Program, node: int) -> Mapping[str, str]:
     facts = {RECORD: "" if declared is None else repr(declared)}
     facts[KEY_BY] = "" if key is None else selector_text(key.key_selector)
     if isinstance(operator, WindowOperator):
-        facts |= {WINDOW: _own(operator.assigner), TRIGGER: _own(operator.trigger)}
+        facts |= {WINDOW: _text(operator.assigner), TRIGGER: _text(operator.trigger)}
     if isinstance(operator, StreamSource):
         facts[SOURCE] = operator.hands_over.split("/")[1] or "function"
     if isinstance(operator, StreamSource | StreamSink):
@@ -32,7 +32,7 @@ def facts_of(program: Program, node: int) -> Mapping[str, str]:
     return {name: text for name, text in facts.items() if text}
 
 
-def _own(thing: Any) -> str:
+def _text(thing: Any) -> str:
     """The text of a window assigner or a trigger; for one of the program's own, its class."""
     return str(thing) if type(thing).__module__.startswith("penstock.") else type(thing).__qualname__
 

@@ -132,7 +132,7 @@ class Draft:
         self.nodes = {node["id"]: node for node in self.spec["nodes"]}
 
     @property
-    def own(self) -> dict[str, Any]:
+    def spec_of_node(self) -> dict[str, Any]:
         return self.nodes[self.node]
 
     @property
@@ -203,13 +203,13 @@ def _edits(graph: StreamGraph, node: int) -> Iterator[tuple[str, Change]]:
 
 
 def _set(draft: Draft, **values: Any) -> bool:
-    changed = {name: value for name, value in values.items() if draft.own.get(name) != value}
-    draft.own.update(changed)
+    changed = {name: value for name, value in values.items() if draft.spec_of_node.get(name) != value}
+    draft.spec_of_node.update(changed)
     return bool(changed)
 
 
 def _change_parallelism(draft: Draft) -> bool:
-    draft.own["parallelism"] = max(draft.own.get("parallelism", 1), 1) + 1
+    draft.spec_of_node["parallelism"] = max(draft.spec_of_node.get("parallelism", 1), 1) + 1
     _rebalance(draft, inputs=True, outputs=True)
     return True
 
@@ -235,9 +235,9 @@ def _insert(draft: Draft, *, before: bool) -> bool:
 
 
 def _read_by(draft: Draft, partitioner: str) -> bool:
-    if draft.own["kind"] == "sink":
+    if draft.spec_of_node["kind"] == "sink":
         return False
-    draft.connect(draft.node, draft.add("Map", "operator", draft.own), partitioner)
+    draft.connect(draft.node, draft.add("Map", "operator", draft.spec_of_node), partitioner)
     return True
 
 
@@ -276,7 +276,7 @@ def _name_input(draft: Draft) -> bool:
 def _swap_inputs(draft: Draft) -> bool:
     edges = draft.spec["edges"]
     places = [index for index, edge in enumerate(edges) if edge["target"] == draft.node]
-    if len(places) < 2 or draft.own["kind"] == "two_input":
+    if len(places) < 2 or draft.spec_of_node["kind"] == "two_input":
         return False
     first, last = places[0], places[-1]
     edges[first], edges[last] = edges[last], edges[first]

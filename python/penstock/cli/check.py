@@ -36,8 +36,8 @@ def command(
 
     The program runs with its arguments ARGS until its first env.execute(), or that of --job; each job of a program has
     a lock file of its own. It is compared with its lock file, or with a savepoint; then the lock file says more of why
-    operators have moved. If state would be lost, the lines are printed that give its operators the IDs that their
-    state lies under.
+    operators have moved. If state would be lost, the command prints the lines that give its operators the IDs of
+    their state.
 
     The exit status is 0 if no state is known to be lost, 1 if some is or a restore would be refused, and 2 if
     something cannot be read.

@@ -82,7 +82,7 @@ def _of_text(path: Path, flink: str | None) -> ProgramModel:
         text = path.read_text(encoding="utf-8")
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _unknown(path, f"it is no JSON ({error})") from error
+        raise _unknown(path, f"it is not JSON ({error})") from error
     if is_lock(document):
         return model_of_lock(text, str(path))
     if isinstance(document, dict):

@@ -16,7 +16,7 @@ from penstock.cli.program_processes import same_program
 from penstock.cli.savepoint_flink import is_flinks
 from penstock.compare.difference import Difference, compare
 from penstock.compare.texts import FORMATS as MAKERS
-from penstock.compare.texts import Fix, in_brackets, place, shown, told
+from penstock.compare.texts import Fix, in_brackets, place, problem_lines, shown
 from penstock.errors import FileFormatError
 from penstock.lock.format import model_of_lock, program_of, written
 from penstock.lock.pins import Pin, pins
@@ -134,7 +134,7 @@ def tell(difference: Difference, form: str, file: str) -> None:
     if difference.passes:
         click.echo(f"{file}: no state is {'known to be ' * bool(difference.unknown)}lost.")
     else:
-        click.echo("\n".join([f"{file} would lose state.", *told(difference)]))
+        click.echo("\n".join([f"{file} would lose state.", *problem_lines(difference)]))
     # what nobody knows before it runs, and what a reviewer wants to see
     for problem in difference.unknown:
         click.echo(f"  unknown until it runs: {shown(problem.text, 1000)}{in_brackets(problem.site)}")
@@ -144,7 +144,7 @@ def tell(difference: Difference, form: str, file: str) -> None:
     if difference.passes:
         return
     if wanted := [*fixes(difference)]:
-        click.echo("\nTo keep it, give these operators the IDs that it lies under:")
+        click.echo("\nTo keep it, give these operators the IDs of that state:")
         for to_write in wanted:
             click.echo(f"  {to_write.line}")
         click.echo(f"or have these lines written: {same_program('check', '--fix')}")
@@ -161,4 +161,4 @@ def fixes(difference: Difference) -> Iterator[Fix]:
 def tell_age(difference: Difference, lock: Path, file: str) -> None:
     """Whether the lock file is of an older program."""
     if written(difference.new, file) != lock.read_text(encoding="utf-8", errors="replace"):
-        click.echo(f"{lock} is of an older program; when this one is deployed, write it anew: {same_program('lock')}")
+        click.echo(f"{lock} is of an older program; when this one is deployed, write it again: {same_program('lock')}")

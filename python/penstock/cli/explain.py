@@ -39,11 +39,10 @@ def command(
     """Show how the program FILE is planned, without running a job.
 
     The program runs with its arguments ARGS until its first env.execute(), or that of --job; what it prints goes to
-    standard error. With --job all there is a plan, or a document, for each job.
-    Shown are the StreamGraph (its operators, their IDs and where these come from, and for each edge whether it is
-    chained or the rule that forbids it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph
-    (subtasks and fan-out). Functions are opened to see which states they declare, except for pictures and Flink's own
-    formats.
+    standard error. With --job all there is a plan, or a document, for each job. Shown are the StreamGraph (its
+    operators, their IDs and where these come from, and for each edge whether it is chained or the rule that forbids
+    it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph (subtasks and fan-out). Functions
+    are opened to see which states they declare, except for pictures and Flink's own formats.
 
     Examples:
       penstock explain word_count.py

@@ -43,7 +43,7 @@ def write_uids(pipeline: Pipeline, findings: Sequence[Finding], lock: Path) -> b
         click.echo(f"not written: {shown(pin.operator)}: {pin.text}: {why}", err=True)
     if done.written and not locked:
         click.echo(
-            "If the program has run before, its state lies under the IDs that these operators had: compare with it by "
+            "If the program has run before, its state is under the IDs that these operators had: compare with it by "
             f"{same_program('check', '--from-savepoint', 'PLACE')}",
             err=True,
         )
@@ -92,7 +92,7 @@ def _explain(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option(
     "--select", multiple=True, callback=_codes, help="Codes, or beginnings of codes, instead of the defaults."
 )
-@click.option("--extend-select", multiple=True, callback=_codes, help="Codes besides.")
+@click.option("--extend-select", multiple=True, callback=_codes, help="More codes.")
 @click.option("--ignore", multiple=True, callback=_codes, help="Codes that do not count.")
 @options.written_as(("text", "json", "github"), "How to tell.")
 @click.option("--lock", type=click.Path(exists=True, dir_okay=False), help="A lock file.  [default: penstock.lock]")

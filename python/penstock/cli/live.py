@@ -16,7 +16,7 @@ from rich.text import Text
 
 from penstock.common.jobs.job_control import JobControl
 from penstock.display.tables import Shown
-from penstock.metrics.running import RunningMetrics, line, running_metrics
+from penstock.metrics.running_job import RunningMetrics, line, running_metrics
 
 _LATER = 0.5  # seconds that a job runs before it is shown: most of those in a terminal are over by then
 _BESIDE = 10  # lines of a view beside its table

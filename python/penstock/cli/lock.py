@@ -61,7 +61,7 @@ def command(path: str | None, accept_loss: bool, planning: Planning, file: str) 
         target.write_text(text, encoding="utf-8", newline="\n")
     for problem in () if difference is None else difference.problems:
         click.echo(f"accepted: {problem.severity}: {shown(problem.full, 1000)}", err=True)
-    outcome = "written" if before is None else "as it was" if before == text else "written anew"
+    outcome = "written" if before is None else "as it was" if before == text else "written again"
     click.echo(f"{target}: {outcome}, {text.count(chr(10) + '  {')} operators")
 
 

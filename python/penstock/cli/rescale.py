@@ -1,4 +1,4 @@
-"""``penstock rescale``: a job stops, and goes on with another parallelism."""
+"""``penstock rescale``: a job stops, and resumes with another parallelism."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from penstock.cli.run import executor_of
 
 
 @click.command("rescale", ProgramCommand)
-@click.option("--master", metavar="MASTER", help="Spark master to go on with.")
-@click.option("--local", is_flag=True, help="Go on inside this process, without Spark.")
+@click.option("--master", metavar="MASTER", help="Spark master to resume with.")
+@click.option("--local", is_flag=True, help="Resume inside this process, without Spark.")
 @click.option("--savepoint", metavar="FOLDER", help="Take a savepoint in between, to keep.")
 @waits("the end of the job that runs")
 @click.argument("job")
@@ -28,11 +28,11 @@ def command(
     file: str,
     arguments: tuple[str, ...],
 ) -> None:
-    """Stop the job with the checkpoint directory JOB, if it runs, and go on with PARALLELISM subtasks: run FILE with
+    """Stop the job with the checkpoint directory JOB, if it runs, and resume with PARALLELISM subtasks: run FILE with
     ARGS.
 
-    Operators for which the program itself says a parallelism keep that. Nothing is lost or read twice: the job that
-    runs ends its step, and the other one goes on from there.
+    Operators whose parallelism the program sets keep it. Nothing is lost or read twice: the job that runs ends its
+    step, and the other one resumes from there.
 
     Examples:
       penstock rescale /data/jobs/counts 8 counts.py --topic words

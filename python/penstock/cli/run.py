@@ -64,7 +64,7 @@ def _sets(key: str, *names: str, value: str | None = None, **attributes: Any) ->
     "--parallelism",
     type=click.IntRange(1),
     metavar="N",
-    help="Subtasks of operators for which the program does not say how many; state is dealt out anew.",
+    help="Subtasks of operators whose parallelism the program does not set; state is dealt out again.",
 )
 @_sets(
     "scheduler-mode",

@@ -86,7 +86,7 @@ def _of_flink(place: str, pipeline: Pipeline, allow: bool) -> Verdict:
     if prediction.taken is None and not allow:  # what would become of the rest
         reported = predict_restore(savepoint, plan, flink, True)
     problems = findings(savepoint, reported, declared_states(pipeline))
-    refusal = "" if prediction.refusal is None else prediction.refusal.said
+    refusal = "" if prediction.refusal is None else prediction.refusal.message
     return Verdict(place, "flink", flink, outcome(prediction), refusal, problems)
 
 
@@ -118,6 +118,6 @@ def _lines(verdict: Verdict, program: str) -> Iterator[str]:
         if verdict.kind == "flink":
             yield f"  Flink says: {error['class'].rpartition('.')[2]}: {error['message']}"
     for finding in verdict.findings:
-        yield f"{finding.severity}[{finding.code}]: {finding.said}"
+        yield f"{finding.severity}[{finding.code}]: {finding.message}"
     for vertex in verdict.outcome.get("vertices", ()):
         yield f"  {vertex['name']}: parallelism {vertex['parallelism']}, max parallelism {vertex['max_parallelism']}"

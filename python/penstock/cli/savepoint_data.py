@@ -119,7 +119,7 @@ def _print(table: StateTable, form: str) -> None:
 def drop(savepoint: Savepoint, new: str, operator: str, state: str | None) -> str:
     """Make the savepoint NEW, without the state of an operator.
 
-    UID is the operator's, or its OperatorID; of a source, it begins anew. With STATE, only that state goes.
+    UID is the operator's, or its OperatorID; a source begins again. With STATE, only that state goes.
 
     Examples:
       penstock savepoint drop /data/savepoints/before /data/savepoints/after fraud

@@ -77,7 +77,7 @@ def differences(one: str, other: str) -> list[Difference] | None:
 
 
 @click.command(cls=Command)
-@click.option("--flink", type=click.Choice(PROFILES), help="Whose facts.  [default: those of who has written it]")
+@click.option("--flink", type=click.Choice(PROFILES), help="Version of Flink.  [default: the writer's]")
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
 def facts(flink: str | None, folders: tuple[str, ...]) -> None:
     """Print all that Flink's classes read in savepoints of Flink: a line of JSON for each.
@@ -97,7 +97,7 @@ def facts(flink: str | None, folders: tuple[str, ...]) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--flink", type=click.Choice(PROFILES), default=PROFILES[0], show_default=True, help="Who restores.")
+@click.option("--flink", type=click.Choice(PROFILES), default=PROFILES[0], show_default=True, help="Version of Flink.")
 def restores(flink: str) -> None:
     """Say what Flink does with restores, without Flink: a line of JSON for each line of standard input.
 
@@ -117,7 +117,7 @@ def restores(flink: str) -> None:
 
 @click.command(cls=ProgramCommand)
 @planned(
-    click.option("--flink", type=click.Choice(PROFILES), help="Who restores.  [default: as the program says, or 1.11]"),
+    click.option("--flink", type=click.Choice(PROFILES), help="Version of Flink.  [default: the program's, or 1.11]"),
     of_job,
     means_pyflink,
 )

@@ -38,7 +38,7 @@ def _ids(_context: click.Context, _parameter: click.Parameter, texts: tuple[str,
         words = sys.stdin.buffer.read().decode(errors="replace").split() if text == "-" else [text]
         for word in words:
             if not _ID.fullmatch(word.lower()):
-                raise click.BadParameter(f"{word!r} is no OperatorID: those have 32 hex digits")
+                raise click.BadParameter(f"{word!r} is not an OperatorID: those have 32 hex digits")
             ids.append(word.lower())
     return tuple(dict.fromkeys(ids))
 

@@ -161,7 +161,7 @@ def member(value: Any, call: str, cls: type[E]) -> E:
     """``value`` itself if it is a member of the enumeration ``cls``."""
     name = cls.__qualname__
     members = " or ".join(f"{name}.{option.name}" for option in cls)
-    return instance(value, call, cls, f"Give {members}.", f", which is no {name}")
+    return instance(value, call, cls, f"Give {members}.", f", which is not a {name}")
 
 
 def span(value: Any, call: str) -> int:
@@ -255,8 +255,8 @@ def stream(
     """``value`` itself if it is a stream of that class."""
     if isinstance(value, list | tuple) and all(isinstance(item, cls) for item in cast("Sequence[Any]", value)):
         kind = "list" if isinstance(value, list) else "tuple"
-        refuse(f"{call}() was given a {kind}, which is no DataStream. Give streams one by one: {call}(*streams).")
-    return instance(cast("Any", value), call, cls, hint, ", which is no DataStream")
+        refuse(f"{call}() was given a {kind}, which is not a DataStream. Give streams one by one: {call}(*streams).")
+    return instance(cast("Any", value), call, cls, hint, ", which is not a DataStream")
 
 
 def state(descriptor: str, name: Any, *types: Any) -> None:
@@ -271,7 +271,7 @@ def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInfor
     """``value`` itself if it is a type or None; a list of types means a row in PyFlink and must be spelled out here."""
     if value is None or isinstance(value, TypeInformation):
         return cast("TypeInformation[Any] | None", value)
-    raise TypeInfoError(f"{call}() was given {shown(value)} as {argument}, which is no type. {_type_hint(value)}")
+    raise TypeInfoError(f"{call}() was given {shown(value)} as {argument}, which is not a type. {_type_hint(value)}")
 
 
 _TYPES = {

@@ -28,7 +28,7 @@ def formerly(*names: str) -> Callable[[C], C]:
 
     def named(cls: C) -> C:
         if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance]
-            checks.refuse(f"formerly() stands above {cls!r}, which is no class. Put it above the class.")
+            checks.refuse(f"formerly() stands above {cls!r}, which is not a class. Put it above the class.")
         cls.__formerly__ = names  # type: ignore[attr-defined]
         _FORMER.update(dict.fromkeys(names, cls))
         return cls

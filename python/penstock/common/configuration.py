@@ -27,15 +27,15 @@ class Configuration:
         UnsupportedError: a value that Flink has and Penstock does not support.
     """
 
-    __slots__ = ("_given", "_settings", "_values")
+    __slots__ = ("_originals", "_settings", "_values")
 
     def __init__(self, other: Configuration | Mapping[str, Value] | None = None) -> None:
         self._values: dict[str, str] = {}
-        self._given: dict[str, Any] = {}
+        self._originals: dict[str, Any] = {}
         self._settings: dict[str, Any] = {}
         if isinstance(other, Configuration):
             self._values.update(other._values)
-            self._given.update(other._given)
+            self._originals.update(other._originals)
             self._settings.update(other._settings)
         elif isinstance(other, Mapping):
             for key, value in other.items():
@@ -61,7 +61,7 @@ class Configuration:
             )
         self._settings.update(parsed({key: value}))
         self._values[key] = value
-        self._given[key] = value if original is None else original
+        self._originals[key] = value if original is None else original
         return self
 
     def set_string(self, key: str, value: str) -> Configuration:
@@ -151,12 +151,12 @@ class Configuration:
         if not isinstance(other, Configuration):
             raise ConfigurationError(f"add_all({other!r}): a Configuration is needed; make one by from_dict().")
         for key, value in other._values.items():
-            self._set((prefix or "") + key, value, other._given[key])
+            self._set((prefix or "") + key, value, other._originals[key])
         return self
 
     def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
         """Write all settings into a dict: numbers, truth values and bytes as such if they were set as such."""
-        target_dict.update({key: self._given[key] for key in self._values})
+        target_dict.update({key: self._originals[key] for key in self._values})
 
     def to_dict(self) -> dict[str, str]:
         """All settings, in order of first setting (a copy)."""

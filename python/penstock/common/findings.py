@@ -28,4 +28,4 @@ class Finding:
     code: str  # its kind, such as ``inherited`` or ``starts-empty``
     severity: Severity  # ``error`` where state is lost or wrong, ``warning`` where it may be, ``info``
     operator_id: str  # whose: in the savepoint, or of the program where it is not there
-    said: str  # a sentence, with what can be done
+    message: str  # a sentence, with what can be done

@@ -58,8 +58,8 @@ class SimpleStringEncoder(Encoder[Any]):
         checks.charset(self.charset_name, "simple_string_encoder")
         if "\n".encode(self.charset_name) != b"\n":
             raise UnsupportedError(
-                f"simple_string_encoder({self.charset_name!r}): between lines Flink writes the byte 10, which is no "
-                "line end in this charset, so nobody could read the files. Use 'UTF-8'."
+                f"simple_string_encoder({self.charset_name!r}): between lines Flink writes the byte 10, which does "
+                "not end a line in this charset, so nobody could read the files. Use 'UTF-8'."
             )
 
     def encode(self, element: Any, stream: IO[bytes], /) -> None:

@@ -100,7 +100,7 @@ class WatermarkStrategy(Generic[T_contra]):
         return self.kind == "none" and self.assigner is None and self.idle_ms is None
 
     @property
-    def told(self) -> str:
+    def signature(self) -> str:
         """The parts that its generators need to resume, as a text; a user's generator is not looked into."""
         return f"{self.kind} {self.bound_ms} {self.idle_ms}"
 

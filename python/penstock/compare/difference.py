@@ -205,7 +205,7 @@ class _Comparison:
             fates = self._fates(source if takes else None, new)
             return OperatorDiff(ADDED, None, new, None, state, fates, takes, ())
         kept = old.operator_id == new.operator_id or same
-        cause = None if kept else self.why.get(new.node, Cause(UNKNOWN, new.name, "nobody knows why", None, new.site))
+        cause = None if kept else self.why.get(new.node, Cause(UNKNOWN, new.name, "unknown why", None, new.site))
         goes_on = source is not None and (states.keeps(source) or (same and states.keeps(new)))
         opens = goes_on and new.operator_id not in self.ended
         fates = self._fates(source if opens else None, new)
@@ -262,13 +262,13 @@ class _Comparison:
         reported = diff.state != states.TAKEN and any(fate.fate == states.UNREAD for fate in diff.states)
         if old.stateful and states.forgets(taker) and not reported and taker.operator_id not in self.ended:
             who = "keeps no state any more; what it" if diff.state != states.TAKEN else f"keeps none; what {old.name!r}"
-            text = f"{taker.name!r} {who} had is carried along, and nobody reads it"
+            text = f"{taker.name!r} {who} had is carried along, and is never read"
             yield Problem(UNREAD, LOST, old.name, text, taker.site)
 
     def _twice(self, state_of: int, taker: int, also: int) -> Problem:
         old, one, other = self.old.by_node[state_of], self.new.by_node[taker], self.new.by_node[also]
         text = (
-            f"{one.name!r} and {other.name!r} would both take the state of {old.name!r}, which lies under the ID "
+            f"{one.name!r} and {other.name!r} would both take the state of {old.name!r}, which is under the ID "
             f"{old.operator_id}; take the uid hash away from one of them, or give the other one a uid"
         )
         return Problem(TWICE, BLOCKED, old.name, text, other.site or one.site)

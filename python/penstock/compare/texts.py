@@ -74,7 +74,7 @@ def _lines(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
     for title, group in _groups(difference):
         yield from ("", title, *(line for operator in group for line in _of_operator(operator)))
     if difference.problems:
-        yield from ("", "state", *told(difference))
+        yield from ("", "state", *problem_lines(difference))
     if difference.unknown:
         yield from ("", "unknown until it runs")
         yield from (f"  {shown(problem.text, 1000)}{in_brackets(problem.site)}" for problem in difference.unknown)
@@ -84,7 +84,7 @@ def _lines(difference: Difference, fixes: Sequence[Fix]) -> Iterator[str]:
     yield verdict(difference)
 
 
-def told(difference: Difference) -> Iterator[str]:
+def problem_lines(difference: Difference) -> Iterator[str]:
     """The problems as lines: each edit that moves operators once, with these operators, and advice."""
     for cause, problems in by_cause(difference.problems):
         indent = "  "

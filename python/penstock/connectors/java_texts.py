@@ -1,8 +1,6 @@
-"""Values as Java reads them from texts, and writes them: the table by type that CSV and JSON share, in
-messages and files. Sources of the
-semantics: ``Integer.parseInt``, ``Double.parseDouble``, ``new BigDecimal``, ``Date.valueOf``, ``Time.valueOf``,
-``Timestamp.valueOf``, and the ISO formats of ``java.time``. Fractions of a second beyond the microsecond, which Python
-does not have, are cut off."""
+"""Values as Java reads them from texts, and writes them: the table by type that CSV and JSON share, in messages and
+files. Sources of the semantics: ``Integer.parseInt``, ``Double.parseDouble``, ``new BigDecimal``, ``valueOf`` of
+``java.sql``, and the ISO formats of ``java.time``. Digits beyond the microsecond, which Python lacks, are cut off."""
 
 from __future__ import annotations
 
@@ -176,10 +174,15 @@ class Texts(NamedTuple):
     bits: int = 0  # of a whole number; 0 for any
 
     @property
-    def checked(self) -> Convert:
-        """The writing of a value of any class. Those of other classes are refused, and numbers that are too large."""
+    def fitting(self) -> Convert:
+        """The writing of a value of these classes; numbers that are too large are refused."""
         write, fit = self.write, within(self.bits)
-        return of_type(*self.classes, what=self.what)(write if not self.bits else lambda value: write(fit(value)))
+        return (lambda value: write(fit(value))) if self.bits else write
+
+    @property
+    def checked(self) -> Convert:
+        """The writing of a value of any class; values of other classes are refused, too."""
+        return of_type(*self.classes, what=self.what)(self.fitting)
 
 
 def within(bits: int) -> Convert:

@@ -94,7 +94,7 @@ class _Finder:
                 groups = state.max_parallelism
                 text = (
                     f"The chain {vertex.name!r} ends up with {most} key groups, and the state of {label(state)} has "
-                    f"{groups}: its keys would be looked for in other key groups than they lie in (FLINK-40113). Begin "
+                    f"{groups}: its keys would be looked for in other key groups than theirs (FLINK-40113). Begin "
                     f"a new chain at the operator, or set the max parallelism of {vertex.name!r} to {groups} if "
                     "nothing else in the chain has state."
                 )

@@ -182,7 +182,7 @@ class HandleReader:
             self._cursor.fail(f"handles are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
         return depth + 1
 
-    def _there(self, what: str, depth: int) -> StreamHandle:
+    def _required(self, what: str, depth: int) -> StreamHandle:
         """A stream handle that Flink requires."""
         handle = self.stream(what, depth)
         if handle is None:
@@ -210,7 +210,7 @@ class HandleReader:
             cursor.utf("the folder of the task")
             cursor.utf("the folder of the shared state")
             kind = f"{'Empty' if cursor.bool('whether there is state') else ''}FileMerging{kind}"
-        return OperatorHandle(kind, states, self._there(f"the file of {what}", 0))
+        return OperatorHandle(kind, states, self._required(f"the file of {what}", 0))
 
     def keyed(self, what: str, depth: int = 0) -> KeyedHandle | None:
         tag = self._tag(what)
@@ -246,7 +246,7 @@ class HandleReader:
         if count < 0:
             cursor.fail(f"the number of key groups of {what} is {count}", NEGATIVE_SIZE, str(count))
         offsets = cursor.longs(count, f"the offsets of the key groups of {what}")
-        delegate = self._there(f"the file of {what}", depth)
+        delegate = self._required(f"the file of {what}", depth)
         if tag == _KEY_GROUPS_2:
             cursor.utf(f"the id of {what}")
         kind = "KeyGroupsSavepointStateHandle" if tag == _SAVEPOINT_KEY_GROUPS else "KeyGroupsStateHandle"
@@ -259,7 +259,7 @@ class HandleReader:
         key_groups, _ = self._range(what)
         if tag == _INCREMENTAL_2:
             cursor.long(f"the checkpointed size of {what}")
-        meta = self._there(f"the description of {what}", depth)
+        meta = self._required(f"the description of {what}", depth)
         shared, private = self._files(what, depth), self._files(what, depth)
         if tag == _INCREMENTAL_2:
             cursor.utf(f"the id of {what}")
@@ -272,7 +272,7 @@ class HandleReader:
         files: dict[str, StreamHandle] = {}
         for _ in range(count):
             name = cursor.utf(f"the name of a file of {what}")
-            files[name] = self._there(f"file {name!r} of {what}", depth)
+            files[name] = self._required(f"file {name!r} of {what}", depth)
         return files
 
     def _changelog(self, tag: int, what: str, depth: int) -> ChangelogHandle:
@@ -327,7 +327,7 @@ class HandleReader:
             cursor.take(8, f"the channel of {what}")
             cursor.longs(cursor.count(f"the number of offsets of {what}"), f"the offsets of {what}")
         size = cursor.long(f"the size of {what}")
-        delegate = self._there(f"the file of {what}", 0)
+        delegate = self._required(f"the file of {what}", 0)
         if tag == merged:
             cursor.take(cursor.count(f"the size of the offsets of {what}"), f"the offsets of {what}")
         return StreamHandle(delegate.type, size, delegate.data, delegate.name, delegate.file, delegate.path)

@@ -100,7 +100,7 @@ class JavaStream:
             elif code in (_NULL, _REFERENCE):
                 current = None if code == _NULL else self._reference(JavaClass)
             else:
-                return self._unknown(code, "stands where a class should be described")
+                return self._unknown(code, "is found where a class should be described")
             if last is None:
                 first = current
             else:
@@ -126,7 +126,7 @@ class JavaStream:
             java_class.fields.append((kind, name))
         code = cursor.byte(f"the end of class {java_class.name}")  # Flink's classes write nothing beside their fields
         if code != _END_BLOCK:
-            self._unknown(code, f"stands where class {java_class.name} should end")
+            self._unknown(code, f"is found where class {java_class.name} should end")
         return java_class
 
     def _begun(self, what: str, depth: int) -> tuple[JavaClass, JavaValue]:

@@ -38,7 +38,7 @@ class Refusal:
     flink_class: str  # of the innermost cause
     flink_message: str | None
     wrapped_in: tuple[str, ...]  # the exceptions around it, outermost first
-    said: str  # the problem and its remedy
+    message: str  # the problem and its remedy
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ Pair = tuple[PlannedOperator, OperatorState | None]  # an operator of the progra
 
 class _Refused(Exception):
     def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.said)
+        super().__init__(refusal.message)
         self.refusal = refusal
 
 

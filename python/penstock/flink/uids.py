@@ -14,7 +14,7 @@ class Origin:
     """The origin of an ID."""
 
     by: str
-    said: str
+    description: str
     uid: str | None
     operator: str | None
     where: str
@@ -63,6 +63,6 @@ class Search:
         """A line for each origin, and for each ID that was not found."""
         for wanted_id, origins in self.origins.items():
             for origin in origins:
-                yield f"{wanted_id}  {origin.said}  ({origin.where})"
+                yield f"{wanted_id}  {origin.description}  ({origin.where})"
             if not origins:
                 yield f"{wanted_id}  not found"

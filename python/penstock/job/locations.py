@@ -61,8 +61,8 @@ def _is_own(address: str) -> bool:
     if ip_address(address.partition("%")[0]).is_loopback:
         return False
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as own:
-        own.bind((address, 0))
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.bind((address, 0))
         return True
     return False
 

@@ -92,7 +92,7 @@ class JobRun:
             equip()
             if self._scaling is not None:
                 self._become(self._scaling.begin(offer))
-            return _with_late_records_told(self._in_steps(steps))
+            return _with_late_records_logged(self._in_steps(steps))
 
     def _become(self, deployment: Deployment) -> None:
         self.deployment = deployment
@@ -113,14 +113,14 @@ class JobRun:
                 self.reports = loop.reports
                 if result is not None:
                     return result
-                assert scaling is not None, "it has said so"
+                assert scaling is not None, "it ended to be scaled"
                 self.control.enter(JobStatus.RESTARTING)
                 self._become(scaling.again())
             loop = steps().after(loop)
 
 
-def _with_late_records_told(result: JobExecutionResult) -> JobExecutionResult:
-    """The result, once the log says which operators have dropped records, of which nothing else would tell."""
+def _with_late_records_logged(result: JobExecutionResult) -> JobExecutionResult:
+    """The result, once the log says which operators have dropped records, as nothing else would show it."""
     for operator in result.metrics.values():
         if operator.late_dropped:
             LOG.warning(

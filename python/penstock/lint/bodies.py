@@ -34,7 +34,7 @@ MUTATORS = frozenset(
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def own(tree: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function in the order of the source, without those of functions and classes defined in it."""
     pending: list[ast.AST] = [tree.body] if isinstance(tree, ast.Lambda) else [*getattr(tree, "body", ())]
     pending.reverse()
@@ -49,7 +49,7 @@ def results(tree: Tree) -> list[ast.expr | None]:
     """The values of all ``return`` of a function; None for one without a value."""
     if isinstance(tree, ast.Lambda):
         return [tree.body]
-    return [node.value for node in own(tree) if isinstance(node, ast.Return)]
+    return [node.value for node in own_nodes(tree) if isinstance(node, ast.Return)]
 
 
 def may_end(tree: Tree) -> bool:
@@ -70,7 +70,7 @@ def _statement_passes(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.With | ast.AsyncWith):
         return _passes(statement.body)
     if isinstance(statement, ast.While | ast.For | ast.AsyncFor):
-        if any(isinstance(node, ast.Break) for node in own(statement)):
+        if any(isinstance(node, ast.Break) for node in own_nodes(statement)):
             return True
         test = statement.test if isinstance(statement, ast.While) else None
         endless = isinstance(test, ast.Constant) and bool(test.value)
@@ -127,7 +127,7 @@ def method_called(node: ast.AST) -> tuple[ast.expr, str] | None:
 
 def calls(tree: ast.AST, *names: str) -> Iterator[tuple[ast.Call, ast.expr, str]]:
     """The calls of methods in a function, with object and method; of some methods only, if names are given."""
-    for node in own(tree):
+    for node in own_nodes(tree):
         called = method_called(node)
         if called is not None and isinstance(node, ast.Call) and (not names or called[1] in names):
             yield node, *called
@@ -167,7 +167,7 @@ def changes(tree: ast.AST, *, of_self: bool = True) -> Iterator[Change]:
             node = node.value
         return node.id if isinstance(node, ast.Name) else None
 
-    for node in own(tree):
+    for node in own_nodes(tree):
         called = method_called(node)
         mutates = called is not None and called[1] in MUTATORS
         if called is not None and isinstance(called[0], ast.Subscript) and called[1] in _OF_STATES:
@@ -251,7 +251,7 @@ def assigned(tree: Tree, name: str) -> list[ast.expr | None]:
     """The values that a variable of a function is assigned, in order; None for other than plain expressions."""
     plain: list[ast.expr | None] = []
     stored = 0
-    for node in own(tree):
+    for node in own_nodes(tree):
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
             plain.append(node.value)
         stored += isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)

@@ -71,7 +71,7 @@ class Sources:
 
     def __init__(self) -> None:
         self._files: dict[str, _File | None] = {}
-        self._found: dict[int, tuple[CodeType, Tree | None]] = {}
+        self._trees: dict[int, tuple[CodeType, Tree | None]] = {}
 
     def of(self, function: Any, method: str = "") -> dict[str, Source]:
         """The sources of a user function by method, base classes of the program's own included; ``method`` is what a
@@ -96,9 +96,9 @@ class Sources:
         return [] if parsed is None else parsed.dropped
 
     def _tree(self, code: CodeType) -> Tree | None:
-        known = self._found.get(id(code))
+        known = self._trees.get(id(code))
         if known is None:
-            known = self._found[id(code)] = (code, self._search(code))  # with the code, which keeps its id
+            known = self._trees[id(code)] = (code, self._search(code))  # with the code, which keeps its id
         return known[1]
 
     def _search(self, code: CodeType) -> Tree | None:

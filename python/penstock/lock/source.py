@@ -67,7 +67,7 @@ class _Source(cst.CSTTransformer):
         if existing is None:
             self._added.setdefault(call, []).append(pin)
         elif _literal(existing) is None:
-            return None, f"what its {pin.method}() is given is no literal"
+            return None, f"what its {pin.method}() is given is not a literal"
         else:
             self._replaced[existing] = pin
         return pin, ""

@@ -8,7 +8,7 @@ ones: :class:`RunningMetrics`.
 
 from penstock.metrics.group import Counter, Distribution, Meter, Metric, MetricGroup
 from penstock.metrics.results import DistributionValue, JobMetrics, MeterValue, OperatorMetrics, SubtaskMetrics
-from penstock.metrics.running import (
+from penstock.metrics.running_job import (
     Bottleneck,
     RunningMetrics,
     RunningOperator,

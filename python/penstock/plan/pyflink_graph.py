@@ -62,8 +62,8 @@ def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
         getattr(env, "_j_stream_execution_environment", None), py4j.JavaObject
     ):
         raise InvalidProgramError(
-            f"from_pyflink() was given a {type(env).__module__}.{type(env).__qualname__}, which is no environment of "
-            "the real PyFlink. Give one of pyflink.datastream, without penstock.pyflink.install."
+            f"from_pyflink() was given a {type(env).__module__}.{type(env).__qualname__}, which is not an environment "
+            "of the real PyFlink. Give one of pyflink.datastream, without penstock.pyflink.install."
         )
     reader = _Reader(gateway, env._generate_stream_graph(False, job_name))
     graph = StreamGraph.from_json(json.dumps(reader.spec()))

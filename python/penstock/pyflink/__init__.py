@@ -3,7 +3,7 @@
 ``penstock run --pyflink program.py`` runs such a program with no line changed; so does ``import
 penstock.pyflink.install`` before its imports. The modules are made of the table of PyFlink's names (``names.tsv``) when
 they are imported. They have the classes of :mod:`penstock.datastream` and :mod:`penstock.common`, those of
-:mod:`penstock.pyflink.deviating` where PyFlink differs from Flink, and placeholders that say what to use instead.
+:mod:`penstock.pyflink.deviations` where PyFlink differs from Flink, and placeholders that say what to use instead.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from penstock.pyflink.names import BESIDE, Name, definitions, modules
 from penstock.pyflink.placeholders import placeholder
 
 ROOMS = (
-    "penstock.pyflink.deviating",
+    "penstock.pyflink.deviations",
     "penstock.common",
     "penstock.common.async_retry",
     "penstock.common.bulk_writer",

@@ -44,7 +44,7 @@ class NamesFinder(PathEntryFinder, Loader):
 
     def find_spec(self, fullname: str, target: ModuleType | None = None) -> ModuleSpec | None:
         """How a module is made, None if PyFlink has none of this name."""
-        theirs = _there(fullname)
+        theirs = _pyflink_name(fullname)
         if theirs not in modules() and theirs not in BESIDE and not is_absent(theirs):
             return None
         spec = ModuleSpec(fullname, self, origin="names.tsv", is_package=is_absent(theirs) or bool(inside(theirs)))
@@ -54,13 +54,13 @@ class NamesFinder(PathEntryFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """A module whose names are made when they are asked for, if they are not known; else one like any other."""
-        return AbsentModule(spec.name) if is_absent(_there(spec.name)) else None
+        return AbsentModule(spec.name) if is_absent(_pyflink_name(spec.name)) else None
 
     def exec_module(self, module: ModuleType) -> None:
         """Give the module its names."""
         from penstock.pyflink.contents import contents
 
-        theirs = _there(module.__name__)
+        theirs = _pyflink_name(module.__name__)
         module.__doc__ = f"The names of PyFlink's ``{theirs}``."
         if not isinstance(module, AbsentModule):
             names = contents(theirs)
@@ -81,7 +81,7 @@ class AbsentModule(ModuleType):
 
         if name.startswith("_"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = absent_value(name, _there(self.__name__))
+        value = absent_value(name, _pyflink_name(self.__name__))
         setattr(self, name, value)
         return value
 
@@ -95,7 +95,8 @@ class PyFlinkFinder(MetaPathFinder, Loader):
         """The place of a module of PyFlink, None for modules that are not PyFlink's."""
         if fullname.partition(".")[0] != PYFLINK:
             return None
-        spec = find_spec(_here(fullname)) if fullname in WRITTEN else NamesFinder(PYFLINK).find_spec(_here(fullname))
+        ours = _our_name(fullname)
+        spec = find_spec(ours) if fullname in WRITTEN else NamesFinder(PYFLINK).find_spec(ours)
         if spec is None:
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: PyFlink has none of this name that Penstock knows. {advice(fullname)}.",
@@ -105,7 +106,7 @@ class PyFlinkFinder(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module, which is loaded under its own name."""
-        module = importlib.import_module(_here(spec.name))
+        module = importlib.import_module(_our_name(spec.name))
         spec.loader_state = module.__spec__
         return module
 
@@ -115,12 +116,12 @@ class PyFlinkFinder(MetaPathFinder, Loader):
         module.__spec__ = module.__spec__.loader_state
 
 
-def _here(name: str) -> str:
+def _our_name(name: str) -> str:
     """Where a module of PyFlink is with us."""
     return HERE + name.removeprefix(PYFLINK)
 
 
-def _there(name: str) -> str:
+def _pyflink_name(name: str) -> str:
     """The module of PyFlink that one of ours stands for."""
     return PYFLINK + name.removeprefix(HERE)
 

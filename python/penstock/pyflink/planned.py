@@ -51,10 +51,10 @@ class Planned:
     """Base of what can be planned: keeps its arguments."""
 
     advice: str = ""  # what to use instead, for what streams take
-    given: dict[str, Any]  # by the names of parameters; what a setter was given by its name without ``set_``
+    arguments: dict[str, Any]  # by the names of parameters; what a setter was given by its name without ``set_``
 
     def __init__(self) -> None:
-        self.given = {}
+        self.arguments = {}
 
     @property
     def plan_only(self) -> str:
@@ -62,8 +62,8 @@ class Planned:
         return f" of {type(self).__name__}"
 
     def __repr__(self) -> str:
-        secret = {name for name in self.given if any(part in name for part in _SECRET)}
-        shown = (f"{name}={'…' if name in secret else repr(value)}" for name, value in self.given.items())
+        secret = {name for name in self.arguments if any(part in name for part in _SECRET)}
+        shown = (f"{name}={'…' if name in secret else repr(value)}" for name, value in self.arguments.items())
         return f"<{' '.join([type(self).__qualname__, ', '.join(shown)]).rstrip()}>"
 
 
@@ -150,20 +150,20 @@ def _member(owner: Name, member: Name) -> Any:
         return _new(_result(owner, name), taken(args, kwargs))
 
     def set_up(self: Planned, /, *args: Any, **kwargs: Any) -> None:
-        self.given = taken(args, kwargs)
+        self.arguments = taken(args, kwargs)
 
     def build(self: Planned, /, *args: Any, **kwargs: Any) -> Any:
         taken(args, kwargs)
-        return _new(_result(owner, name), self.given)
+        return _new(_result(owner, name), self.arguments)
 
     def get(self: Planned, /, *args: Any, **kwargs: Any) -> Any:
         taken(args, kwargs)
         asked = name.partition("_")[2]
-        return next((value for key, value in self.given.items() if key.startswith(asked)), None)
+        return next((value for key, value in self.arguments.items() if key.startswith(asked)), None)
 
     def keep(self: Planned, /, *args: Any, **kwargs: Any) -> Any:
         values = tuple(taken(args, kwargs).values()) or (True,)
-        self.given[name.removeprefix("set_")] = values[0] if len(values) == 1 else values
+        self.arguments[name.removeprefix("set_")] = values[0] if len(values) == 1 else values
         return self
 
     kinds: dict[str, Callable[..., Any]] = {"__init__": set_up, "build": build}
@@ -189,7 +189,7 @@ _PRODUCTS = {"ElasticsearchSinkBuilderBase": "ElasticsearchSink"}  # what builde
 
 def _new(cls: type[Any], arguments: Mapping[str, Any]) -> Any:
     instance: Any = object.__new__(cls)
-    instance.given = dict(arguments)
+    instance.arguments = dict(arguments)
     return instance
 
 
@@ -226,10 +226,10 @@ class CassandraSink(DataStreamSink[Any]):
         """Settings of a :class:`CassandraSink`. Methods change it and return it."""
 
         def __init__(self, input: Any) -> None:
-            self.given: dict[str, Any] = {}
+            self.arguments: dict[str, Any] = {}
             self._input = input
 
         def build(self) -> CassandraSink:
             """Add the sink to the stream."""
-            sink = self._input.add_sink(_new(CassandraWriter, self.given)).name("Cassandra Sink")
+            sink = self._input.add_sink(_new(CassandraWriter, self.arguments)).name("Cassandra Sink")
             return CassandraSink(sink.transformation)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from penstock.common import RuntimeExecutionMode
-from penstock.pyflink.deviating import StreamExecutionEnvironment
+from penstock.pyflink.deviations import StreamExecutionEnvironment
 
 __all__ = [
     "PyFlinkBatchTestCase",

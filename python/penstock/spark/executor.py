@@ -53,7 +53,7 @@ class SparkExecutor:
     Args:
         spark: a SparkSession to run in, which is not changed. None uses the process's own, started if need be.
         master: Spark master URL for a session of our own (default: ``local[*,4]``).
-        config: settings of the jobs, of which those that begin with ``spark.`` count. In a session that already runs
+        config: settings of the jobs; those that begin with ``spark.`` count. In a session that already runs
             they must be settings that one job can have.
         progress: show a progress line on standard error; None: when that is a terminal.
 
@@ -102,12 +102,12 @@ class SparkExecutor:
 
         def run() -> JobExecutionResult:
             job.progress.waiting("Spark to start")
-            own, session = self._sessions_of(deployment)
+            base, session = self._sessions_of(deployment)
             job.progress.waiting("Spark to plan the job")
             with ending(session):
                 result = job.go(
-                    partial(self._loop, session, own, job),
-                    partial(_equipped, session, own, deployment, control),
+                    partial(self._loop, session, base, job),
+                    partial(_equipped, session, base, deployment, control),
                     partial(offered, session),
                 )
             self.reports = job.reports
@@ -115,12 +115,12 @@ class SparkExecutor:
 
         return run
 
-    def _loop(self, session: Any, own: Any, job: JobRun) -> StepLoop:
+    def _loop(self, session: Any, base: Any, job: JobRun) -> StepLoop:
         options = job.deployment.job.settings.storage_options
-        write = partial(write_step, session if is_connect(own) else own, options)
+        write = partial(write_step, session if is_connect(base) else base, options)
         if not job.deployment.steps:
             control, seen = job.control, job.progress
-            once = partial(SparkOneStep, session, own, control=control, seen=seen, line=self._progress)
+            once = partial(SparkOneStep, session, base, control=control, seen=seen, line=self._progress)
             return StepLoop(job.deployment, control, once, seen, write)
         frames = FramePlans(job.deployment, session)
         steps = partial(SparkSteps, session, control=job.control, seen=job.progress, line=self._progress, frames=frames)
@@ -136,11 +136,11 @@ class SparkExecutor:
 
         _refuse_steps(pipeline)
         deployment = deploy_restored(pipeline)
-        own, session = self._sessions_of(deployment)
+        base, session = self._sessions_of(deployment)
         with ending(session):  # it was there to look at the settings
-            _equipped(own, own, deployment, JobControl(pipeline.name))
+            _equipped(base, base, deployment, JobControl(pipeline.name))
             (table,) = deployment.tables
-            return lower(own, deployment, table)
+            return lower(base, deployment, table)
 
     def _sessions_of(self, deployment: Deployment) -> tuple[Any, Any]:
         """The user's session, which is the one that was given, that of the DataFrames which the program reads, or ours;
@@ -149,22 +149,22 @@ class SparkExecutor:
         frames = list(deployment.frames.values())
         settings = {**deployment.job.settings.spark, **self._config}
         python = deployment.job.settings.python_executable
-        own = session_of(frames, self._spark)
-        if own is not None:
-            check_runs(own)
-        if self._spark is None and (own is None or not is_connect(own)):
+        base = session_of(frames, self._spark)
+        if base is not None:
+            check_runs(base)
+        if self._spark is None and (base is None or not is_connect(base)):
             opened = open_session(self._master, settings, python)  # looks at what is asked for if it runs already
-            own = opened if own is None else own
+            base = opened if base is None else base
         else:
-            check_settings(own, settings)
-            check_python(own, python)
-        like = own if deployment.tables and is_connect(own) else None
-        return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), like))
+            check_settings(base, settings)
+            check_python(base, python)
+        like = base if deployment.tables and is_connect(base) else None
+        return base, job_session(base, settings, like=next((frame.sparkSession for frame in frames), like))
 
 
-def _equipped(session: Any, own: Any, deployment: Deployment, control: JobControl) -> None:
+def _equipped(session: Any, base: Any, deployment: Deployment, control: JobControl) -> None:
     """Have the tasks of a session find what they need: this package, the program's files, those that it reads."""
-    check_places(session, deployment, equip(session, own, control))
+    check_places(session, deployment, equip(session, base, control))
     ship(session, deployment.archive)
 
 

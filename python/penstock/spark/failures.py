@@ -115,7 +115,7 @@ _NEEDS: dict[tuple[str, ...], str] = {
         "the same version on the workers."
     ),
     ("Cannot run program",): (
-        "its workers do not have the Python that they were told to run. Set PYSPARK_PYTHON (or spark.pyspark.python) "
+        "its workers do not have the Python that they should run. Set PYSPARK_PYTHON (or spark.pyspark.python) "
         "to the path of one on the workers."
     ),
 }
@@ -190,7 +190,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return {"bytes": base64.b64encode(value).decode("ascii")}
     if type(value) in (tuple, list) and depth < _DEEPEST and len(value) <= _LONGEST:
         return {type(value).__name__: [_plain(item, depth + 1) for item in value]}
-    raise TypeError(f"a {type(value).__name__} is no plain value")
+    raise TypeError(f"a {type(value).__name__} is not a plain value")
 
 
 def _read(data: Any) -> Any:

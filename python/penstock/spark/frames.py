@@ -49,7 +49,7 @@ def read(session: Any, deployment: Deployment, run: Run, schema: str, frames: Ma
                 frame, partitions = _in_order(frames[vertex.index], session, vertex.parallelism, source)
             except Exception as error:
                 raise JobExecutionError(
-                    f"The DataFrame of the operator {vertex.operators[0].name!r} cannot be read: {told(error)}."
+                    f"The DataFrame of the operator {vertex.operators[0].name!r} cannot be read: {text_of(error)}."
                 ) from error
             pieces += _without_rows(session, empty - vertex.parallelism, run)
             pieces += [(frame, run)] if partitions else []
@@ -145,7 +145,7 @@ def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
         except Exception as error:
             before = f"These sinks had been written before it and stay so: {', '.join(written)}. " if written else ""
             raise JobExecutionError(
-                f"The sink {table.name!r} could not write to {table.sink.what}: {told(error)}. All tasks of the job "
+                f"The sink {table.name!r} could not write to {table.sink.what}: {text_of(error)}. All tasks of the job "
                 f"had succeeded. {before}No file of the job's other sinks has become visible."
             ) from error
         written.append(f"{table.name!r} ({table.sink.what})")
@@ -170,8 +170,8 @@ def write_step(
         _write(table, rows, version, owner)
     except Exception as error:
         raise JobExecutionError(
-            f"The sink {table.name!r} could not write version {version} to {table.sink.what}: {told(error)}. The step "
-            "is committed, and its rows wait in the checkpoint directory. Remove the cause, and run the program again."
+            f"The sink {table.name!r} could not write version {version} to {table.sink.what}: {text_of(error)}. The "
+            "step is committed, and its rows wait in the checkpoint directory. Remove the cause, and run it again."
         ) from error
 
 
@@ -197,7 +197,7 @@ def parameters(write: Callable[..., Any]) -> int:
     return max(1, sum(item.default is item.empty or item.name in ("batch_id", "version", "owner") for item in needed))
 
 
-def told(error: Exception) -> str:
+def text_of(error: Exception) -> str:
     """The text of an error of Spark's, in a line."""
     lines = [line.removeprefix(": ") for line in str(error).strip().split("\n")]
     text = lines[min(len(lines) - 1, lines[0].startswith("An error occurred while calling"))].rstrip(".")

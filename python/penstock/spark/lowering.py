@@ -140,12 +140,12 @@ def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Ite
         task.read(batches)  # of a DataFrame, if the task's source reads one
         batches = ()
     for batch in batches:
-        own, passing = _split(batch, level)
+        received, passing = _split(batch, level)
         del batch  # as large as the rows, which are copies
         if passing is not None:
             yield passing
             del passing
-        yield from _batched(task.receive(own), level, slot)
+        yield from _batched(task.receive(received), level, slot)
     yield from _batched(task.finish(), level, slot)
 
 

@@ -279,10 +279,10 @@ def check_java() -> None:
         )
 
 
-def session_of(frames: Iterable[Any], own: Any = None) -> Any:
-    """The session of the user's in which a job runs: its ``own``, or that of the DataFrames it reads; None
+def session_of(frames: Iterable[Any], configured: Any = None) -> Any:
+    """The session of the user's in which a job runs: ``configured``, or that of the DataFrames it reads; None
     if there is neither."""
-    sessions = [*([] if own is None else [own]), *(frame.sparkSession for frame in frames)]
+    sessions = [*([] if configured is None else [configured]), *(frame.sparkSession for frame in frames)]
     sparks: set[str] = set()
     for session in sessions:
         connect = type(session).__module__.startswith("pyspark.sql.connect")

@@ -30,7 +30,7 @@ from penstock.job.locations import private_paths, refuse_local
 from penstock.job.shipped_files import archives, same_python
 from penstock.spark import inside_pyspark
 from penstock.spark.failures import advice
-from penstock.spark.frames import told
+from penstock.spark.frames import text_of
 from penstock.spark.spark_job import cancellable, context_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _asked(session: Any, spark: Any, parent: Any, control: JobControl) -> frozen
                     _met[key] = workers_of(session, TASKS if spark is None else spark.defaultParallelism)
             except Exception as error:
                 control.check()
-                what = advice(str(error)) or f"{told(error)}."
+                what = advice(str(error)) or f"{text_of(error)}."
                 raise ConfigurationError(
                     f"Spark cannot run tasks: {what} The page docs/clusters.md says what its workers need."
                 ) from error

@@ -125,11 +125,11 @@ class _Stages:
             status, tries, tasks = tasks_of(self._spark, stage)
             if status == "PENDING":
                 return
-            self._told(level, tries, tasks)
+            self._report_stage(level, tries, tasks)
             if status == "COMPLETE":
                 self._ended.add(stage)
 
-    def _told(self, level: int, tries: int, tasks: list[dict[str, Any]]) -> None:
+    def _report_stage(self, level: int, tries: int, tasks: list[dict[str, Any]]) -> None:
         done = sum(task["status"] == "SUCCESS" for task in tasks)
         levels, slots = self._deployment.levels, self._deployment.slots(level)
         names = ", ".join(vertex.name for vertex in levels[level])

@@ -80,7 +80,7 @@ def keep(task: Task | EndedTask, vertex: VertexConfig, subtask: int, job: JobCon
 def _look_for_cycles(large: bool) -> None:
     """After some tasks, and at once where one that was made again leaves much behind: kept state, which has no cycles,
     is not looked through after each task."""
-    tasks, since = TASKS.made + TASKS.mended, _looked[1] + 1
+    tasks, since = TASKS.built + TASKS.repaired, _looked[1] + 1
     if since >= _BETWEEN or (large and tasks != _looked[0]):
         gc.unfreeze()
         gc.collect()

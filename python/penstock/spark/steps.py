@@ -64,9 +64,9 @@ class SparkOneStep:
     keeps_tasks = False
 
     def __init__(
-        self, session: Any, own: Any, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
+        self, session: Any, base: Any, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
     ) -> None:
-        self._session, self._own, self._deployment = session, own, deployment
+        self._session, self._base, self._deployment = session, base, deployment
         self._control, self._seen, self._line = control, seen, line
         self._frame: Any = None
         self._kept = contextlib.ExitStack()  # the rows of tables, until they are written
@@ -95,7 +95,7 @@ class SparkOneStep:
 
     def write_tables(self) -> None:
         if self._deployment.tables:
-            write_tables(self._frame, self._deployment, self._own)
+            write_tables(self._frame, self._deployment, self._base)
 
     def cancel(self) -> None:
         """Spark's own tasks are interrupted by their tag."""
@@ -147,7 +147,7 @@ class SparkSteps:
 
     def _step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
         tag = f"penstock-step-{uuid.uuid4().hex}"
-        with self._told(version, assignments, tag):
+        with self._assigning(version, assignments, tag):
             rows = self._run(version + 1, tag)
             if ran_again(self._spark, tag):  # others may have read what was sent the first time
                 rows.close()
@@ -169,7 +169,9 @@ class SparkSteps:
             raise
 
     @contextlib.contextmanager
-    def _told(self, version: int, assignments: Mapping[Place, Assignment], tag: str) -> Generator[None, None, None]:
+    def _assigning(
+        self, version: int, assignments: Mapping[Place, Assignment], tag: str
+    ) -> Generator[None, None, None]:
         folder = next(iter(assignments.values())).folder
         assert folder is not None, "a job on Spark keeps its state in a folder"
         text, data = encoded(assignments, join(folder, f"step-{version}-{uuid.uuid4().hex[:8]}"))

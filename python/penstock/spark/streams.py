@@ -23,7 +23,7 @@ from penstock.job.steps.source_plans import Plan, SourcePlan
 from penstock.job.temporary import TemporaryFolder
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import VertexConfig
-from penstock.spark.frames import moved, told
+from penstock.spark.frames import moved, text_of
 
 STREAM = "stream"  # the one split of a streaming DataFrame; its position is that of its query
 WHOLE = "whole"  # the one split of a DataFrame that ends; it has a position when it has been read
@@ -62,8 +62,8 @@ class Checkpoint:
         for line in seen:
             index, _, entry = line.partition(" ")
             entries[int(index)].append(json.dumps({**json.loads(entry), "batchId": 0}, separators=(",", ":")))
-        for index, own in entries.items():
-            self._write(f"sources/{index}/0", "\n".join(own))
+        for index, lines in entries.items():
+            self._write(f"sources/{index}/0", "\n".join(lines))
             self._write(f"sources/{index}/{LAID_OUT}", "v1")
 
     def _write(self, name: str, text: str) -> None:
@@ -153,7 +153,7 @@ class Query:
             self._query = (writer.trigger(availableNow=True) if once else writer).start()
         except Exception as error:
             self._folder.remove()
-            raise self.failed(told(error)) from error
+            raise self.failed(text_of(error)) from error
 
     def _take(self, frame: Any, batch: int) -> None:
         """Hand a micro-batch over, and wait until it counts. Runs in the query's thread."""
@@ -175,7 +175,7 @@ class Query:
         if self._refused is not None:
             raise self._refused
         if self._handed is None and not self._left and (error := self._query.exception()) is not None:
-            raise self.failed(told(error)) from error
+            raise self.failed(text_of(error)) from error
         return self._handed
 
     def failed(self, what: str) -> JobExecutionError:
@@ -257,7 +257,7 @@ class StreamPlan(SourcePlan):
             self.frame = moved(handed.frame, self._session)
             self._partitions = self.frame.rdd.getNumPartitions()
         except Exception as error:
-            raise self._query.failed(told(error)) from error
+            raise self._query.failed(text_of(error)) from error
         self._taken = handed
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Iterable[str]) -> None:

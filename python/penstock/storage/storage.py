@@ -139,6 +139,9 @@ class Storage(ABC):
         with self.read(path) as file:
             return file.read()
 
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder if it is empty and nobody uses it, where there are folders."""
+
     def settle(self, paths: Iterable[str]) -> None:
         """See to it that files which were closed outlive a power cut, by their names too. Those of stores do anyway."""
 
@@ -191,6 +194,10 @@ class LocalStorage(Storage):
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:
             Path(path).unlink(missing_ok=True)
+
+    def remove_folder(self, path: str) -> None:
+        with contextlib.suppress(OSError):  # something is in it, or somebody else has removed it
+            os.rmdir(path)
 
     def settle(self, paths: Iterable[str]) -> None:
         """Several at a time, as the disk can take them together."""

@@ -30,7 +30,7 @@ class _Options(threading.local):
     """Those of the job that this thread works for. A thread without its own has those that were set last."""
 
     last: Mapping[str, Mapping[str, Any]] = {}
-    own: Mapping[str, Mapping[str, Any]] | None = None
+    of_thread: Mapping[str, Mapping[str, Any]] | None = None
 
 
 _OPTIONS = _Options()
@@ -38,12 +38,12 @@ _OPTIONS = _Options()
 
 def configure(options: Mapping[str, Mapping[str, Any]]) -> None:
     """From now on this thread works for a job with these options."""
-    _OPTIONS.own = _Options.last = options
+    _OPTIONS.of_thread = _Options.last = options
 
 
 def options_now() -> Mapping[str, Mapping[str, Any]]:
     """The options that this thread works with, to be handed on to others."""
-    return _OPTIONS.last if _OPTIONS.own is None else _OPTIONS.own
+    return _OPTIONS.last if _OPTIONS.of_thread is None else _OPTIONS.of_thread
 
 
 @dataclass
@@ -53,11 +53,11 @@ class configured:
     options: Mapping[str, Mapping[str, Any]]
 
     def __enter__(self) -> None:
-        self._before = _OPTIONS.own, _Options.last
+        self._before = _OPTIONS.of_thread, _Options.last
         configure(self.options)
 
     def __exit__(self, *_: object) -> None:
-        _OPTIONS.own, _Options.last = self._before
+        _OPTIONS.of_thread, _Options.last = self._before
 
 
 def storage_of(path: str) -> Storage:
@@ -71,9 +71,9 @@ class Store(Storage):
     def __init__(self, path: str) -> None:
         scheme = path.partition("://")[0]
         options: dict[str, Any] = {}
-        for name, own in options_now().items():
+        for name, values in options_now().items():
             if SCHEMES[name][0] == scheme:
-                options.update(own)
+                options.update(values)
         try:
             from fsspec.core import url_to_fs
 
@@ -205,7 +205,6 @@ class Store(Storage):
         return True
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder if it is empty, where there are folders."""
         if self.has_folders and not self.list(path):  # HDFS would remove all that is in it
             with _reaching(path), contextlib.suppress(FileNotFoundError):
                 self._fs.rmdir(self._place(path))

@@ -181,7 +181,7 @@ class TestHarness(Generic[OUT]):
         state = self._context.state
         for snapshot in snapshots:
             hint = "Give what snapshot() of the harnesses gave, each as an argument: restore(*snapshots)."
-            self._check_fits(checks.instance(snapshot, "restore", OperatorSnapshot, hint, ", which is no snapshot"))
+            self._check_fits(checks.instance(snapshot, "restore", OperatorSnapshot, hint, ", which is not a snapshot"))
             if state is not None:
                 self._restore(state, snapshot)
         parallelism = self._context.vertex.parallelism
@@ -228,7 +228,7 @@ class TestHarness(Generic[OUT]):
         """Move the clock forward to a time in milliseconds, and fire the timers that are due, the earliest first."""
         self._ready("set_processing_time()")
         if checks.integer(time_ms, "set_processing_time", "time in milliseconds") < self._now:
-            checks.refuse(f"set_processing_time({time_ms}): the clock stands at {self._now} already, and goes forward.")
+            checks.refuse(f"set_processing_time({time_ms}): the clock is at {self._now} already, and goes forward.")
         self._now = time_ms
         with self._users_own_errors():
             self._clock.fire()
@@ -342,8 +342,9 @@ class TestHarness(Generic[OUT]):
         content, vertex, groups = snapshot.keyed_state, self._context.vertex, self._context.config.max_parallelism
         if content is None or content.key is None:
             return
-        own = [g for g in range(groups) if subtask_of_key_group(g, groups, vertex.parallelism) == self._context.subtask]
-        replay, reading = Replay(state, range(own[0], own[-1] + 1) if own else range(0)), Reading(snapshot.classes)
+        subtask, width = self._context.subtask, vertex.parallelism
+        ours = [group for group in range(groups) if subtask_of_key_group(group, groups, width) == subtask]
+        replay, reading = Replay(state, range(ours[0], ours[-1] + 1) if ours else range(0)), Reading(snapshot.classes)
         replay.apply(content, content.sections, reading, replay.expect(content.key[1], content.states, reading))
         replay.finish()
 

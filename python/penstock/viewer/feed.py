@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TypedDict
 
-from penstock.metrics.running import RunningMetrics, RunningVertex
+from penstock.metrics.running_job import RunningMetrics, RunningVertex
 
 EVERY = 1000  # milliseconds between two requests of the page
 

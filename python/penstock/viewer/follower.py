@@ -17,7 +17,7 @@ from penstock.compare.savepoints import operator_with_state
 from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest
-from penstock.metrics.running import END_OF_TIME, NO_WATERMARK, lag
+from penstock.metrics.running_job import END_OF_TIME, NO_WATERMARK, lag
 from penstock.storage.storage import real_place
 from penstock.viewer.feed import Numbers, VertexNumbers
 

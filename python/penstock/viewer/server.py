@@ -59,16 +59,16 @@ class _Handler(BaseHTTPRequestHandler):
     """Two answers: the page, and its numbers."""
 
     def __init__(self, path: str, html: Callable[[], str], feed: Callable[[], Any], *args: Any) -> None:
-        self._own, self._html, self._feed = path, html, feed
+        self._page_path, self._html, self._feed = path, html, feed
         super().__init__(*args)
 
     def do_GET(self) -> None:
         """Answer a request."""
         if self.headers.get("Host", "").rpartition(":")[0] not in (HOST, "localhost"):
             self.send_error(HTTPStatus.FORBIDDEN)
-        elif self.path == self._own:
+        elif self.path == self._page_path:
             self._answer("text/html; charset=utf-8", self._html())
-        elif self.path == f"{self._own}{FEED['feed']}":
+        elif self.path == f"{self._page_path}{FEED['feed']}":
             self._answer("application/json", json.dumps(self._feed()))
         else:
             self.send_error(HTTPStatus.NOT_FOUND)

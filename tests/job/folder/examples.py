@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.job.folder.ended import EndedFile, EndedSplits
 from penstock.job.folder.lease import Lease
 from penstock.job.folder.manifest import OperatorState, Output, SourceState, StepManifest, TaskState
+from penstock.job.folder.read_splits import EndedFile, EndedSplits
 from penstock.runtime.config.tasks import StateFile
 from penstock.storage.stores import storage_of
 

@@ -287,7 +287,7 @@ def ended(world: World) -> None:
     kept = {f"{MANIFESTS}{version}.json" for version in writer.counting}
     for version in writer.counting:
         kept |= {STATE + name for name in manifest(files[f"{MANIFESTS}{version}.json"], version).files()}
-    pins = {path for path, _, version, _ in writer._files.pins.there() if version in writer.counting}
+    pins = {path for path, _, version, _ in writer._files.pins.entries() if version in writer.counting}
     left = set(files) - kept - pins - {f"{PLACE}/lease/owner-{writer.epoch}.json"}
     if left:
         raise Violation(f"nobody removes {sorted(left)}")

@@ -8,9 +8,9 @@ import pytest
 
 from penstock.errors import CheckpointDirectoryError
 from penstock.job.folder import cleaner as module
-from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import SourceState, StepManifest
+from penstock.job.folder.read_splits import EndedSplits, read_ended, with_ended
 from penstock.storage.storage import Entry, LocalStorage
 from tests.job.folder.examples import SUM, step
 

@@ -49,7 +49,7 @@ def test_a_job_goes_on_where_it_was(place: str) -> None:
     folder = JobFolder(place)
     assert (folder.newest(), folder.versions()) == (None, ())
     with folder.open("count") as lease:
-        assert lease.found() == f"Starting with the new checkpoint directory {folder.place!r}."
+        assert lease.opening_notice() == f"Starting with the new checkpoint directory {folder.place!r}."
         assert (lease.newest(), lease.version, lease.epoch) == (None, 0, 1)
         for number in (1, 2, 3):
             assert step(lease, number).version == number
@@ -58,7 +58,7 @@ def test_a_job_goes_on_where_it_was(place: str) -> None:
         assert re.fullmatch(
             rf"Resuming from checkpoint 4 of '{re.escape(folder.place)}', 2026-11-2\d \d\d:\d\d, 1 operator with "
             "state, 5 bytes.",
-            lease.found(),
+            lease.opening_notice(),
         )
         assert (reached(lease.newest()), lease.version, lease.epoch) == (3, 4, 2)
         assert lease.about.job == "count"
@@ -75,12 +75,12 @@ def test_a_job_goes_on_where_it_was(place: str) -> None:
 
 def test_a_seal_says_which_step_has_made_its_outputs(place: str) -> None:
     with JobFolder(place).open("count") as lease:
-        assert [step(lease, number).made for number in (1, 2)] == [1, 2]
+        assert [step(lease, number).last_step for number in (1, 2)] == [1, 2]
     for seal in (3, 4):
         with JobFolder(place).open("count") as lease:
-            assert (lease.version, lease.newest().made, JobFolder(place).newest().made) == (seal, 2, 2)
+            assert (lease.version, lease.newest().last_step, JobFolder(place).newest().last_step) == (seal, 2, 2)
     with JobFolder(place).open("count") as lease:
-        assert step(lease, 6).made == 6
+        assert step(lease, 6).last_step == 6
 
 
 def test_everything_comes_back(place: str) -> None:
@@ -312,7 +312,7 @@ def test_a_job_that_never_committed_begins_again(place: str) -> None:
         with JobFolder(place).open("count") as lease:
             storage_of(place).put(join(lease.state, f"{SUM}-0-1-0badcafe"), b"state")  # of a step that failed
             assert (lease.epoch, reached(lease.newest())) == (epoch, 0)
-            assert lease.found().startswith("Starting with the new checkpoint directory")
+            assert lease.opening_notice().startswith("Starting with the new checkpoint directory")
 
 
 def test_a_folder_without_its_job_json_is_refused(place: str) -> None:

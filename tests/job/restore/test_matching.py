@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from penstock.errors import InvalidProgramError
-from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
+from penstock.job.folder.read_splits import EndedSplits
 from penstock.job.restore.matches import Taken, match
 from penstock.runtime.buffers.codec import dumps
 

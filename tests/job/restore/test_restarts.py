@@ -261,4 +261,4 @@ def test_a_function_with_another_parallelism_begins_anew_and_that_is_said(tmp_pa
     assert sorted(some(program(2), 2)) == [*range(20), *range(100, 120)]
     assert sorted(some(program(2), 2)) == [*range(20, 40), *range(120, 140)]
     assert sorted(collected(program(3))) == [100 * subtask + n for subtask in range(3) for n in range(50)]
-    assert "begins anew                 'Source: many', a function with another parallelism" in capsys.readouterr().err
+    assert "begins again                'Source: many', a function with another parallelism" in capsys.readouterr().err

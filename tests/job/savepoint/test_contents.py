@@ -259,8 +259,8 @@ def test_a_file_of_another_operator_is_seen(taken: StoredSavepoint, tmp_path: Pa
 
 
 def test_lists_of_ended_splits_are_verified(tmp_path: Path) -> None:
-    from penstock.job.folder.ended import EndedSplits, with_ended
     from penstock.job.folder.manifest import SourceState, StepManifest
+    from penstock.job.folder.read_splits import EndedSplits, with_ended
 
     files = Files(str(tmp_path / "job"))
     Path(files.state).mkdir(parents=True)

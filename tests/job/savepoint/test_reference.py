@@ -178,7 +178,7 @@ def test_one_that_fails_needs_nothing(place: str) -> None:
     Path(place, "jobs", "sums", "state", next(iter(newest.files()))).unlink()
     with pytest.raises(SavepointError, match="is not there"):
         taken(place, "b")
-    pins = JobFolder(f"{place}/jobs/sums").files.pins.there()
+    pins = JobFolder(f"{place}/jobs/sums").files.pins.entries()
     needed = {(version, by) for _, kind, version, by in pins if kind == "for"}
     freed = {(version, by) for _, kind, version, by in pins if kind == "free"}
     assert len(needed - freed) == 1

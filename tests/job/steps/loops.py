@@ -13,7 +13,7 @@ from penstock.job.run import watched
 from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SubtaskMetrics
-from penstock.metrics.running import NO_WATERMARK
+from penstock.metrics.running_job import NO_WATERMARK
 from penstock.plan import Pipeline
 
 

@@ -15,7 +15,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.display.tables import Shown
 from penstock.job.deployment import deploy
 from penstock.job.steps.progress import Progress
-from penstock.metrics.running import RunningMetrics, line, running_metrics
+from penstock.metrics.running_job import RunningMetrics, line, running_metrics
 from tests.job.steps.loops import Time, pipeline
 
 pytestmark = pytest.mark.slow

@@ -156,7 +156,7 @@ def test_a_run_without_anything_to_do_makes_no_version(tmp_path):
     four_of(program(tmp_path / "job", make, there=False), tmp_path)
     before = JobFolder(str(tmp_path / "job")).newest()
     assert collected(program(tmp_path / "job", make, there=True, penstock__step__available_now="true")) == []
-    assert JobFolder(str(tmp_path / "job")).newest().made == before.made
+    assert JobFolder(str(tmp_path / "job")).newest().last_step == before.last_step
 
 
 @pytest.mark.spark

@@ -13,7 +13,7 @@ from penstock.job.deployment import Deployment, deploy
 from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.progress import Progress
 from penstock.metrics import SourceProgress, StateSize
-from penstock.metrics.running import END_OF_TIME, _steps
+from penstock.metrics.running_job import END_OF_TIME, _steps
 from tests.job.steps.loops import Time, chain, pipeline
 
 

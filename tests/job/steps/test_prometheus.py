@@ -124,7 +124,7 @@ def test_the_setting_of_the_address() -> None:
 def test_an_address_of_another_machine_is_refused(address: str) -> None:
     plan = pipeline()
     progress = Progress(deploy(plan), JobControl("clicks"), plan.job_graph)
-    with pytest.raises(ConfigurationError, match=f"address is '{address}', which is no address of this machine"):
+    with pytest.raises(ConfigurationError, match=f"address is '{address}', which is not an address of this machine"):
         exposed(progress, (0, 0), address).__enter__()
 
 

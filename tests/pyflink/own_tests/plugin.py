@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from penstock.datastream.state_backend import CustomStateBackend, StateBackend
-from penstock.pyflink import deviating, finder, test_cases
+from penstock.pyflink import deviations, finder, test_cases
 from penstock.pyflink.java import environment, gateway
 from penstock.pyflink.java.collections import JavaList
 from penstock.pyflink.names import Name
@@ -43,7 +43,7 @@ class JavaEnvironment(environment.JavaEnvironment):
         return JavaList(JavaTuple((name, path)) for name, path, _ in self._environment.settings.cached_files)
 
 
-class StreamExecutionEnvironment(deviating.StreamExecutionEnvironment):
+class StreamExecutionEnvironment(deviations.StreamExecutionEnvironment):
     @property
     def _j_stream_execution_environment(self) -> JavaEnvironment:
         return JavaEnvironment(self)

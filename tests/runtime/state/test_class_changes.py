@@ -359,7 +359,7 @@ def test_wrong_calls_of_formerly():
         formerly("Basket")
     with pytest.raises(InvalidProgramError, match="was given no name"):
         formerly()
-    with pytest.raises(InvalidProgramError, match="which is no class"):
+    with pytest.raises(InvalidProgramError, match="which is not a class"):
         formerly("a.b")(5)
 
 

@@ -116,6 +116,8 @@ REFUSED = {
     "LONG to DOUBLE, of many digits": (
         value(T.LONG()), value(T.DOUBLE()), (1 << 60) + 1, "for the key 'a', 1152921504606846977 .* would lose digits"),
     "INT to FLOAT, of many digits": (value(T.INT()), value(T.FLOAT()), (1 << 24) + 1, "does not fit a FLOAT"),
+    "BIG_INT to FLOAT, beyond its range": (value(T.BIG_INT()), value(T.FLOAT()), 1 << 200, "does not fit a FLOAT"),
+    "BIG_INT to DOUBLE, beyond its range": (value(T.BIG_INT()), value(T.DOUBLE()), 1 << 2000, "does not fit a DOUBLE"),
     "LONG to INT": (value(T.LONG()), value(T.INT()), 7, r"Types.INT\(\) holds fewer numbers than Types.LONG\(\)"),
     "DOUBLE to FLOAT": (value(T.DOUBLE()), value(T.FLOAT()), 0.5, "does not hold the values of"),
     "DOUBLE to LONG": (value(T.DOUBLE()), value(T.LONG()), 1.0, "does not hold the values of"),

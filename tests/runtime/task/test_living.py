@@ -40,7 +40,7 @@ def test_one_that_has_run_the_last_step_goes_on():
     tasks.put(name(0), task)
     assert tasks.take(name(0), Assignment(3, volatile=b"after 3"), Task) is task
     assert tasks.take(name(0), Assignment(3, volatile=b"after 3"), Task) is not task  # it is out
-    assert (tasks.kept, tasks.made) == (1, 1)
+    assert (tasks.kept, tasks.built) == (1, 1)
 
 
 def test_one_that_has_run_another_step_hands_its_state_over():
@@ -48,7 +48,7 @@ def test_one_that_has_run_another_step_hands_its_state_over():
     tasks.put(name(0), task)
     new = tasks.take(name(0), Assignment(5, volatile=b"after 5"), Task)
     assert new.inherited is task
-    assert tasks.mended == 1
+    assert tasks.repaired == 1
     assert tasks.take(name(1), Assignment(5, volatile=b"after 5"), Task).inherited is None
 
 

@@ -47,7 +47,7 @@ class OutputTag(Generic[T_co]):
         if type_info is not None and not isinstance(type_info, TypeInformation):
             if not isinstance(type_info, list | tuple):
                 raise TypeInfoError(
-                    f"OutputTag({tag_id!r}) was given {shown(type_info)} as type_info, which is no type. Write the "
+                    f"OutputTag({tag_id!r}) was given {shown(type_info)} as type_info, which is not a type. Write the "
                     "type with its parentheses, such as Types.STRING(); a list of types means a row."
                 )
             type_info = cast("TypeInformation[T_co]", Types.ROW(type_info))

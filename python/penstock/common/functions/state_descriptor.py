@@ -75,7 +75,7 @@ class StateDescriptor(Generic[S_co]):
         of a name counts, and in BATCH mode none, as in Flink. InvalidProgramError of a state with a default value, as
         in Flink."""
         hint = "Give StateTtlConfig.new_builder(Time.seconds(5)).build()."
-        checks.instance(ttl_config, "enable_time_to_live", StateTtlConfig, hint, ", which is no StateTtlConfig")
+        checks.instance(ttl_config, "enable_time_to_live", StateTtlConfig, hint, ", which is not a StateTtlConfig")
         if ttl_config.is_enabled() and getattr(self, "default_value", None) is not None:
             checks.refuse(
                 f"The state {self.name!r} has a default value, which Flink does not give for a state with a time to "

@@ -9,7 +9,7 @@ from penstock.errors import MissingMethodError
 
 __all__ = ["JavaClass", "JavaObject", "missing"]
 
-_ADVICE = "It stands for an object of Flink's Java classes, of which only a part is there. Use the classes of pyflink"
+_ADVICE = "It stands for an object of Flink's Java classes, only partly supported here. Use the classes of pyflink"
 
 
 class JavaClass:

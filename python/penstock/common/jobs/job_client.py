@@ -12,7 +12,7 @@ from penstock.common.jobs.job import JobExecutionResult, JobID, JobStatus
 from penstock.common.jobs.job_control import JobControl, Observed, SavepointWish
 from penstock.common.jobs.job_executions import JobExecutions
 from penstock.errors import UnsupportedError
-from penstock.metrics.running import RunningMetrics
+from penstock.metrics.running_job import RunningMetrics
 
 
 class JobClient:

@@ -13,7 +13,7 @@ from penstock.common.jobs.collected import Collected
 from penstock.common.jobs.job import JobID, JobStatus
 from penstock.common.jobs.job_executions import JobExecutions
 from penstock.errors import JobCancelledError, JobExecutionError
-from penstock.metrics.running import RunningMetrics
+from penstock.metrics.running_job import RunningMetrics
 
 _NOT_CANCELLED = "org.apache.flink.runtime.messages.FlinkJobTerminatedWithoutCancellationException"
 

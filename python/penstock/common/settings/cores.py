@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 
-_said: list[int] = []
+_configured: list[int] = []
 
 
 def say_cores(number: int) -> None:
     """Let :func:`cores` give a number, whatever the machine has."""
-    _said[:] = [number]
+    _configured[:] = [number]
 
 
 def cores() -> int:
     """How many cores of the machine this process may use, or what was said instead."""
-    if _said:
-        return _said[0]
+    if _configured:
+        return _configured[0]
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

@@ -97,7 +97,7 @@ class Settings:
     # fmt: off
     executor: str | None = line(
         "penstock.executor", Choice.of("spark", "local"), None, "executor",
-        "What runs the program. Unset: `PENSTOCK_EXECUTOR` of the environment, or Spark.",
+        "The executor of the program. Unset: `PENSTOCK_EXECUTOR` of the environment, or Spark.",
     )
     restart_strategy: str | None = line(
         "restart-strategy", _RESTARTS, None, "executor",
@@ -292,7 +292,7 @@ class Settings:
     )
     savepoint: str | None = line(
         "execution.savepoint.path", Text(), None, "steps",
-        "What a new job starts from: a savepoint, or `JOB` or `JOB@VERSION` for another job's checkpoint.",
+        "The beginning of a new job: a savepoint, or `JOB` or `JOB@VERSION` for another job's checkpoint.",
         "execution.state-recovery.path",
     )
     ignore_unclaimed: bool = line(
@@ -328,27 +328,27 @@ class Settings:
     )
 
     # fmt: on
-    given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    explicit: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
     def of(
         cls,
-        given: Mapping[str, str],
+        explicit: Mapping[str, str],
         imposed: Mapping[str, str] = MappingProxyType({}),
         values: Mapping[str, Any] | None = None,
     ) -> Settings:
         """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept.
-        ``values``: what :func:`parsed` has made of what is given, if it has been parsed."""
-        settings = cls().updated(given, values).updated(imposed, imposed=True)
-        if settings.pyflink and "parallelism.default" not in settings.given:
+        ``values``: what :func:`parsed` has made of what is explicit, if it has been parsed."""
+        settings = cls().updated(explicit, values).updated(imposed, imposed=True)
+        if settings.pyflink and "parallelism.default" not in settings.explicit:
             return replace(settings, parallelism=1 if settings.batch else cores())
         return settings
 
     def updated(
-        self, given: Mapping[str, str], values: Mapping[str, Any] | None = None, imposed: bool = False
+        self, explicit: Mapping[str, str], values: Mapping[str, Any] | None = None, imposed: bool = False
     ) -> Settings:
         """These settings with others over them; see :meth:`of`."""
-        values = parsed(given) if values is None else values
+        values = parsed(explicit) if values is None else values
         pyflink = next((value for key, value in values.items() if _BY_KEY[key].key == PYFLINK), self.pyflink)
         if pyflink and not imposed:
             values = {key: value for key, value in values.items() if key not in SHARED_BY_JOBS}
@@ -360,9 +360,9 @@ class Settings:
                     f"{first} and {key} are two names of one setting, and the configuration gives them different "
                     "values. Leave one out."
                 )
-        replaced = {name for key in given for name in names_of(key)}
-        kept = {key: text for key, text in self.given.items() if key not in replaced}
-        return replace(self, **{name: value for name, (_, value) in attributes.items()}, given={**kept, **given})
+        replaced = {name for key in explicit for name in names_of(key)}
+        kept = {key: text for key, text in self.explicit.items() if key not in replaced}
+        return replace(self, **{name: value for name, (_, value) in attributes.items()}, explicit={**kept, **explicit})
 
     @property
     def batch(self) -> bool:
@@ -394,18 +394,18 @@ class Settings:
                 restart_rate_delay=strategy.delay_ms,
             )
         if isinstance(strategy, FallbackRestart):
-            configured = Settings.of(self.given)
+            configured = Settings.of(self.explicit)
             return replace(self.restarting(configured.restart), restart_strategy=configured.restart_strategy)
         return replace(self, restart_strategy="none")
 
     def hint(self, hint: Setting) -> Any:
         """The configured value of an option of :mod:`penstock.common.settings.hints`, or its default."""
-        texts = [(key, self.given[key]) for key in hint.keys if key in self.given]
+        texts = [(key, self.explicit[key]) for key in hint.keys if key in self.explicit]
         return hint.parse(*texts[-1]) if texts else hint.default
 
-    def given_text(self, key: str) -> str | None:
+    def explicit_text(self, key: str) -> str | None:
         """The text of the configuration for a setting, under any of its names; None if there is none."""
-        return next((self.given[name] for name in names_of(key) if name in self.given), None)
+        return next((self.explicit[name] for name in names_of(key) if name in self.explicit), None)
 
     @property
     def checkpoint_key(self) -> str:
@@ -415,13 +415,13 @@ class Settings:
 
     def hinted(self, hint: Setting, value: object) -> Settings:
         """These settings with another value for such an option; None removes it."""
-        texts = {key: text for key, text in self.given.items() if key not in hint.keys}
-        return replace(self, given=texts if value is None else {**texts, hint.key: hint.kind.text(value)})
+        texts = {key: text for key, text in self.explicit.items() if key not in hint.keys}
+        return replace(self, explicit=texts if value is None else {**texts, hint.key: hint.kind.text(value)})
 
     @property
     def spark(self) -> dict[str, str]:
         """The settings for Spark, including jars and class paths."""
-        texts = sparks(self.given)
+        texts = sparks(self.explicit)
         for key, separator, more in (
             ("spark.jars", ",", [jar for jar in self.jars if not is_flinks_jar(jar)]),
             ("spark.driver.extraClassPath", os.pathsep, class_paths(self.classpaths)),
@@ -433,7 +433,7 @@ class Settings:
 
     def parameter(self, key: str, default: str) -> str:
         """A job parameter, or the text of a key of the configuration, or the default."""
-        return dict(self.parameters).get(key, self.given.get(key, default))
+        return dict(self.parameters).get(key, self.explicit.get(key, default))
 
 
 _FIELDS = {attribute.name: attribute.metadata["setting"] for attribute in fields(Settings) if attribute.metadata}

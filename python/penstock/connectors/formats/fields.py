@@ -73,6 +73,7 @@ _TEXTS: Mapping[type[DataType], Texts] = {
     ct.LocalZonedTimestampType: Texts(_moment, _moment_text, (Instant, datetime), "moment"),
 }
 """The texts of scalars in columns."""
+_WRITERS = {data_type: texts.fitting for data_type, texts in _TEXTS.items()}
 BITS: Mapping[type[DataType], int] = {data_type: texts.bits for data_type, texts in _TEXTS.items() if texts.bits}
 """Width of the integers."""
 KINDS: Mapping[type[DataType], tuple[type, ...]] = {
@@ -182,5 +183,6 @@ def _decimal_reader(wanted: ct.DecimalType) -> Convert:
 
 
 def text_writer(wanted: ct.DataType) -> Text:
-    """The conversion of a column's values, not None and no arrays, into texts. Classes and widths are not checked."""
-    return _TEXTS[type(wanted)].write if type(wanted) in _TEXTS else str
+    """The conversion of a column's values, not None and no arrays, into texts; it refuses numbers that are too large.
+    Classes are not checked."""
+    return _WRITERS.get(type(wanted), str)

@@ -81,12 +81,12 @@ class _Reader:
         unit = "ns" if exact else "us"
         self._file = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER, coerce_int96_timestamp_unit=unit)
         self._path, self._settings = path, settings
-        self._names = self._found()
+        self._names = self._declared_names()
         in_file = _with_moments(self._file)
         schema = pa.schema([column.with_name(self._names.get(column.name, column.name)) for column in in_file])
         self._batches = BatchReader(schema, settings.row_type, path, UTC if settings.utc else LOCAL)
 
-    def _found(self) -> dict[str, str]:
+    def _declared_names(self) -> dict[str, str]:
         """Declared names by names in the file, of the columns that are read."""
         in_file = self._file.schema_arrow.names
         by_case = {name.lower(): name for name in in_file}

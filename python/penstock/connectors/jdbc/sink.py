@@ -84,7 +84,7 @@ class Database:
         schemes = ", ".join(f"jdbc:{scheme}:" for scheme in _DRIVERS)
         if not names:
             raise ConfigurationError(
-                f"The database {self.url!r} has the scheme {self.scheme!r}, for which no driver is known. Known are "
+                f"The database {self.url!r} has the scheme {self.scheme!r}, whose driver is unknown. Known are "
                 f"{schemes}; for another one give the module of its Python driver: with_driver_name('oracledb')."
             )
         raise ConfigurationError(

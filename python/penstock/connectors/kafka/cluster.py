@@ -173,7 +173,8 @@ def resolved(
     if initializer.kind == "timestamp":
         known = cluster.at_time(partitions, initializer.time)
     elif initializer.kind in ("committed", "offsets"):
-        known = {partition: initializer.given[partition] for partition in partitions if partition in initializer.given}
+        positions = initializer.positions
+        known = {partition: positions[partition] for partition in partitions if partition in positions}
         known |= cluster.committed_offsets([partition for partition in partitions if partition not in known])
     missing = [partition for partition in partitions if partition not in known]
     if not missing:

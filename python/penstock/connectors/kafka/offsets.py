@@ -74,7 +74,7 @@ class KafkaOffsetsInitializer:
 
     kind: str  # earliest, latest, committed, timestamp or offsets
     time: int = 0
-    given: Mapping[KafkaTopicPartition, int] = field(default_factory=dict)
+    positions: Mapping[KafkaTopicPartition, int] = field(default_factory=dict)
     reset: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.EARLIEST
     stated: bool = False  # the program has chosen `reset`: it counts for lost positions of an earlier step, too
 
@@ -125,7 +125,7 @@ class KafkaOffsetsInitializer:
                     "or last record use earliest() or latest()."
                 )
         stated = offset_reset_strategy is not KafkaOffsetResetStrategy.NONE
-        return KafkaOffsetsInitializer("offsets", given=dict(offsets), reset=offset_reset_strategy, stated=stated)
+        return KafkaOffsetsInitializer("offsets", positions=dict(offsets), reset=offset_reset_strategy, stated=stated)
 
     def __repr__(self) -> str:
         return f"<KafkaOffsetsInitializer {self.kind}>"

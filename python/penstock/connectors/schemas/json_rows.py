@@ -106,7 +106,7 @@ class JsonRowDeserializationSchema(RowReader):
                 checks.refuse("JsonRowDeserializationSchema has no type yet. Call type_info(…) before build().")
             if self._fail_on_missing_field and self._ignore_parse_errors:
                 checks.illegal_argument(
-                    "JsonRowDeserializationSchema was told both fail_on_missing_field() and ignore_parse_errors(). "
+                    "JsonRowDeserializationSchema has both fail_on_missing_field() and ignore_parse_errors(). "
                     "Leave one out."
                 )
             return JsonRowDeserializationSchema(self._type_info, self._fail_on_missing_field, self._ignore_parse_errors)

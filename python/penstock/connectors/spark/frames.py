@@ -31,7 +31,7 @@ class FrameSource(BatchSource):
     schema: Mapping[str, Any]  # of the DataFrame, as `jsonValue()` gives it
     declared: TypeInformation[Any]  # of the records
     frame: Any = field(default=None, repr=False)  # the DataFrame; on the driver only
-    given: Iterable[Any] | None = field(default=None, repr=False)  # Arrow batches of a subtask's partitions; in a task
+    rows: Iterable[Any] | None = field(default=None, repr=False)  # Arrow batches of a subtask's partitions; in a task
     bounded: bool = True  # a streaming DataFrame does not end
     order: str | None = None  # the column by which each subtask reads its rows in order
     by_file: bool = False  # or else in the order of their files; otherwise they come as Spark's partitions do
@@ -41,14 +41,14 @@ class FrameSource(BatchSource):
         return replace(self, frame=None)
 
     def reading(self, batches: Iterable[Any]) -> FrameSource:
-        return replace(self, given=batches)
+        return replace(self, rows=batches)
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
-        if self.given is None:
+        if self.rows is None:
             raise InvalidProgramError("The source reads a DataFrame, which tasks on Spark alone are given.")
         from penstock.connectors.spark.arrow_rows import records
 
-        return records(self.given, self.schema, self.declared, instants=self.instants)
+        return records(self.rows, self.schema, self.declared, instants=self.instants)
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,9 +99,9 @@ class NumbersSource(Source[T], Generic[T]):
         self._pace = Pace(strategy or RateLimiterStrategy(), count)
         self._all = False
 
-    def made(self, numbers: range) -> Sequence[T]:
+    def records(self, numbers: range) -> Sequence[T]:
         """The records of some numbers."""
-        raise NotImplementedError(f"{type(self).__name__}.made")
+        raise NotImplementedError(f"{type(self).__name__}.records")
 
     def splits(self, parallelism: int) -> list[Split]:
         if self.bounded:
@@ -146,12 +146,13 @@ class NumbersSource(Source[T], Generic[T]):
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         if self.bounded:
-            yield from (Records(self.made(numbers), numbers.stop) for numbers in batches(split))
+            yield from (Records(self.records(numbers), numbers.stop) for numbers in batches(split))
             return
         way, ways = map(int, split.id.split("/"))
         end = split.start + _BATCH if split.end is None else split.end
         for numbers in batches(replace(split, end=end)):
-            yield Records(self.made(range(way + numbers.start * ways, way + numbers.stop * ways, ways)), numbers.stop)
+            share = range(way + numbers.start * ways, way + numbers.stop * ways, ways)
+            yield Records(self.records(share), numbers.stop)
 
 
 def ranges(start: int, stop: int, parts: int) -> list[Split]:
@@ -203,7 +204,7 @@ class DataGeneratorSource(NumbersSource[T]):
     def __repr__(self) -> str:
         return f"<DataGeneratorSource of {'endless' if self.count is None else self.count} records>"
 
-    def made(self, numbers: range) -> list[T]:
+    def records(self, numbers: range) -> list[T]:
         generate: Callable[[int], T] = bind(self.generator_function, "map")
         return [generate(number) for number in numbers]
 
@@ -229,6 +230,6 @@ class NumberSequenceSource(NumbersSource[int]):
     def splits(self, parallelism: int) -> list[Split]:
         return ranges(self.start, self.end + 1, parallelism) if self.bounded else super().splits(parallelism)
 
-    def made(self, numbers: range) -> range:
+    def records(self, numbers: range) -> range:
         first = 0 if self.bounded else self.start
         return range(numbers.start + first, numbers.stop + first, numbers.step)

@@ -54,9 +54,9 @@ class HybridSource(Source[Any]):
 
     def splits(self, parallelism: int) -> list[Split]:
         listed = [source.splits(parallelism) for source in self.sources]
-        return [split for index, splits in enumerate(listed) for split in self._own(index, splits)]
+        return [split for index, splits in enumerate(listed) for split in self._as_ours(index, splits)]
 
-    def _own(self, index: int, splits: Iterable[Split]) -> list[Split]:
+    def _as_ours(self, index: int, splits: Iterable[Split]) -> list[Split]:
         """Splits of one of the sources as those of this one."""
         bounded = self.sources[index].bounded
         return [
@@ -72,7 +72,7 @@ class HybridSource(Source[Any]):
             splits = self._pending(index, source, parallelism, positions, over)
             if splits or not source.bounded:
                 self._at_last = index == len(self.sources) - 1
-                return self._own(index, splits)
+                return self._as_ours(index, splits)
         return []
 
     def available(
@@ -81,7 +81,7 @@ class HybridSource(Source[Any]):
         self._at_last = True
         splits: list[Split] = []
         for index, source in enumerate(self.sources):
-            splits += self._own(index, self._pending(index, source, parallelism, positions, over, all=True))
+            splits += self._as_ours(index, self._pending(index, source, parallelism, positions, over, all=True))
         return splits
 
     def _pending(

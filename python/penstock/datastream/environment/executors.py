@@ -134,7 +134,7 @@ def _warn_of_no_folder(executor: Executor, pipeline: Pipeline) -> None:
     if settings.checkpoint_interval is not None and settings.checkpoint_directory is None and pipeline.unbounded:
         warnings.warn(
             f"The job {pipeline.name!r} never ends and has checkpoints enabled, but no checkpoint directory: "
-            "after a restart it begins anew. Use `penstock run --checkpoint-directory`, or set "
+            "after a restart it begins from nothing. Use `penstock run --checkpoint-directory`, or set "
             f"{settings.checkpoint_key} in the configuration. See docs/streaming.md.",
             stacklevel=2,
         )

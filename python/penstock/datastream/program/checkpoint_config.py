@@ -263,7 +263,7 @@ class CheckpointConfig:
         """The storage that was set, or one with the directory that the configuration names; None at first."""
         if self._program.checkpoint_storage is not None:
             return self._program.checkpoint_storage
-        path = self._program.settings.given_text(CHECKPOINT_DIRECTORY)
+        path = self._program.settings.explicit_text(CHECKPOINT_DIRECTORY)
         return None if path is None else FileSystemCheckpointStorage(path)
 
     def __repr__(self) -> str:

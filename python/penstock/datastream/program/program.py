@@ -290,7 +290,7 @@ class Program:
         """The state backend that was set, or that the configuration names; None at first (1.x)."""
         if self._state_backend is not None:
             return self._state_backend
-        name = self.settings.given_text("state.backend")
+        name = self.settings.explicit_text("state.backend")
         return None if name is None else named(name)
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:

@@ -162,11 +162,7 @@ def remove(folder: str) -> bool:
     if not empty(folder):
         return False
     storage_of(folder).delete([join(folder, MARKER)])
-    if not is_local(folder):
-        Store(folder).remove_folder(folder)
-    else:
-        with contextlib.suppress(OSError):  # somebody else has, or has come meanwhile
-            os.rmdir(folder)
+    storage_of(folder).remove_folder(folder)
     return True
 
 

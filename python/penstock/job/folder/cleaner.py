@@ -98,7 +98,7 @@ class Cleaner:
             match = MANIFEST.fullmatch(name)
             if _TEMPORARY.fullmatch(name) or (match and int(match[1]) < newest and int(match[1]) not in counting):
                 yield path
-        pins = files.pins.there()
+        pins = files.pins.entries()
         yield from (path for path, _, version, _ in pins if version < newest and version not in counting)
         if kept is not None:
             yield from (path for path, name in self._listed(files.state) if name not in kept and _STATE.fullmatch(name))

@@ -68,19 +68,19 @@ class Pins:
         """Say that a savepoint does not need a checkpoint any more. It can be repeated."""
         self._storage.create(join(self._folder, f"free-{version}-{savepoint}"), b"")
 
-    def there(self) -> list[tuple[str, str, int, str]]:
+    def entries(self) -> list[tuple[str, str, int, str]]:
         """All that is there: path, kind, version, and epoch or savepoint. One listing."""
         paths = [entry.path for entry in self._storage.list(self._folder)]
         matches = [(path, _PIN.fullmatch(path.rpartition("/")[2])) for path in paths]
         return [(path, match[1], int(match[2]), match[3]) for path, match in matches if match]
 
     def pinned(self) -> list[tuple[int, int]]:
-        return [(version, int(by)) for _, kind, version, by in self.there() if kind == "pin"]
+        return [(version, int(by)) for _, kind, version, by in self.entries() if kind == "pin"]
 
     def over(self) -> Iterator[tuple[int, list[str]]]:
         """The checkpoints pinned for savepoints that were all removed, with the files to remove, pins first."""
         pins: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
-        for path, kind, version, by in self.there():
+        for path, kind, version, by in self.entries():
             pins[version][kind][by] = path
         for version, kinds in pins.items():
             if kinds["pin"] and kinds["for"] and kinds["for"].keys() <= kinds["free"].keys():
@@ -119,9 +119,9 @@ class Files:
         return join(self.manifests, f"manifest-{version}.json")
 
     def highest(self) -> int:
-        return max(self.there(), default=0)
+        return max(self.versions(), default=0)
 
-    def there(self) -> list[int]:
+    def versions(self) -> list[int]:
         """The checkpoints of all manifests that are there, also of those that do not count."""
         names = (entry.path.rpartition("/")[2] for entry in self.storage.list(self.manifests))
         return [int(match[1]) for match in map(MANIFEST.fullmatch, names) if match]
@@ -175,7 +175,7 @@ class Files:
 
     def make(self, job: str) -> About:
         about = self.about()
-        if about is None and (self.there() or self.marked()):
+        if about is None and (self.versions() or self.marked()):
             raise CheckpointDirectoryError(
                 f"The checkpoint directory {self.place!r} has lost its job.json, by which sinks know the job. Bring "
                 "it back from a copy; or start from a savepoint (--from-savepoint) with another directory."

@@ -46,7 +46,7 @@ class JobFolder:
         newest = self.newest(unpickle=False)
         if newest is None:
             return ()
-        existing = set(self.files.there())
+        existing = set(self.files.versions())
         return tuple(version for version in (*newest.retained, newest.version) if version in existing)
 
     def read(self, version: int, *, unpickle: bool = True) -> StepManifest:
@@ -97,11 +97,12 @@ class Lease:
         try:
             after = files.owners.highest()
             check_free(files.owners, after, self._lock)
-            newest = self._found()
+            newest = self._newest_manifest()
             published = newest is not None and (not newest.outputs or files.owners.left_published(newest.epoch))
             self._writer.take(max(after, newest.epoch if newest else 0))  # somebody may have removed the leases
             taken = self._writer.newest  # of another step if one that had lost the folder has written meanwhile
-            self.published = published and taken is not None and newest is not None and taken.made == newest.made
+            unchanged = taken is not None and newest is not None and taken.last_step == newest.last_step
+            self.published = published and unchanged
             if taken is not None and not taken.is_nothing:  # the folder may be older than the mark
                 files.mark()
                 self._marked = True
@@ -111,7 +112,7 @@ class Lease:
             self.close()
             raise
 
-    def _found(self) -> StepManifest | None:
+    def _newest_manifest(self) -> StepManifest | None:
         files = self.files
         newest = files.newest()
         if newest is None and files.marked():
@@ -191,7 +192,7 @@ class Lease:
         with self._one:
             self._writer.release(version)
 
-    def found(self) -> str:
+    def opening_notice(self) -> str:
         newest = self._writer.newest
         if newest is None or newest.is_nothing:
             return f"Starting with the new checkpoint directory {self.place!r}."

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from penstock.errors import CheckpointDirectoryError
-from penstock.job.folder.ended import EndedFile, EndedSplits
+from penstock.job.folder.read_splits import EndedFile, EndedSplits
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.operators.source_reader import OWN
 
@@ -97,7 +97,7 @@ class StepManifest:
     origin: str = ""  # the id of the savepoint that the checkpoint directory was begun from; empty if it was not
 
     @property
-    def made(self) -> int:
+    def last_step(self) -> int:
         """The checkpoint of the newest step in it, to which its outputs belong, also after a seal."""
         return self.step or self.version
 

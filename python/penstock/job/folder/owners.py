@@ -1,5 +1,4 @@
-"""The owner of a checkpoint directory: one driver at a time, each with an *epoch* higher than that of all before
-it.
+"""The owner of a checkpoint directory: one driver at a time, each with an *epoch* higher than that of all before it.
 
 In the folder ``lease``:
 
@@ -135,9 +134,9 @@ class Owners:
         owner = self.read(epoch) if epoch and f"left-{epoch}" not in names else None
         if owner is None or (is_local(self._place) and owner.host == socket.gethostname() and _gone(owner.pid)):
             return None
-        own = (join(self.folder, name) for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
+        paths = (join(self.folder, name) for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
         try:
-            silent = min(map(_age, own))
+            silent = min(map(_age, paths))
         except OSError:  # nothing can be written there, so nobody can be asked either
             return None
         return (epoch, owner) if silent < LEASE_SECONDS else None

@@ -9,7 +9,6 @@ directory is sealed first, as by the next driver of any other, so that the slow 
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +20,7 @@ from penstock.job.folder.manifest import StepManifest, TaskState
 from penstock.job.folder.owners import LEASE_SECONDS, Lock, Owner, Owners, check_free
 from penstock.job.folder.writer import Writer
 from penstock.storage.storage import LocalStorage, is_local
-from penstock.storage.stores import Store, options_now
+from penstock.storage.stores import options_now
 
 _TRIES = 20
 
@@ -126,11 +125,7 @@ class SingleCommit:
             paths = [entry.path for entry in storage.list(folder) if entry.size >= 0]
             storage.delete(sorted(paths, key=lambda path: path.endswith("/lock")))
         for folder in (lease, self.place, self.place.rpartition("/")[0]):
-            if not is_local(folder):
-                Store(folder).remove_folder(folder)
-                continue
-            with contextlib.suppress(OSError):  # a late task has written there: without a marker, it counts for nobody
-                os.rmdir(folder)
+            storage.remove_folder(folder)  # a late task may have written there: without a marker, it counts for nobody
 
 
 def _counts(manifest: StepManifest | None) -> bool:

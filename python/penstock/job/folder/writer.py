@@ -63,7 +63,7 @@ class Writer:
         """The state that was found, as a checkpoint of its own. What it published is still to be published, perhaps."""
         if newest is None:
             newest = StepManifest(0, self._owner.job, "", self._owner.since)
-        return self._stamped(replace(newest, version=newest.version + 1, sealed=True, step=newest.made))
+        return self._stamped(replace(newest, version=newest.version + 1, sealed=True, step=newest.last_step))
 
     def _stamped(self, manifest: StepManifest) -> StepManifest:
         counting = self.counting
@@ -90,7 +90,7 @@ class Writer:
         names = (file.name for file in manifest.state_files() if file.name not in known)
         self._files.storage.settle([join(self._files.state, name) for name in names])  # it outlives the manifest
         manifest = self._stamped(manifest)
-        if not self._create(manifest) and self._found(manifest) != encoded(manifest):
+        if not self._create(manifest) and self._resolve(manifest) != encoded(manifest):
             self.check()
             raise CheckpointDirectoryError(
                 f"{self._files.path(manifest.version)!r} already exists, written by this run. Do two threads commit?"
@@ -104,12 +104,12 @@ class Writer:
             raise self._fenced
         doubtful = self._doubtful
         if doubtful is not None and not self._create(self._seal(self.newest)):
-            self._found(doubtful)
+            self._resolve(doubtful)
         if self._unchecked:
             self.check()
         return self.newest
 
-    def _found(self, wanted: StepManifest) -> bytes:
+    def _resolve(self, wanted: StepManifest) -> bytes:
         """What is in the checkpoint that was to be written, by this driver, if an answer was lost, or another."""
         path = self._files.path(wanted.version)
         try:

@@ -80,11 +80,11 @@ def _tasks(manifest: StepManifest, vertex: VertexConfig, state_ids: Mapping[str,
         return
     for subtask, rows in enumerate(_dealt(waiting, vertex.parallelism)):
         edge = vertex.inputs[0].edge
-        own = [
+        renumbered = [
             Row(vertex.level, vertex.offset + subtask, edge, subtask, number, row.data)
             for number, row in enumerate(rows)
         ]
-        yield TaskState(dumps((b"", [tuple(row) for row in own]))) if own else TaskState()
+        yield TaskState(dumps((b"", [tuple(row) for row in renumbered]))) if renumbered else TaskState()
 
 
 def _dealt(waiting: Sequence[Sequence[Row]], parallelism: int) -> list[list[Row]]:

@@ -1,4 +1,4 @@
-"""What a program resumes from: the newest checkpoint of its checkpoint directory, or the savepoint that it is to begin
+"""The beginning of a run: the newest checkpoint of its checkpoint directory, or the savepoint that it is to begin
 from."""
 
 from __future__ import annotations

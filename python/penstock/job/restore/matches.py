@@ -73,7 +73,7 @@ def matched(held: Collection[str], known: Collection[str], operators: Iterable[T
     owners: dict[str, Taker] = {}
     twice: dict[str, tuple[Taker, Taker]] = {}
     for operator in operators:
-        match = _found(operator, held) or _found(operator, known)
+        match = _match(operator, held) or _match(operator, known)
         if match is None:
             new.append(operator.operator_id)
             continue
@@ -84,7 +84,7 @@ def matched(held: Collection[str], known: Collection[str], operators: Iterable[T
     return Matching(taken, tuple(state_id for state_id in held if state_id not in owners), tuple(new), twice)
 
 
-def _found(operator: Taker, held: Collection[str]) -> Taken | None:
+def _match(operator: Taker, held: Collection[str]) -> Taken | None:
     if operator.pinned is not None and operator.pinned in held:
         return Taken(operator.pinned, "uid hash")
     if operator.operator_id in held:

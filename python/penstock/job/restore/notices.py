@@ -30,24 +30,24 @@ def describe(manifest: StepManifest, vertices: Sequence[VertexConfig], matching:
     manifest = manifest.filled()
     if matching is None:
         matching = match(manifest, (operator for vertex in vertices for operator in vertex.operators))
-        if not dict(_said(manifest, vertices, matching))[_INHERITED]:
+        if not dict(_groups(manifest, vertices, matching))[_INHERITED]:
             return ""
     lines: list[str] = []
-    for what, names in _said(manifest, vertices, matching):
+    for what, names in _groups(manifest, vertices, matching):
         more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
         lines += [f"  {what:<27} {', '.join(names[:_MOST])}{more}"] if names else []
     return "\n".join(["State of the checkpoint, and the operators of the program:", *lines])
 
 
-def _said(
+def _groups(
     manifest: StepManifest, vertices: Sequence[VertexConfig], matching: Matching
 ) -> Iterator[tuple[str, list[str]]]:
     operators = sorted((operator for vertex in vertices for operator in vertex.operators), key=attrgetter("node"))
     held = holders(manifest)
     with_state = [operator for operator in operators if _state_id(operator, matching) in held]
     for way in ("uid", "uid hash", "position"):
-        own = [operator for operator in with_state if matching.taken[operator.operator_id].by == way]
-        same = (operator for operator in own if not _other(operator, manifest, matching))
+        restored = [operator for operator in with_state if matching.taken[operator.operator_id].by == way]
+        same = (operator for operator in restored if not _other(operator, manifest, matching))
         yield f"restored by {way}", [repr(operator.name) for operator in same]
     others = [(operator, _other(operator, manifest, matching)) for operator in with_state]
     yield _INHERITED, [f"{operator.name!r} that of {other!r}" for operator, other in others if other]
@@ -57,7 +57,7 @@ def _said(
     unread = (repr(operator.name) for operator in unkeyed if keys.get(_state_id(operator, matching) or ""))
     yield "carried along unread", list(unread)
     yield "dropped, as allowed", [name_of(manifest, state_id) for state_id in matching.left]
-    yield "begins anew", list(_anew(manifest, vertices, matching))
+    yield "begins again", list(_anew(manifest, vertices, matching))
     new = set(matching.new)
     empty = (operator for operator in operators if operator.operator_id in new and operator.keeps_state)
     yield "new, starts empty", [repr(operator.name) for operator in empty]

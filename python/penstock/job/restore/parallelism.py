@@ -39,7 +39,7 @@ def scale(pipeline: Pipeline, offered: int, manifest: StepManifest | None) -> Pi
     plan = pipeline.planned_at(widths.__getitem__)
     if manifest is None:
         return plan
-    scaled = dict(_found(plan, manifest, widths))
+    scaled = dict(_allowed_widths(plan, manifest, widths))
     if not any(widths[node] != width for node, width in scaled.items()):
         return plan
     widths.update(scaled)
@@ -50,7 +50,7 @@ def _most(pipeline: Pipeline) -> dict[int, int]:
     return {node.id: node.max_parallelism for node in pipeline.stream_graph.nodes if node.max_parallelism > 0}
 
 
-def _found(plan: Pipeline, manifest: StepManifest, widths: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+def _allowed_widths(plan: Pipeline, manifest: StepManifest, widths: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """The parallelism that state allows to nodes that leave it open."""
     operators = planned(plan, plan.job_graph())
     taken = match(manifest, operators).taken

@@ -82,9 +82,9 @@ def sizes_of(
         operator = by_state.get(state_id)
         if operator is None:
             continue
-        task, own = tasks[operator.vertex], operator.max_parallelism > 0
-        wanted = operator.max_parallelism if own else task.max_parallelism
-        if (own or task.configured) and wanted != actual:
+        task, explicit = tasks[operator.vertex], operator.max_parallelism > 0
+        wanted = operator.max_parallelism if explicit else task.max_parallelism
+        if (explicit or task.configured) and wanted != actual:
             sizes.mismatches.append(Unfit("mismatch", operator, task, state_id, actual, wanted))
     for planned in operators:
         chains.setdefault(planned.vertex, []).append(planned)

@@ -203,9 +203,9 @@ def _of_classes(saved: Holding, classes: Mapping[str, type], drops: bool) -> Ite
 
     def find(module: str, name: str) -> type | None:
         full = f"{module}.{name}"
-        own = (cls for cls in classes.values() if full in vars(cls).get("__formerly__", ()))
+        renamed = (cls for cls in classes.values() if full in vars(cls).get("__formerly__", ()))
         loaded = None if module == "__main__" else _loaded(module, name)  # which is this command's here
-        return loaded or classes.get(f"{module}:{name}") or former(full) or next(own, None)
+        return loaded or classes.get(f"{module}:{name}") or former(full) or next(renamed, None)
 
     for name, form in saved.classes.items():
         module, _, qualname = name.partition(":")

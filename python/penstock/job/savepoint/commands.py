@@ -46,7 +46,7 @@ def stop(
     kind = "drain" if drain else "stop"
     answer = _asked(files, driver, Request(kind, place, taken=taken, reference=reference), seconds)
     saved = _place(answer) if answer is not None else None
-    while _there(files, driver):
+    while _alive(files, driver):
         if time.monotonic() > until:
             raise CheckpointDirectoryError(
                 f"The job was asked to stop, and runs after {seconds:.0f} seconds: {driver[1]}."
@@ -82,7 +82,7 @@ def _asked(files: Files, driver: tuple[int, Owner], request: Request, seconds: f
             if answer is not None:
                 return answer
             if now > look:
-                if not _there(files, driver):
+                if not _alive(files, driver):
                     return requests.answered(request)
                 look = now + _LOOK
             time.sleep(0.1 if is_local(files.place) else 1.0)
@@ -95,7 +95,7 @@ def _asked(files: Files, driver: tuple[int, Owner], request: Request, seconds: f
     )
 
 
-def _there(files: Files, driver: tuple[int, Owner]) -> bool:
+def _alive(files: Files, driver: tuple[int, Owner]) -> bool:
     living = files.owners.living()
     return living is not None and living[0] == driver[0]
 

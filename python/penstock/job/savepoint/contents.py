@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.errors import SavepointError, StateError
-from penstock.job.folder.ended import EndedFile
 from penstock.job.folder.manifest import OperatorState, Pickled, read_as
+from penstock.job.folder.read_splits import EndedFile
 from penstock.job.savepoint.checks import check_header
 from penstock.job.savepoint.format import VERSION, AboutSavepoint, StoredSavepoint, damaged
 from penstock.runtime.config.tasks import StateFile
@@ -185,25 +185,25 @@ def _check(header: Header, placed: Placed) -> None:
 
 def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Header]) -> OperatorContent:
     files = [file for series in state.subtasks for file in series]
-    own = [headers[file.name] for file in files]
+    all_headers = [headers[file.name] for file in files]
     all_series = [[headers[file.name] for file in series] for series in state.subtasks]
-    states = _states(info for header in own for info in header.states)
-    classes = {name: form for header in own for name, form in header.classes.items()}
+    states = _states(info for header in all_headers for info in header.states)
+    classes = {name: form for header in all_headers for name, form in header.classes.items()}
     return OperatorContent(
         operator_id,
         state.name,
         state.uid,
         state.parallelism,
         state.max_parallelism,
-        next(((key[1], key[0]) for key in (header.key for header in own) if key is not None), None),
+        next(((key[1], key[0]) for key in (header.key for header in all_headers) if key is not None), None),
         states,
         sum(file.keys for file in files),
         sum(file.bytes for file in files),
         len(files),
         sum(_timers(series, 0) for series in all_series),
         sum(_timers(series, 1) for series in all_series),
-        sum(header.operator_state.bytes for header in own if header.operator_state is not None),
-        _states(info for header in own for info in header.broadcast),
+        sum(header.operator_state.bytes for header in all_headers if header.operator_state is not None),
+        _states(info for header in all_headers for info in header.broadcast),
         dict(sorted(classes.items())),
     )
 
@@ -250,8 +250,8 @@ def verify(savepoint: StoredSavepoint) -> Verified:
         problems = [*pool.map(lambda one: _state_problem(savepoint, one), files)]
         problems += pool.map(lambda one: _ended_problem(savepoint, one), ended)
     named = set(savepoint.manifest.files())
-    own = savepoint.about.kind != VERSION and savepoint.reference is None
-    listed = storage_of(savepoint.place).list(savepoint.state) if own else ()
+    has_files = savepoint.about.kind != VERSION and savepoint.reference is None
+    listed = storage_of(savepoint.place).list(savepoint.state) if has_files else ()
     existing = {entry.path.rpartition("/")[2] for entry in listed}
     texts = tuple(problem for problem in problems if problem is not None)
     size = sum(placed.file.bytes for placed in files)

@@ -182,6 +182,6 @@ def _no_constant(name: str) -> Any:
 def damaged(path: str, reason: str) -> SavepointError:
     """The error for a savepoint that is not what was written."""
     return SavepointError(
-        f"The savepoint {path!r} is damaged: {reason}. Copy it anew from where it was taken, or use an older one; "
+        f"The savepoint {path!r} is damaged: {reason}. Copy it again from where it was taken, or use an older one; "
         "nothing has been changed by this attempt."
     )

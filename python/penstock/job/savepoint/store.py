@@ -40,7 +40,7 @@ def check_published(files: Files, manifest: StepManifest) -> None:
     if not manifest.outputs:
         return
     newest = files.newest(unpickle=False)
-    if newest is None or newest.made > manifest.made:  # a step follows when the one before has published
+    if newest is None or newest.last_step > manifest.last_step:  # a step follows when the one before has published
         return
     if files.owners.left_published(newest.epoch) or not any(map(_waits, manifest.outputs)):
         return
@@ -308,10 +308,8 @@ def remove_savepoint(savepoint: StoredSavepoint) -> None:
         Files(home, storage).pins.free(savepoint.about.version, savepoint.about.id)
     else:
         storage.delete([join(savepoint.state, name) for name in dict.fromkeys(savepoint.manifest.files())])
-    if is_local(savepoint.place):
-        for folder in (join(savepoint.place, "state"), savepoint.place):
-            with contextlib.suppress(OSError):  # something else is in it
-                os.rmdir(folder)
+    for folder in (join(savepoint.place, "state"), savepoint.place):
+        storage.remove_folder(folder)
 
 
 def release(version: StoredSavepoint) -> int:
@@ -319,7 +317,7 @@ def release(version: StoredSavepoint) -> int:
     if version.about.kind != VERSION:
         raise SavepointError(f"{version.place!r} is not a checkpoint directory. Give JOB@VERSION.")
     pins = Files(version.place).pins
-    needed = [by for _, kind, number, by in pins.there() if kind == "for" and number == version.about.version]
+    needed = [by for _, kind, number, by in pins.entries() if kind == "for" and number == version.about.version]
     for by in needed:
         pins.free(version.about.version, by)
     return len(needed)

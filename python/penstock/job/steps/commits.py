@@ -1,4 +1,4 @@
-"""What a step, or a whole job, leaves: its manifest in the checkpoint directory, and what that makes visible."""
+"""The results of a step, or of a whole job: its manifest in the checkpoint directory, and what that makes visible."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from penstock.errors import ConfigurationError, PenstockError
 from penstock.job.commit.folders import COMMIT, MARKER, writable
 from penstock.job.deployment import Deployment
-from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import Output, StepManifest
+from penstock.job.folder.read_splits import EndedSplits, read_ended, with_ended
 from penstock.job.folder.single import SingleCommit
 from penstock.job.restore.carried import begun
 from penstock.job.steps.outputs import Outputs, WriteTable
@@ -42,10 +42,10 @@ class Commits:
         with self._open:
             self.lease = lease = self._open.enter_context(_opened(self.deployment))
             line = begun(lease, lease.files, settings)
-            self.notice = line or (lease.found() if settings.checkpoint_directory is not None else None)
+            self.notice = line or (lease.opening_notice() if settings.checkpoint_directory is not None else None)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
             newest = self.newest
-            resumed = newest is not None and not newest.is_nothing and newest.made > 0
+            resumed = newest is not None and not newest.is_nothing and newest.last_step > 0
             outputs = Outputs(self.deployment, resumed=resumed, write_table=self._write_table, check=lease.check)
             self._outputs = self._open.enter_context(outputs)
             self._open = self._open.pop_all()
@@ -57,7 +57,7 @@ class Commits:
         if newest is None or newest.is_nothing:
             self._outputs.recover((), 0)
         else:
-            self._outputs.recover(newest.outputs, newest.made, published=self.lease.published)
+            self._outputs.recover(newest.outputs, newest.last_step, published=self.lease.published)
         self.lease.published = self.recovered = True
         self.lease.clean()  # what a dead driver has left: there may be no step any more after which it goes
 
@@ -185,7 +185,7 @@ class SingleRun:
             if (self._published or not self._commit.committed()) and self._outputs.remove():
                 self._commit.remove()  # what stays is finished or removed by a later run
                 if not self._published:
-                    self._outputs.remove_made()
+                    self._outputs.remove_parents()
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
         return self._outputs.put_together(reports)

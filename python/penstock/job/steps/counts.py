@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from penstock.job.deployment import Deployment
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics, added
-from penstock.metrics.running import SourceProgress, StateSize
+from penstock.metrics.running_job import SourceProgress, StateSize
 from penstock.runtime.config.tasks import TaskReport
 
 Place = tuple[int, int]  # A task: index of its JobVertex, and subtask

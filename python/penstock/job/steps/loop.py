@@ -92,7 +92,7 @@ class StepLoop:
         frames: PlanFrame | None = None,
     ) -> None:
         self._write_table, self._frames = write_table, frames
-        self._deployment, self._control, self._made = deployment, control, runner
+        self._deployment, self._control, self._make_runner = deployment, control, runner
         self._progress = progress
         self._settings = paced(deployment)
         self._steps = deployment.steps  # else there is one commit
@@ -134,7 +134,7 @@ class StepLoop:
                 run = SingleRun(self._deployment, lambda: self._runner.write_tables())
                 self._commits = opened.enter_context(run)
             self._deployment = self._commits.deployment
-            self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
+            self._runner = opened.enter_context(contextlib.closing(self._make_runner(self._deployment)))
             opened.callback(lambda: [source.close() for source in self._sources])
             if self._commits.lease is not None:
                 savepoints = Savepoints(self._control, self._commits.lease, self._deployment)

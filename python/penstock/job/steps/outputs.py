@@ -62,7 +62,7 @@ class _Place:
         return not self.sink.adds
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         return os.path.exists(self.target) if is_local(self.target) else any(Store(self.target).list(self.target))
 
     def check(self) -> None:
@@ -99,7 +99,7 @@ class Outputs:
         self._resumed = resumed
         self._absent: dict[str, Output] = {}  # by target: how far sinks have sent that the program no longer has
         self._in_doubt = False  # whether files wait for a manifest that may stand
-        self._made = missing_above(self.folders)
+        self._new_parents = missing_above(self.folders)
 
     def _place(self, end: End) -> _Place:
         target = end.sink.place()
@@ -107,7 +107,7 @@ class Outputs:
 
     def __enter__(self) -> Outputs:
         for place in self._places.values():
-            place.begun = not place.text or (self._resumed and place.there)
+            place.begun = not place.text or (self._resumed and place.exists)
             if self._once:  # all were looked at just now
                 continue
             if place.text and place.begun:
@@ -122,25 +122,24 @@ class Outputs:
         if not self._in_doubt:  # else the next run publishes it, or finds that it does not count
             with contextlib.suppress(OSError, ConfigurationError):  # what stays is removed by the next run
                 self.remove()
-            self.remove_made()
+            self.remove_parents()
 
     def remove(self) -> bool:
         """Remove the pending folders. Returns whether all of them are gone."""
         gone = [remove(folder) for folder in reversed(self.folders)]
         return all(gone)
 
-    def remove_made(self) -> None:
+    def remove_parents(self) -> None:
         """Remove those folders above the pending ones that were made for them, and are empty."""
-        for folder in self._made:
-            with contextlib.suppress(OSError):  # it is in use
-                os.rmdir(folder)
+        for folder in self._new_parents:
+            storage_of(folder).remove_folder(folder)
 
     def recover(self, outputs: Sequence[Output], version: int, *, published: bool = False) -> None:
         """Publish the newest manifest's outputs, then remove what earlier runs have left. It can be repeated."""
         gone = {end.target for end in outputs if end.committable is not None} - self._committers.keys()
         self.publish([output for output in outputs if not (published and output.target in gone)], version)
         for place in self._places.values():
-            place.begun, place.number = place.begun or (version > 0 and place.there), None
+            place.begun, place.number = place.begun or (version > 0 and place.exists), None
         self.clean()
         for end in self._committers.values():
             if isinstance(end.sink, TwoPhaseOutput):
@@ -256,8 +255,8 @@ class Outputs:
                 "behind, set execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state)."
             )
         LOG.warning(
-            "What the sink with the operator ID %s has prepared for checkpoint %d is left behind: it is committed only "
-            "if the earlier run has come to that.",
+            "The commit that the sink with the operator ID %s prepared for checkpoint %d is left behind: it is done "
+            "only if the earlier run has come to that.",
             operator_id,
             version,
         )
@@ -271,12 +270,12 @@ class Outputs:
 
     def clean(self) -> None:
         """Remove what earlier runs and failed attempts have left, while no task works and all is published."""
-        folders = [folder for own in self.folders for folder in earlier(own)]
+        folders = [folder for pending in self.folders for folder in earlier(pending)]
         self._check()  # after the listing: a successor that comes later has folders that were not in it
         for folder in folders:
             remove(folder)
-        for own in self.folders:
-            empty(own)
+        for pending in self.folders:
+            empty(pending)
 
 
 def _check_shape(place: _Place) -> None:

@@ -15,7 +15,7 @@ from penstock.common.jobs.job_executions import JobExecutions, VertexExecutions
 from penstock.job.deployment import Deployment
 from penstock.job.steps.counts import BUSY, PARTS, READ, WRITTEN, Counts, Place, StepSummary
 from penstock.metrics.results import OperatorMetrics, SubtaskMetrics
-from penstock.metrics.running import (
+from penstock.metrics.running_job import (
     RunningMetrics,
     RunningOperator,
     RunningTask,

@@ -19,7 +19,7 @@ from penstock.common.extras import library
 from penstock.errors import ConfigurationError
 from penstock.job.steps.progress import Progress
 from penstock.metrics.results import CounterValue, DistributionValue, GaugeValue, MeterValue, SubtaskMetrics
-from penstock.metrics.running import NO_WATERMARK, RunningMetrics, RunningOperator, RunningVertex
+from penstock.metrics.running_job import NO_WATERMARK, RunningMetrics, RunningOperator, RunningVertex
 
 _OPERATOR, _TASK, _JOB = "flink_taskmanager_job_task_operator_", "flink_taskmanager_job_task_", "flink_jobmanager_job_"
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_]")
@@ -66,8 +66,8 @@ def _served(client: Any, registry: Any, address: str, ports: tuple[int, int]) ->
         except OSError as error:
             if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
                 raise ConfigurationError(
-                    f"penstock.metrics.prometheus.address is {address!r}, which is no address of this machine: {error}"
-                    ". Give one of its own, 127.0.0.1 for this machine only, or 0.0.0.0 for all it has."
+                    f"penstock.metrics.prometheus.address is {address!r}, which is not an address of this machine: "
+                    f"{error}. Give one of its own, 127.0.0.1 for this machine only, or 0.0.0.0 for all it has."
                 ) from error
             failure = error
         else:

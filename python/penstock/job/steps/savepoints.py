@@ -202,8 +202,8 @@ def resumable(manifest: StepManifest, deployment: Deployment, finished: frozense
     """A checkpoint of a drained job from which it can resume: only tasks that had ended before have ended in it."""
     tasks = dict(manifest.tasks)
     for vertex in deployment.vertices:
-        own = tasks.get(key_of(vertex), ())
+        states = tasks.get(key_of(vertex), ())
         tasks[key_of(vertex)] = tuple(
-            state if (vertex.index, subtask) in finished else TaskState() for subtask, state in enumerate(own)
+            state if (vertex.index, subtask) in finished else TaskState() for subtask, state in enumerate(states)
         )
     return replace(manifest, tasks=tasks)

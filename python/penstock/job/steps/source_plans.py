@@ -14,7 +14,7 @@ from typing import Any
 
 from penstock.common.settings.settings import Settings
 from penstock.errors import InvalidProgramError, PenstockError
-from penstock.metrics.running import SourceProgress
+from penstock.metrics.running_job import SourceProgress
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.io.sources import BatchSource
@@ -140,7 +140,7 @@ class SplitPlan(SourcePlan):
         self._all: Sequence[Split] | None = None  # of a source that is asked once
         self._cut: set[str] = set()  # splits that continue behind what the step reads of them
         self._asked(lambda: source.resume(self._at() if positions else None), "resume")
-        self._given: dict[str, int] = {}  # splits that have been dealt out, and not begun
+        self._assigned: dict[str, int] = {}  # splits that have been dealt out, and not begun
         self._unread: dict[str, Split] = {}  # what has not been read of the splits that were there at the last question
         self._ends: dict[str, Any] = {}  # of the splits that have been dealt out last
         self._stuck: dict[str, tuple[Any, Any]] = {}  # splits of which nothing could be read: from where, up to where
@@ -151,21 +151,21 @@ class SplitPlan(SourcePlan):
         ended = self._asked(self.source.ended, "ended")  # asked before, too: more may come between two questions
         pending = self._pending()
         last = ended and self._asked(self.source.ended, "ended")
-        own = self._dealt(pending)
+        shares = self._dealt(pending)
         self._unread = {split.id: split for split in pending}
-        self._ends = {split.id: split.end for splits in own for split in splits}
+        self._ends = {split.id: split.end for splits in shares for split in splits}
         for split in pending:  # a source must not forget where they begin, though a step may not come to them
             if split.id not in self.positions and self.source.remembers(split):
                 nobody = self.vertex.parallelism
-                self.positions[split.id] = self._given.pop(split.id, nobody), split.start
-        last = last and sum(map(len, own)) == len(pending)
-        owners = {self._whose(name) for name in (*self.positions, *self._given)}
+                self.positions[split.id] = self._assigned.pop(split.id, nobody), split.start
+        last = last and sum(map(len, shares)) == len(pending)
+        owners = {self._whose(name) for name in (*self.positions, *self._assigned)}
         together = self.source.together
         readings = tuple(
             self._reading(splits, records, last=last, idle=subtask not in owners if together else None)
-            for subtask, splits in enumerate(own)
+            for subtask, splits in enumerate(shares)
         )
-        if self._warns_of_idle and len(owners) < len(own):
+        if self._warns_of_idle and len(owners) < len(shares):
             self._warn_of_idle(len(owners))
         return Plan(readings, busy=not self.over_for_good and (bool(pending) or last))
 
@@ -185,7 +185,7 @@ class SplitPlan(SourcePlan):
 
     def _pending(self) -> Sequence[Split]:
         try:
-            return self._there()
+            return self._all_splits()
         except LostSplitsError as lost:
             if not self._leaves:
                 raise
@@ -196,9 +196,9 @@ class SplitPlan(SourcePlan):
                 self.positions.pop(name, None)
             self.over.update(lost.splits)
             self.just_over += lost.splits
-            return self._there()
+            return self._all_splits()
 
-    def _there(self) -> Sequence[Split]:
+    def _all_splits(self) -> Sequence[Split]:
         parallelism, known = self.asked, self._at()
         if not (self.source.bounded or self._once):
             return self._readable(self._asked(lambda: self.source.pending(parallelism, known, self.over), "pending"))
@@ -222,34 +222,34 @@ class SplitPlan(SourcePlan):
 
     def _dealt(self, pending: Sequence[Split]) -> list[list[Split]]:
         """The splits of each subtask: those that are its own, then others while it has none."""
-        own: list[list[Split]] = [[] for _ in range(self.vertex.parallelism)]
+        shares: list[list[Split]] = [[] for _ in range(self.vertex.parallelism)]
         rest: list[Split] = []
         for split in pending:
             whose = self._whose(split.id)
             if whose is None:
                 rest.append(split)
-            elif len(own[whose]) < MOST_SPLITS or self.source.together:
-                own[whose].append(split)
-        loads = self._loads(own)
+            elif len(shares[whose]) < MOST_SPLITS or self.source.together:
+                shares[whose].append(split)
+        loads = self._loads(shares)
         for split in rest:
-            subtask = min(range(len(own)), key=lambda index: (loads[index], index))
-            if not self.source.together and len(own[subtask]) >= MOST_SPLITS:
+            subtask = min(range(len(shares)), key=lambda index: (loads[index], index))
+            if not self.source.together and len(shares[subtask]) >= MOST_SPLITS:
                 break
             loads[subtask] += 1 if self.source.together else max(split.weight, 1)
-            own[subtask].append(split)
-            self._given[split.id] = subtask
-        return own
+            shares[subtask].append(split)
+            self._assigned[split.id] = subtask
+        return shares
 
     def _whose(self, split: str) -> int | None:
         at = self.positions.get(split)
-        subtask = self._given.get(split) if at is None else at[0]
+        subtask = self._assigned.get(split) if at is None else at[0]
         return subtask if subtask is not None and subtask < self.vertex.parallelism else None
 
-    def _loads(self, own: Sequence[Sequence[Split]]) -> list[int]:
+    def _loads(self, shares: Sequence[Sequence[Split]]) -> list[int]:
         if not self.source.together:
-            return [sum(max(split.weight, 1) for split in splits) for splits in own]
-        loads = [0] * len(own)
-        for name in self.positions.keys() | self._given.keys():
+            return [sum(max(split.weight, 1) for split in splits) for splits in shares]
+        loads = [0] * len(shares)
+        for name in self.positions.keys() | self._assigned.keys():
             subtask = self._whose(name)
             if subtask is not None:
                 loads[subtask] += 1
@@ -279,7 +279,7 @@ class SplitPlan(SourcePlan):
                 self._warn_of_stuck(name, position)
         super().read(subtask, positions, [name for name in ended if name not in self._cut])
         for name, position in positions.items():
-            self._given.pop(name, None)
+            self._assigned.pop(name, None)
             if name in self._unread:
                 self._unread[name] = replace(self._unread[name], start=position)
 

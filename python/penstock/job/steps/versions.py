@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
 from penstock.job.deployment import Deployment, deploy
-from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
+from penstock.job.folder.read_splits import EndedSplits
 from penstock.job.restore.adapted_manifest import adapt
 from penstock.job.restore.carried import for_beginning
 from penstock.job.restore.matches import Matching
@@ -23,7 +23,7 @@ from penstock.job.steps.counts import StepSummary
 from penstock.job.steps.source_plans import SourcePlan, now_millis
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.metrics.results import CounterValue, SubtaskMetrics, added
-from penstock.metrics.running import StateSize
+from penstock.metrics.running_job import StateSize
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MIN_WATERMARK

@@ -17,7 +17,7 @@ from penstock.lint.bodies import (
     is_container,
     method_called,
     names_in,
-    own,
+    own_nodes,
 )
 from penstock.lint.inspection import ONCE, attributes_of, class_of, is_of
 from penstock.lint.rule import bodies, keyed_bodies, rule
@@ -109,7 +109,7 @@ def _is_reset(body: Body, name: str) -> bool:
     """Whether every method that is called with records begins by setting an attribute."""
     used = False
     for tree in (source.tree for source in body.sources(*body.hooks)):
-        first = next((node for node in own(tree) if attribute_of_self(node) == name), None)
+        first = next((node for node in own_nodes(tree) if attribute_of_self(node) == name), None)
         if first is None:
             continue
         used = True
@@ -133,7 +133,7 @@ def _is_cached(source: Source, change: Change) -> bool:
         return False
     around = [
         node
-        for node in own(source.tree)
+        for node in own_nodes(source.tree)
         if isinstance(node, ast.If | ast.ExceptHandler) and any(part is change.node for part in ast.walk(node))
     ]
     tests = [part for node in around if isinstance(node, ast.If) for part in ast.walk(node.test)]
@@ -146,7 +146,7 @@ def _is_read(body: Body, name: str) -> bool:
     trees = [source.tree for source in body.sources(*body.at_run_time)]
     operations = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
     modulo = {id(node.left) for node in operations if isinstance(node.op, ast.Mod)}
-    attributes = [node for tree in trees for node in own(tree) if isinstance(node, ast.Attribute)]
+    attributes = [node for tree in trees for node in own_nodes(tree) if isinstance(node, ast.Attribute)]
     read = [node for node in attributes if isinstance(node.ctx, ast.Load) and attribute_of_self(node) == name]
     return any(id(node) not in modulo for node in read)
 
@@ -158,7 +158,7 @@ def _is_of_record(body: Body, source: Source, name: str, change: Change) -> bool
     if isinstance(change.value, ast.Call) and _is_cached(source, change):
         return False
     records = set(source.parameters) - {"ctx", "context", "window"}
-    for node in own(source.tree):  # one pass is enough for assignments in order
+    for node in own_nodes(source.tree):  # one pass is enough for assignments in order
         if isinstance(node, ast.Assign) and (names_in(node.value) & records or name in _attributes_read(node.value)):
             records |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     if not (names_in(change.value) & records or name in _attributes_read(change.value)):
@@ -170,7 +170,7 @@ def _is_read_first(source: Source, name: str) -> bool:
     """Whether a method reads an attribute before it sets it."""
     places = {
         isinstance(node.ctx, ast.Load): (node.lineno, node.col_offset)
-        for node in reversed([*own(source.tree)])
+        for node in reversed([*own_nodes(source.tree)])
         if isinstance(node, ast.Attribute) and attribute_of_self(node) == name and node.attr == name
     }
     if True not in places:
@@ -219,7 +219,7 @@ def _class_changes(body: Body) -> set[str]:
     for tree in (source.tree for source in body.sources(*body.at_run_time)):
         changed = (change for change in changes(tree) if change.part and _adds(change))
         variables |= {f"self.{change.name}" for change in changed if _is_shared(body, change.name)}
-        for node in own(tree):
+        for node in own_nodes(tree):
             called = method_called(node)
             target = called[0] if called is not None and called[1] in MUTATORS else None
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):

@@ -16,7 +16,7 @@ from concurrent.futures import Executor
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
-from penstock.lint.bodies import own
+from penstock.lint.bodies import own_nodes
 from penstock.lint.inspection import attributes_of, carried_parts, class_of, is_of
 from penstock.lint.rule import Found, nodes, program, rule
 from penstock.lint.sources import Source
@@ -161,8 +161,8 @@ def _loop_variables(subject: Subject, source: Source) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             break
         if isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            stored = (name for name in own(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
-            variables |= {name.id for name in stored}
+            names = (name for name in own_nodes(node) if isinstance(name, ast.Name))
+            variables |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
             targets += [node.target] if isinstance(node, ast.For | ast.AsyncFor) else []
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             targets += [generator.target for generator in node.generators]

@@ -11,7 +11,7 @@ from penstock.common import OutputTag, RuntimeExecutionMode
 from penstock.connectors.kafka.sink import TransactionalKafkaOutput
 from penstock.connectors.two_phase import TwoPhaseOutput
 from penstock.errors import PenstockError
-from penstock.lint.bodies import assigned, attribute_of_self, meaning, own
+from penstock.lint.bodies import assigned, attribute_of_self, meaning, own_nodes
 from penstock.lint.rule import Message, bodies, program, repeated, rule, sinks
 from penstock.lint.sources import Source
 from penstock.lint.subject import Body, Subject
@@ -167,14 +167,14 @@ def unread_side_output(subject: Subject, body: Body) -> Iterator[str]:
     tags = {tag for source in body.called("yield") for tag in _tags(body, source)}
     for tag in sorted(tags - read):
         yield (
-            f"{body.node.name!r} emits to the side output {tag!r}, which nobody reads. Call get_side_output() of its "
+            f"{body.node.name!r} emits to the side output {tag!r}, which is never read. Call get_side_output() of its "
             "result and write that somewhere, or do not emit it."
         )
 
 
 def _tags(body: Body, source: Source) -> Iterator[str]:
     """The ids of the tags with which a method yields records."""
-    for node in own(source.tree):
+    for node in own_nodes(source.tree):
         pair = node.value if isinstance(node, ast.Yield) else None
         if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
             continue
@@ -244,7 +244,7 @@ def endless_program_without_checkpoint_directory(subject: Subject) -> Message:
         bool(subject.endless)
         and subject.pipeline.settings.checkpoint_directory is None
         and (
-            "The program never ends and has no checkpoint directory: started again, it begins anew. Set "
+            "The program never ends and has no checkpoint directory: started again, it begins from nothing. Set "
             "execution.checkpointing.dir to a path or a URL."
         )
     )

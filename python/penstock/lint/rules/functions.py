@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from penstock.lint.bodies import HOOKS, changes, own
+from penstock.lint.bodies import HOOKS, changes, own_nodes
 from penstock.lint.inspection import CLOCKS, ONCE, Uses, is_of
 from penstock.lint.rule import Found, Message, bodies, program, rule, uses
 from penstock.lint.sources import Source
@@ -151,7 +151,8 @@ def _changed_outside(source: Source) -> set[str]:
     default values of its parameters; also attributes of functions and modules."""
     if source.name in ONCE:
         return set()
-    inside = {node.id for node in own(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = (node for node in own_nodes(source.tree) if isinstance(node, ast.Name))
+    inside = {name.id for name in names if isinstance(name.ctx, ast.Store)}
     parameters = {node.arg for node in ast.walk(source.tree.args) if isinstance(node, ast.arg)}
     defaults: dict[str, Any] = {}
     if source.name in HOOKS:
@@ -164,7 +165,7 @@ def _changed_outside(source: Source) -> set[str]:
         value = defaults.get(name) if name in parameters else source.variables.get(name)
         if change.part and name not in inside and is_of(value, dict, list, set, deque):
             changed.add(name)
-    for node in own(source.tree):
+    for node in own_nodes(source.tree):
         owner = node.value if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) else None
         name = owner.id if isinstance(owner, ast.Name) and owner.id not in inside | parameters else ""
         if is_of(source.variables.get(name), FunctionType, ModuleType):
@@ -237,7 +238,7 @@ def catches_everything(subject: Subject, body: Body) -> str:
 def _catches(source: Source, names: frozenset[str], *, silently: bool = False) -> bool:
     """Whether a function catches any exception, or one of some names, and does not raise it again; ``silently``: and
     does nothing about it."""
-    for node in own(source.tree):
+    for node in own_nodes(source.tree):
         for handler in node.handlers if isinstance(node, ast.Try) else ():
             caught = handler.type
             named = caught is None or (isinstance(caught, ast.Name) and caught.id in names)

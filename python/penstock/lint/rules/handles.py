@@ -17,7 +17,7 @@ from penstock.lint.bodies import (
     function_called,
     meaning,
     method_called,
-    own,
+    own_nodes,
     results,
 )
 from penstock.lint.inspection import ONCE, is_of
@@ -77,7 +77,7 @@ def state_asked_for_per_record(subject: Subject, body: Body) -> str:
         owners = [owner for _, owner, _ in calls(body.methods[method].tree, *ASKS)]
         if any(attribute_of_self(owner) or function_called(owner) == "get_runtime_context" for owner in owners):
             return (
-                f"{body.title} asks for state in {method}(), for each record anew, and nobody knows of it before. Ask "
+                f"{body.title} asks for state in {method}(), for each record again, and the plan does not show it. Ask "
                 "for it in open() and keep the handle."
             )
     return ""
@@ -150,7 +150,7 @@ def _states_with_code(body: Body, method: str) -> Iterator[str]:
 def _variables(tree: ast.AST, fits: Callable[[ast.expr], bool]) -> set[str]:
     return {
         target.id
-        for node in own(tree)
+        for node in own_nodes(tree)
         if isinstance(node, ast.Assign) and fits(node.value)
         for target in node.targets
         if isinstance(target, ast.Name)
@@ -213,7 +213,7 @@ def _gets(node: ast.AST | None, name: str, get: str) -> bool:
 
 def _is_passed_on(tree: ast.AST, name: str) -> bool:
     """Whether a handle is given to other code, which may write."""
-    attributes = [node for node in own(tree) if isinstance(node, ast.Attribute)]
+    attributes = [node for node in own_nodes(tree) if isinstance(node, ast.Attribute)]
     inner = {id(node.value) for node in attributes}
     handles = [node for node in attributes if node.attr == name and attribute_of_self(node) == name]
     return any(id(node) not in inner for node in handles)
@@ -242,7 +242,7 @@ def missing_value_used(subject: Subject, body: Body) -> Iterator[str]:
 
           orders.key_by(lambda order: order[0]).process(Count()).print()
     """
-    once = [node for source in body.sources(*ONCE) for node in own(source.tree)]
+    once = [node for source in body.sources(*ONCE) for node in own_nodes(source.tree)]
     described = [node for node in once if function_called(node) == "ValueStateDescriptor"]
     has_defaults = any(isinstance(call, ast.Call) and (call.args[2:] or call.keywords) for call in described)
     for name, kind in handles_of(body).items() if not has_defaults else ():
@@ -255,7 +255,7 @@ def missing_value_used(subject: Subject, body: Body) -> Iterator[str]:
 
 
 def _calculates(source: Source, name: str) -> bool:
-    nodes = [*own(source.tree)]
+    nodes = [*own_nodes(source.tree)]
     tests = ast.If | ast.IfExp | ast.BoolOp | ast.Compare | ast.Try | ast.While | ast.Assert | ast.Match
     checked = {id(inner) for node in nodes if isinstance(node, tests) for inner in ast.walk(node)}
     if any(_gets(node, name, "value") and id(node) in checked for node in nodes):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, TupleTypeInfo
-from penstock.lint.bodies import always_none, assigned, function_called, is_none, is_text, may_end, own, results
+from penstock.lint.bodies import always_none, assigned, function_called, is_none, is_text, may_end, own_nodes, results
 from penstock.lint.inspection import class_of
 from penstock.lint.rule import bodies, methods, rule
 from penstock.lint.shapes import Shape, difference, shape_of, shape_of_type, shape_of_value
@@ -162,8 +162,8 @@ def generator_as_result(subject: Subject, body: Body) -> Iterator[str]:
         if source.is_coroutine or (source in one and source.is_generator):
             kind = "a coroutine" if source.is_coroutine else "a generator"
             yield (
-                f"The function {body.title} makes {kind}, which is no result. Use flat_map() to give several records, "
-                "AsyncDataStream to wait for something."
+                f"The function {body.title} makes {kind}, which is not a result. Use flat_map() to give several "
+                "records, AsyncDataStream to wait for something."
             )
     once = body.sources("open", "close") if body.is_object else []
     for source in (*once, *body.called("nothing")):
@@ -206,7 +206,7 @@ def _squeezed(name: str) -> str:
 def _records(source: Source) -> list[ast.expr]:
     """The records that a method yields or returns, as far as each is an expression of its own."""
     if source.is_generator:
-        yields = [node.value for node in own(source.tree) if isinstance(node, ast.Yield) and node.value is not None]
+        yields = [node.value for node in own_nodes(source.tree) if isinstance(node, ast.Yield) and node.value]
         return [value for value in yields if source.name.startswith("flat_map") or not _may_be_tagged(value)]
     returned = [result for result in results(source.tree) if result is not None]
     if source.name.startswith("map"):
@@ -334,7 +334,7 @@ def _is_field(node: ast.expr, source: Source) -> bool:
 def _keys_of_records(source: Source) -> list[object]:
     """The positions and names by which a method takes fields of its arguments."""
     keys: list[object] = []
-    for node in own(source.tree):
+    for node in own_nodes(source.tree):
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in source.parameters:
             with suppress(ValueError, TypeError):  # an expression
                 keys.append(ast.literal_eval(node.slice))
@@ -352,7 +352,7 @@ def method_not_called(subject: Subject, body: Body, source: Source) -> str:
         + lines.filter(lambda line: line.isdigit()).print()
     """
     returned = [result for result in results(source.tree) if result is not None]
-    returned += [node.value for node in own(source.tree) if isinstance(node, ast.Yield) and node.value]
+    returned += [node.value for node in own_nodes(source.tree) if isinstance(node, ast.Yield) and node.value]
     parts = [part for value in returned for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
     texts = source.parameters[:1] if _reads_texts(subject, body) else ()
     name = next(filter(None, (_method(part, source, texts) for part in parts)), "")

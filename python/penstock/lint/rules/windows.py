@@ -73,7 +73,7 @@ def late_data_unread(subject: Subject, node: StreamNode, operator: WindowOperato
         + totals.get_side_output(late).print("late")
     """
     return operator.late_tag not in (None, *(edge.side_output for edge in subject.outputs[node.id])) and (
-        f"{node.name!r} sends late records to the side output {operator.late_tag!r}, which nobody reads. Call "
+        f"{node.name!r} sends late records to the side output {operator.late_tag!r}, which is never read. Call "
         "get_side_output() of the result and write it somewhere, or leave the side output out."
     )
 

@@ -46,19 +46,19 @@ class JavaConfiguration(JavaObject):
 
     def __init__(self, environment: HasSettings | None = None) -> None:
         self.environment = environment
-        self._own: dict[str, str] = {}
+        self._values: dict[str, str] = {}
 
     def values(self) -> dict[str, str]:
         """All settings; of an environment also those that its methods have set."""
         if self.environment is None:
-            return dict(self._own)
-        return dict(given(self.environment.settings))
+            return dict(self._values)
+        return dict(explicit(self.environment.settings))
 
     def _put(self, key: str | JavaOption, value: object) -> Self:
         name = _key(key)
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if self.environment is None:
-            self._own.update(Configuration({name: text}).to_dict())
+            self._values.update(Configuration({name: text}).to_dict())
         else:
             self.environment.settings = self.environment.settings.updated({name: text})
         return self
@@ -133,16 +133,16 @@ def _key(key: str | JavaOption) -> str:
     return key.key() if isinstance(key, JavaOption) else key
 
 
-def given(settings: Settings) -> Mapping[str, str]:
+def explicit(settings: Settings) -> Mapping[str, str]:
     """The configured values, over those that methods have set and that are not the default."""
     changed: dict[str, str] = {}
     for line in fields(settings):
         setting, value = line.metadata.get("setting"), getattr(settings, line.name)
         if setting is not None:
-            text = settings.given_text(setting.key)
+            text = settings.explicit_text(setting.key)
             if value != (setting.default if text is None else setting.parse(setting.key, text)):
                 changed[setting.key] = setting.kind.text(value)
-    return {**settings.given, **changed}
+    return {**settings.explicit, **changed}
 
 
 _OPTIONS = {

@@ -83,7 +83,7 @@ class Gateway:
         return self.names(name)
 
     def __repr__(self) -> str:
-        return "<the gateway to Java of PyFlink's programs, of which little is there>"
+        return "<the gateway to Java of PyFlink's programs, a small part of it>"
 
 
 def get_gateway() -> Gateway:

@@ -154,7 +154,7 @@ class _Text:
         self._add(" def run(v0, t):", "  try:")
         self._body(3)
         self._end()
-        return self._made()
+        return self._function()
 
     def feed(self) -> Feed:
         self._gathering = self._fusion.gathers
@@ -180,7 +180,7 @@ class _Text:
             self._hand_over(name, 2)
         for n, operator in self._counted:
             self._add(f"  {operator}.emitted += {n}")
-        return self._made()
+        return self._function()
 
     def _end(self) -> None:
         self._bind("Failure", OperatorFailure)
@@ -190,7 +190,7 @@ class _Text:
         self._bind("blame", None)  # bound below, when all lines are known
         self._add("   raise blame(error) from error")
 
-    def _made(self) -> Any:
+    def _function(self) -> Any:
         names = list(self._bindings)
         self._add(" return run")
         text = "\n".join([f"def make({', '.join(names)}):", *self._lines])

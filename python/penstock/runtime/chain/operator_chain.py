@@ -43,9 +43,8 @@ MakeContext = Callable[[OperatorConfig], OperatorContext]
 
 
 class OperatorChain:
-    """The chain of one subtask. ``operators`` are by position in pre-order, sorted in the order of opening;
-    ``spec`` is what the head was built from; ``emit`` takes the rows of the exchange; ``round`` is that of what
-    leaves the task."""
+    """The chain of one subtask. ``operators`` are by position in pre-order, sorted in the order of opening; ``spec`` is
+    what the head was built from; ``emit`` takes the rows of the exchange; ``round`` is that of what leaves the task."""
 
     def __init__(self, vertex: VertexConfig, subtask: int, make_context: MakeContext, emit: Emit) -> None:
         self._vertex = vertex

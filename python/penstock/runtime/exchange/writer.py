@@ -106,14 +106,14 @@ class RecordWriter(Writer):
         self._round = 0
         self._active = True
         self._draw = random.Random(seed_of("latency", output.seed, self._subtask)).randrange
-        self._channels = self._made()
+        self._channels = self._open_channels()
         # one channel, or all of them together, leaves nothing to select; but HASH and CUSTOM check what they are given
         single = len(self._channels) == 1 and output.partitioner not in ("HASH", "CUSTOM")
         self._split: Splitter | None = None
         self._select: Selector | None = None
         self.write = self._to_one() if single else self._to_selected(self._selector())
 
-    def _made(self) -> list[OutChannel]:
+    def _open_channels(self) -> list[OutChannel]:
         """The channels, each with its share of the memory. Each has a limit of its own too, so that buffers do not
         depend on the order in which channels fill, which differs for batches."""
         targets = [self._targets] if self._output.partitioner == "BROADCAST" else [[t] for t in self._targets]

@@ -44,8 +44,7 @@ class FileFormat(ABC, Generic[T]):
         """Type of the records."""
 
     def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
-        """The pieces to read in files, folders and patterns: each file or, where the format allows it, pieces of
-        files.
+        """The pieces to read in files, folders and patterns: each file or, where the format allows it, pieces of files.
 
         Raises:
             ConfigurationError: a path stands for nothing.

@@ -79,7 +79,7 @@ class _IntervalJoin(LiveTwoInputs):
 
     def _side(self, left: bool) -> Collector:
         lower, upper = (self._lower, self._upper) if left else (-self._upper, -self._lower)
-        own, other = (LEFT, RIGHT) if left else (RIGHT, LEFT)
+        side, other = (LEFT, RIGHT) if left else (RIGHT, LEFT)
         state, time, fail, ctx = self._state, self.context.time, self.context.fail, JoinContext()
         join, tracked = bind(self.function, "process_element"), state.changes is not None
 
@@ -94,7 +94,7 @@ class _IntervalJoin(LiveTwoInputs):
                 )
             if timestamp < time.watermark:
                 return
-            state.table(own).setdefault(state.slot, _Buffer()).add(timestamp, value)
+            state.table(side).setdefault(state.slot, _Buffer()).add(timestamp, value)
             partners: _Buffer | None = state.table(other).get(state.slot)
             if partners is not None:
                 for when in partners.between(timestamp + lower, timestamp + upper):
@@ -107,7 +107,7 @@ class _IntervalJoin(LiveTwoInputs):
                             raise fail(error) from error
                         if tracked and not frozen(partner):  # the function may have changed it
                             state.table(other)[state.slot] = partners
-            time.register_event_time(timestamp + max(upper, 0), own)
+            time.register_event_time(timestamp + max(upper, 0), side)
 
         return process
 

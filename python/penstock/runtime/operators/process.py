@@ -173,9 +173,8 @@ class Yielding(LiveOperator):
 
 @dataclass(frozen=True, eq=False)
 class ProcessOperator(StreamOperator):
-    """One record in, any number out, to the main output (``yield value``) and to side outputs (``yield tag,
-    value``). ``f`` has ``process_element(value, ctx)``, or is a callable of that form; it may return None for
-    nothing."""
+    """One record in, any number out, to the main output (``yield value``) and to side outputs (``yield tag, value``).
+    ``f`` has ``process_element(value, ctx)``, or is a callable of that form; it may return None for nothing."""
 
     f: Any
     output_type: TypeInformation[Any] | None = None

@@ -63,7 +63,7 @@ class StreamSource(StreamOperator):
     @property
     def hands_over(self) -> str:
         kind = type(self.function).__name__ if isinstance(self.function, BatchSource) else ""
-        timed = "" if self.watermarks is None or self._says_nothing else self.watermarks.told
+        timed = "" if self.watermarks is None or self._says_nothing else self.watermarks.signature
         return f"{super().hands_over}/{kind}/{timed}"
 
     def prepare(self, parallelism: int) -> StreamSource:

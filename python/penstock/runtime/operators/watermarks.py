@@ -45,7 +45,7 @@ class TimestampsAndWatermarks(StreamOperator):
 
     @property
     def hands_over(self) -> str:
-        return f"{super().hands_over} {self.strategy.told}"
+        return f"{super().hands_over} {self.strategy.signature}"
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _TimestampsAndWatermarks(context, output, self.strategy)
@@ -134,7 +134,8 @@ class _TimestampsAndWatermarks(LiveOperator):
     def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy[Any]) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
-        self._made, self._strategy = NoWatermarks if context.job.settings.batch else strategy.generator, strategy
+        self._new_generator = NoWatermarks if context.job.settings.batch else strategy.generator
+        self._strategy = strategy
         self._watermarks = _Watermarks(context, output)
         self._generators: list[Any] = []
         self._emitters: list[_Part] = []
@@ -179,7 +180,7 @@ class _TimestampsAndWatermarks(LiveOperator):
 
     def add_part(self) -> int:
         part = len(self._generators)
-        self._generators.append(self._asked(self._made))
+        self._generators.append(self._asked(self._new_generator))
         self._emitters.append(_Part(self._watermarks, part))
         self._watermarks.begin(part)
         self._events.append(0)

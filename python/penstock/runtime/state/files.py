@@ -167,7 +167,7 @@ class StateReader:
 def state_error(path: str, about: AboutOperator, problem: str, advice: str = "") -> StateError:
     """The error for a state file; ``problem`` completes the sentence, ``advice`` replaces the usual advice."""
     advice = advice or (
-        "Restore the file from a copy if you have one; otherwise start from an older savepoint, or start anew with "
+        "Restore the file from a copy if you have one; otherwise start from an older savepoint, or start again with "
         "another checkpoint directory (execution.checkpointing.dir)."
     )
     return StateError(f"The state file {path!r} of {about} {problem}. {advice}")

@@ -57,7 +57,7 @@ class Replay:
             all_ours = first in self._groups and last in self._groups
             names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
-                self._fill(described.states[number], names[namespace], self._own(all_ours, *columns), gone, reading)
+                self._fill(described.states[number], names[namespace], self._ours(all_ours, *columns), gone, reading)
             for domain, columns in enumerate(rows):
                 if columns:
                     moves_by_domain[domain].extend(self._timers(all_ours, names, *columns))
@@ -83,7 +83,7 @@ class Replay:
                 "and some have not. Ask for it in open(), and run the program once at the parallelism that it had"
             )
 
-    def _own(self, all_ours: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
+    def _ours(self, all_ours: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
         if all_ours:
             return keys, *columns
         keyed = self._keyed
@@ -113,7 +113,7 @@ class Replay:
     def _timers(
         self, all_ours: bool, names: list[Any], indices: list[int], times: list[int], keys: list[Any], *rest: Any
     ) -> Iterator[tuple[int, bool, Timer]]:
-        keys, *columns = self._own(all_ours, keys, indices, times, *rest)
+        keys, *columns = self._ours(all_ours, keys, indices, times, *rest)
         enter = self._keyed.enter
         for key, index, time, namespace, new in zip(keys, *columns, strict=True):
             yield index, bool(new), Timer(time, enter(key), key, names[namespace])

@@ -4,7 +4,6 @@ Keys whose declared type has changed must keep their hashes, else their state wo
 from __future__ import annotations
 
 import copy
-import struct
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -13,6 +12,7 @@ from penstock.common import typeinfo as types
 from penstock.common.row import Row, names_of
 from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.errors import TypeInfoError
+from penstock.runtime.buffers.borders import float32
 from penstock.runtime.buffers.value_checks import BITS, checker, kind_of
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.type_texts import type_of
@@ -110,9 +110,10 @@ def _fraction(single: bool) -> Convert:
     def convert(value: Any) -> Any:
         if value is None or type(value) is float:
             return value
-        number = float(value)
-        if single:
-            number = struct.unpack(">f", struct.pack(">f", number))[0]
+        try:
+            number = float32(float(value)) if single else float(value)
+        except OverflowError:
+            number = None
         if number != value:
             raise ValueError(f"{value} does not fit a {'FLOAT' if single else 'DOUBLE'}: it would lose digits")
         return number

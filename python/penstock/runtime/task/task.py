@@ -70,7 +70,7 @@ class Task:
         self._committables: list[Committable] = []
         self._sequence = 0
         self._cancelled = False
-        self._given: Iterable[Any] | None = None
+        self._batches: Iterable[Any] | None = None
         self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
         self._clock = Clock()
         self._disposed = False
@@ -98,7 +98,7 @@ class Task:
 
     def read(self, batches: Iterable[Any]) -> None:
         """Take the rows of the DataFrame that the task's source reads, as Arrow batches; they are read when it runs."""
-        self._given = batches
+        self._batches = batches
 
     def inherit(self, other: Task) -> None:
         """Take over the state of an object that has run this subtask before, and not later than the last step. What is
@@ -375,9 +375,9 @@ class Task:
     def _read(self, head: SourceOperator) -> Iterator[Row]:
         only, reading = self._assignment.only, self._assignment.reading
         reading = everything(head.function, self._subtask, stamps=True) if only else reading
-        assert reading is not None, "a source is told what to read"
-        if self._given is not None:
-            head.read(self._given)
+        assert reading is not None, "a source knows what to read"
+        if self._batches is not None:
+            head.read(self._batches)
         if reading.idle is not None:
             self._toggle(not reading.idle)
         for _ in head.step(reading, self._backlog):

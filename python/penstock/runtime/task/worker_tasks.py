@@ -24,7 +24,7 @@ class LivingTasks:
         self._limit = limit
         self._tasks: OrderedDict[Name, Task] = OrderedDict()
         self._lock = threading.Lock()
-        self.kept = self.mended = self.made = 0
+        self.kept = self.repaired = self.built = 0
 
     def take(self, name: Name, assignment: Assignment, make: Callable[[], Task]) -> Task:
         """A task that can run a step, a new one if need be; the caller has it for itself until :meth:`put`."""
@@ -35,9 +35,9 @@ class LivingTasks:
             return task
         new = make()
         if task is None:
-            self.made += 1
+            self.built += 1
         else:
-            self.mended += 1
+            self.repaired += 1
             new.inherit(task)
         return new
 

@@ -62,8 +62,7 @@ class SessionWindowTimeGapExtractor(ABC, Generic[T]):
 
 
 class AssignerContext:
-    """The context of a WindowAssigner of a program's own. ``now`` gives the processing time of the
-    task."""
+    """The context of a WindowAssigner of a program's own. ``now`` gives the processing time of the task."""
 
     def __init__(self, now: Callable[[], int], runtime_context: RuntimeContext) -> None:
         self.now, self._runtime_context = now, runtime_context

@@ -92,7 +92,7 @@ class AssignedMerging(MergingWindows):
         live, merges = self._live(), _Merges()
         self._merge_windows(list(dict.fromkeys((*live, window))), merges)
         result = window
-        for parts, whole in merges.made:
+        for parts, whole in merges.merged:
             if window in parts:
                 result = whole
             before = [part for part in parts if part in live]
@@ -109,10 +109,10 @@ class _Merges:
     """Notes what an assigner merges."""
 
     def __init__(self) -> None:
-        self.made: list[tuple[list[Any], Any]] = []
+        self.merged: list[tuple[list[Any], Any]] = []
 
     def merge(self, to_be_merged: Collection[Any], merge_result: Any) -> None:
-        self.made.append((list(dict.fromkeys(to_be_merged)), merge_result))
+        self.merged.append((list(dict.fromkeys(to_be_merged)), merge_result))
 
 
 def merging_of(assigner: WindowAssigner[Any, Any], keyed: KeyedState) -> MergingWindows | None:

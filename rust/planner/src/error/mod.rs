@@ -115,7 +115,7 @@ plan_errors! {
         "the description of the vertex that starts with {vertex} would take {bytes} bytes, more than the limit of {limit}: it indents each operator of a chain under the one before. Break the chain, or do without the JSON plan.";
     /// A share of managed memory that is none.
     MemoryShare { operator: String, share: i64, total: i64 } JobGraph ["java.lang.IllegalArgumentException"]
-        "{operator} would get {share} of {total} of the managed memory of its slot sharing group, which is no part of it. Weights must not be negative, and those of a group must add up to less than 2^31.";
+        "{operator} would get {share} of {total} of the managed memory of its slot sharing group, which is not a part of it. Weights must not be negative, and those of a group must add up to less than 2^31.";
     /// Iterations with checkpointing.
     CheckpointedIteration { loops: usize } JobGraph ["java.lang.UnsupportedOperationException"]
         "checkpointing is enabled in a program with {loops} iteration(s), whose records in flight on the feedback edge would be lost on recovery. Disable checkpointing, or force it if that loss is acceptable.";

@@ -97,7 +97,7 @@ fn job_graphs() -> Pinned {
         ),
         (
             MemoryShare { operator: text("Map-1"), share: 7, total: 5 },
-            "Map-1 would get 7 of 5 of the managed memory of its slot sharing group, which is no part of it. Weights must not be negative, and those of a group must add up to less than 2^31.",
+            "Map-1 would get 7 of 5 of the managed memory of its slot sharing group, which is not a part of it. Weights must not be negative, and those of a group must add up to less than 2^31.",
         ),
     ]
 }

@@ -197,7 +197,7 @@ fn reason(text: &str, error: &serde_json::Error) -> String {
         return why.replace("expected i32", "expected a 32-bit integer").replace("expected i64", "expected a 64-bit integer");
     }
     let why = why.replace("expected ident", "expected a value");
-    format!("the text is no JSON: {why}{place}, near `{}`", excerpt(text, line, column))
+    format!("the text is not JSON: {why}{place}, near `{}`", excerpt(text, line, column))
 }
 
 /// Some characters of a line, from shortly before a column.

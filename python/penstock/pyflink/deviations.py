@@ -128,7 +128,7 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         mode, where Flink chooses by the amount of data."""
         super().set_runtime_mode(execution_mode)
         if not self._parallelism_is_said:
-            anew = Settings.of({**self.settings.given, "execution.runtime-mode": execution_mode.name})
+            anew = Settings.of({**self.settings.explicit, "execution.runtime-mode": execution_mode.name})
             self.settings = replace(self.settings, parallelism=anew.parallelism)
         return self
 

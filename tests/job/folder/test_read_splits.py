@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import CheckpointDirectoryError
-from penstock.job.folder import ended as module
-from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
+from penstock.job.folder import read_splits as module
+from penstock.job.folder.read_splits import EndedSplits, read_ended, with_ended
 from penstock.storage.storage import Entry, LocalStorage
 
 
