@@ -19,7 +19,7 @@ endif
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes, and not make's job server
-CARGO := env -u MAKEFLAGS PYO3_PYTHON="$(abspath $(BIN))/python" cargo
+CARGO := env -u MAKEFLAGS -u MFLAGS PYO3_PYTHON="$(abspath $(BIN))/python" cargo
 # Tests start Python some hundred times; where nobody may keep bytecode, each start compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 # what the installed package is made of: a change to any of it reinstalls

@@ -62,7 +62,7 @@ def test_state_that_would_be_left_behind_is_refused_unless_it_is_allowed(penstoc
 
 
 def test_a_reactive_job_takes_the_cores_that_there_are(penstock, sums, tmp_path, monkeypatch):
-    monkeypatch.setattr(cores, "_said", [3])
+    monkeypatch.setattr(cores, "_configured", [3])
     place = tmp_path / "job"
     result = penstock("run", "--local", "--reactive", "--checkpoint-directory", place, sums([1, 2]))
     assert result.exit_code == 0, result.output

@@ -144,7 +144,7 @@ CALLS = {
     ),
     "window size as text": (lambda s: s.key_by(0).count_window("3"), "an int is needed", None),
     "sum of text": (lambda s: s.key_by(0).sum(0), "cannot be added up", "java.lang.RuntimeException"),
-    "union with a list": (lambda s: s.union([s]), "no DataStream", None),
+    "union with a list": (lambda s: s.union([s]), "not a DataStream", None),
     "tag as text": (lambda s: s.map(len).get_side_output("late"), "Give the OutputTag", None),
     "blank path": (lambda s: s.write_as_text(" "), "blank", "java.lang.IllegalArgumentException"),
     "path object": (lambda s: s.write_as_text(Path("lines.txt")), "Convert it first: str(", None),

@@ -96,7 +96,7 @@ def test_the_mirrors_environment_is_no_real_one() -> None:
         install()
         from pyflink.datastream import StreamExecutionEnvironment as Mirror
 
-        with pytest.raises(InvalidProgramError, match="no environment of the real PyFlink"):
+        with pytest.raises(InvalidProgramError, match="not an environment of the real PyFlink"):
             from_pyflink(Mirror.get_execution_environment())
 
 

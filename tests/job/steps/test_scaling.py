@@ -25,7 +25,7 @@ REACTIVE = {"scheduler_mode": "reactive", "penstock__step__records": 10}
 @pytest.fixture
 def room(monkeypatch):
     """Says how many cores there are."""
-    monkeypatch.setattr(cores, "_said", [])
+    monkeypatch.setattr(cores, "_configured", [])
     return cores.say_cores
 
 
