@@ -129,7 +129,7 @@ def test_one_that_is_replaced_before_its_first_commit_cannot_either(place: str, 
         seal = second.newest()
         assert seal is not None
         assert seal.is_nothing
-        assert second.found().startswith("Starting")
+        assert second.opening_notice().startswith("Starting")
         with pytest.raises(FencedError):
             step(first, 1)
         step(second, 1)

@@ -92,9 +92,9 @@ def frees_what_one_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """One savepoint that was removed is taken for all."""
 
     def changed(self: Pins) -> Any:
-        there = self.there()
-        freed = {version for _, kind, version, _ in there if kind == "free"}
-        return [(version, [path for path, _, of_version, _ in there if of_version == version]) for version in freed]
+        pins = self.entries()
+        freed = {version for _, kind, version, _ in pins if kind == "free"}
+        return [(version, [path for path, _, of_version, _ in pins if of_version == version]) for version in freed]
 
     monkeypatch.setattr(Pins, "over", changed)
 
