@@ -63,12 +63,12 @@ check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests tha
 	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs -m 'not spark and not slow' $(CORES) $(ARGS)
 	@printf '\nThe quick checks passed. `make test` has the slow tests, Spark, the documentation and the benches too.\n'
 
-check-pythons: $(VENV)/.made $(VIEWER) ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
-	@rm -rf "$(VENV)/wheel"
-	$(PIP) wheel --no-deps --wheel-dir "$(VENV)/wheel" .
+check-pythons: $(VENV)/.wheel ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
 	@.ci/check-pythons "$(VENV)" "$(VENV)/wheel" $(QUICK) $(ARGS)
 
-test: $(VENV)/.installed ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
+test: $(VENV)/.made ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
+	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) $(VENV)/.wheel $(VENV)/.groups
+	@$(MAKE) --no-print-directory $(VENV)/.installed
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) lint test-rust
 	@$(MAKE) --no-print-directory test-viewer test-python docs
 	@$(MAKE) --no-print-directory $(BESIDE_EACH_OTHER) bench-smoke instructions
@@ -155,8 +155,8 @@ pyflink: $(VENV)/.checks ## install the real PyFlinks (PyPI; Java 11 or 17, Pyth
 golden: ## what the real Flink makes of graphs: `make golden SPECS=specs.jsonl FLINK=2.3 > results.jsonl`
 	@$(PYTHON) benches/flink_peer.py "$(FLINK)" < "$(SPECS)"
 
-build: $(VENV)/.made $(VIEWER) ## an installable wheel in dist/
-	$(PIP) wheel --no-deps --wheel-dir dist .
+build: $(VENV)/.wheel ## an installable wheel in dist/
+	@mkdir -p dist && cp "$(VENV)"/wheel/penstock-*.whl dist
 	@ls -l dist
 
 format: $(VENV)/.checks ## rewrite the code in the project's format
@@ -186,10 +186,17 @@ $(PACKAGES): viewer/package.json viewer/package-lock.json
 $(VIEWER): $(PACKAGES) viewer/build.mjs $(wildcard viewer/src/*)
 	@cd viewer && npm run --silent build
 
-$(VENV)/.installed: $(VENV)/.made $(SOURCES) $(VIEWER)
+$(VENV)/.wheel: $(VENV)/.made $(SOURCES) $(VIEWER)
 	@.ci/prerequisites "$(PYTHON)" java
-	@printf 'Building and installing the package (some minutes the first time)\n'
-	@$(PIP) install .
+	@printf 'Building the package (some minutes the first time)\n'
+	@rm -rf "$(VENV)/wheel"
+	@$(PIP) wheel --no-deps --wheel-dir "$(VENV)/wheel" .
+	@touch $@
+
+# pip does not replace a package by another one of the same version
+$(VENV)/.installed: $(VENV)/.wheel
+	@$(PIP) --quiet uninstall --yes penstock
+	@$(PIP) install "$(VENV)"/wheel/penstock-*.whl
 	@rm -f $(VENV)/.developed
 	@touch $@
 
@@ -202,9 +209,12 @@ $(VENV)/.developed: $(VENV)/.made $(NATIVE)
 	@rm -f $(VENV)/.installed
 	@touch $@
 
-$(VENV)/.checks: $(PACKAGE) pyproject.toml
+$(VENV)/.groups: $(VENV)/.made pyproject.toml
 	@printf 'Installing what the checks need\n'
 	@$(PIP) install --group test --group lint --group bench --group docs
+	@touch $@
+
+$(VENV)/.checks: $(PACKAGE) $(VENV)/.groups
 	@touch $@
 
 # Each Spark that the tests start then starts in half the time; tests/conftest.py names the folder.
