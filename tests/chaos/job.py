@@ -43,20 +43,20 @@ class Numbers(Source[Pair]):
 
     def __init__(self, name: str, bounded: bool, go: str = "") -> None:
         self.name, self.bounded, self._go = name, bounded, go
-        self._there = COUNT if bounded else 0
+        self._available = COUNT if bounded else 0
 
     def splits(self, parallelism: int) -> Sequence[Split]:
         if not self.bounded:
             most = COUNT - LAST if self._go and not os.path.exists(self._go) else COUNT
-            self._there = max(self._there, min(most, self._there + LAST))
-        return [Split(f"{self.name}{i}", 0, self._there, finite=self._there == COUNT) for i in range(SPLITS)]
+            self._available = max(self._available, min(most, self._available + LAST))
+        return [Split(f"{self.name}{i}", 0, self._available, finite=self._available == COUNT) for i in range(SPLITS)]
 
     def pending(self, parallelism: int, positions: Any, over: Any = frozenset()) -> Sequence[Split]:
-        self._there = max([self._there, *positions.values()])
+        self._available = max([self._available, *positions.values()])
         return super().pending(parallelism, positions, over)
 
     def ended(self) -> bool:
-        return self._there == COUNT
+        return self._available == COUNT
 
     def limited(self, split: Split, records: int) -> Split:
         end = min(split.end, split.start + records)
@@ -179,15 +179,15 @@ def run(root: str, settings: dict[str, str]) -> None:
 
 
 def expected() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {"sums": [], "ledger": [], "sections": []}
+    outputs: dict[str, list[str]] = {"sums": [], "ledger": [], "sections": []}
     for split in (f"{name}{i}" for name in "ab" for i in range(SPLITS)):
         for first in range(KEYS):
             key, numbers = key_of(split, first), range(first, COUNT, KEYS)
-            found["sums"] += [f"{key} {sum(numbers[: i + 1])}" for i in range(len(numbers))]
-            found["ledger"] += [f"{key} {_part(numbers, at, WINDOW)}" for at in range(0, COUNT, WINDOW)]
+            outputs["sums"] += [f"{key} {sum(numbers[: i + 1])}" for i in range(len(numbers))]
+            outputs["ledger"] += [f"{key} {_part(numbers, at, WINDOW)}" for at in range(0, COUNT, WINDOW)]
             sections = enumerate(range(0, COUNT, SECTION))
-            found["sections"] += [f"{key} {i} {_part(numbers, at, SECTION)} {i + 1}" for i, at in sections]
-    return {name: sorted(lines) for name, lines in found.items()}
+            outputs["sections"] += [f"{key} {i} {_part(numbers, at, SECTION)} {i + 1}" for i, at in sections]
+    return {name: sorted(lines) for name, lines in outputs.items()}
 
 
 def _part(numbers: range, at: int, size: int) -> int:

@@ -70,19 +70,19 @@ class Life:
             self.process.kill()
         self.process.wait()
         end = time.monotonic() + 120
-        while any(kind(each) in ("java", "python", "python3") for each in others) and time.monotonic() < end:
+        while any(kind(pid) in ("java", "python", "python3") for pid in others) and time.monotonic() < end:
             time.sleep(0.05)
-        left = [each for each in others if kind(each) == "java"]
-        assert not left, f"{left} outlive the driver: {[kind(each) for each in left]}"
+        left = [pid for pid in others if kind(pid) == "java"]
+        assert not left, f"{left} outlive the driver: {[kind(pid) for pid in left]}"
 
     def workers(self) -> list[int]:
         """The Python workers of a job on Spark."""
-        found = below(self.process.pid)
-        jvms = {each for each in found if kind(each) == "java"}
-        return [each for jvm in jvms for each in below(jvm) if kind(each).startswith("python")]
+        processes = below(self.process.pid)
+        jvms = {pid for pid in processes if kind(pid) == "java"}
+        return [pid for jvm in jvms for pid in below(jvm) if kind(pid).startswith("python")]
 
     def jvms(self) -> list[int]:
-        return [each for each in below(self.process.pid)[1:] if kind(each) == "java"]
+        return [pid for pid in below(self.process.pid)[1:] if kind(pid) == "java"]
 
     def end(self) -> int:
         while not self.over:
@@ -225,12 +225,12 @@ def check(root: Path, settings: Mapping[str, str]) -> None:
 
 def outputs(root: Path, settings: Mapping[str, str]) -> dict[str, list[str]]:
     place = _target(root, settings)
-    found: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for name, folder in {"sums": f"{place}/sums", "ledger": f"{root}/ledger", "sections": f"{place}/sections"}.items():
         storage = storage_of(folder)
         texts = (storage.get(path).decode() for path in _files(folder) if "/." not in path)
-        found[name] = sorted(line for text in texts for line in text.splitlines())
-    return found
+        lines[name] = sorted(line for text in texts for line in text.splitlines())
+    return lines
 
 
 def waste(root: Path, settings: Mapping[str, str]) -> list[str]:
@@ -244,14 +244,14 @@ def waste(root: Path, settings: Mapping[str, str]) -> list[str]:
         "lease": {"lock", *(name.format(0 if newest is None else newest.epoch) for name in _OWN)},
         "": {"job.json", "committed"},
     }
-    found: list[str] = []
+    unneeded: list[str] = []
     for path in {*_files(str(root)), *_files(place)}:
         name = path.rpartition("/")[2]
         inside, known = path.partition("/job/")[2], path.startswith(f"{place}/job/")
         unknown = known and name not in named.get(inside.rpartition("/")[0], ())
         if unknown or "/." in path.removeprefix(str(root)) or name == "unfinished":
-            found.append(path)
-    return found
+            unneeded.append(path)
+    return unneeded
 
 
 _OWN = ("owner-{}.json", "beat-{}", "left-{}")
@@ -264,7 +264,7 @@ def _files(folder: str) -> list[str]:
 
     fs, path = fsspec.core.url_to_fs(folder)
     fs.invalidate_cache()
-    return [fs.unstrip_protocol(each) for each in fs.find(path)]
+    return [fs.unstrip_protocol(file) for file in fs.find(path)]
 
 
 def _target(root: Path, settings: Mapping[str, str]) -> str:

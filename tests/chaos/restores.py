@@ -46,7 +46,7 @@ class Restore:
         self._from = self.old / "job" if direct else self.savepoint
         self.world = World()
 
-    def run(self, program: Program, place: Path, there: int, ends: bool, **settings: str) -> None:
+    def run(self, program: Program, place: Path, available: int, ends: bool, **settings: str) -> None:
         """Run a program in a folder of its own."""
         notes = ExactNotes(str(place))
 
@@ -56,7 +56,7 @@ class Restore:
         now = {} if ends else {"penstock__step__available_now": "true"}
         folder = {"execution__checkpointing__dir": str(place / "job"), "penstock__step__records": "12"}
         env = environment(program, **folder, **now, **settings)
-        build(program, env, there, ends, show)
+        build(program, env, available, ends, show)
         env.execute("restored")
 
     def begin(self) -> None:
@@ -125,10 +125,10 @@ def killed_while_taking(root: Path, number: int) -> bool:
     died = dies_at(number, restore.take)
     restore.check_old(before)
     if died:
-        there = False
+        exists = False
         with suppress(SavepointError):
-            there = bool(read_savepoint(restore.savepoint))
-        if not there:
+            exists = bool(read_savepoint(restore.savepoint))
+        if not exists:
             restore.take()
     restore.check_savepoint()
     restore.restore()

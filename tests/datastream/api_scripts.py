@@ -99,7 +99,7 @@ class Interpreter:
         if kind == "tag_as":
             return stand_ins.tag(*value)
         if kind in ("assigner", "trigger", "evictor", "watermarks"):
-            return stand_ins.made(kind, value, [self.argument(a) for a in argument["args"]])
+            return stand_ins.helper(kind, value, [self.argument(a) for a in argument["args"]])
         if kind == "cpu":
             return ResourceSpec(cpu=value, heap_mb=argument["heap_mb"], managed_mb=argument["managed_mb"])
         raise Lacking(kind)
@@ -158,8 +158,8 @@ def _broadcast(self: Interpreter, stream: Any, *states: Any) -> Any:
 
 def _assign_timestamps(self: Interpreter, stream: Any, strategy: Any) -> Any:
     """Java's older assigners are generators too; a plan shows nothing of them."""
-    own = WatermarkStrategy.for_generator(NoWatermarks) if "fn" in strategy else self.argument(strategy)
-    return stream.assign_timestamps_and_watermarks(own)
+    watermarks = WatermarkStrategy.for_generator(NoWatermarks) if "fn" in strategy else self.argument(strategy)
+    return stream.assign_timestamps_and_watermarks(watermarks)
 
 
 def _typed(method: str, *types: str) -> Callable[..., Any]:

@@ -154,10 +154,10 @@ def both() -> list[Any]:
     second = [(key, time, 2) for key, _, time in OTHERS]
     rows, counts = [], {}
     for key, time, number in sorted(first + second):
-        own = counts.setdefault(key, {1: None, 2: None})
-        own[number] = (own[number] or 0) + 1
-        rows.append((key, number, time, own[1], own[2]))
-    return rows + [(key, 0, MAX, own[1], own[2]) for key, own in counts.items()]
+        per_input = counts.setdefault(key, {1: None, 2: None})
+        per_input[number] = (per_input[number] or 0) + 1
+        rows.append((key, number, time, per_input[1], per_input[2]))
+    return rows + [(key, 0, MAX, per_input[1], per_input[2]) for key, per_input in counts.items()]
 
 
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())

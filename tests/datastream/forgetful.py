@@ -83,7 +83,7 @@ def states(context: RuntimeContext, name: str, ttl: Time) -> Any:
     )
 
 
-def found(env: StreamExecutionEnvironment) -> list[Any]:
+def results_of(env: StreamExecutionEnvironment) -> list[Any]:
     keys = env.from_collection(list(KEYS), Types.STRING()).key_by(lambda key: key, Types.STRING())
     with keys.process(Forgetful()).execute_and_collect("forgetful") as results:
         return sorted(results)

@@ -123,13 +123,13 @@ def swap(draw: random.Random, program: Program) -> Program:
 
 def _sorted(program: Program) -> Program:
     """The same in an order in which nodes come after those that they read, else as they stand."""
-    there: dict[str, Node] = {}
+    placed: dict[str, Node] = {}
     rest = list(program.nodes)
     while rest:
-        node = next(other for other in rest if set(other.inputs) <= there.keys())
-        there[node.label] = node
+        node = next(other for other in rest if set(other.inputs) <= placed.keys())
+        placed[node.label] = node
         rest.remove(node)
-    return replace(program, nodes=tuple(there.values()))
+    return replace(program, nodes=tuple(placed.values()))
 
 
 def shuffle(draw: random.Random, program: Program) -> Program:
@@ -258,14 +258,14 @@ class _Life:
 
     def run(self, number: int, *, ends: bool) -> None:
         """Edit it, and run it; if that is refused, the old one."""
-        draw, jobs, there = self.draw, self._jobs, PER_RUN[number]
+        draw, jobs, available = self.draw, self._jobs, PER_RUN[number]
         names: list[str] = []
         way = draw.choice(WAYS) if number else "restart"
         new = self._edited(names, ends) if number else self._program
         allowed = {ALLOWED: "true"} if draw.random() < 0.6 else {}
-        _fill(new, there, ends)
+        _fill(new, available, ends)
         predicted = self._world.predicted(new, allowed=bool(allowed))
-        if predicted.unknown or (not predicted.refused and _most(self._world, new, there, ends) > MOST):
+        if predicted.unknown or (not predicted.refused and _most(self._world, new, available, ends) > MOST):
             self.seen["not predicted" if predicted.unknown else "too much"] += 1
             new, names, predicted = self._program, [], self._world.predicted(self._program)
         self.seen.update([*names, way])
@@ -274,16 +274,16 @@ class _Life:
         if predicted.refused:
             state, settings = jobs.state(), jobs.settings(way) | allowed
             kind = OTHER_TYPE if predicted.other_type else REFUSED
-            refused = _refusal(new, there, self._executor, settings)
+            refused = _refusal(new, available, self._executor, settings)
             assert refused == kind, f"run {number} by {way} not refused after {names}"
             jobs.refused(state)
             new, names = self._program, ["refused"]
         self._count(predicted)
-        _fill(new, there, ends)
-        expected = self._world.run(new, there, ends)
+        _fill(new, available, ends)
+        expected = self._world.run(new, available, ends)
         settings = jobs.settings(way) | allowed
         records = draw.randint(1, 20) + (FEW_STEPS if self._guard else 0)
-        got = run(new, there, ends, self._executor, records=records, **settings)
+        got = run(new, available, ends, self._executor, records=records, **settings)
         assert got == expected, f"run {number} by {way} after {names}: {_differences(got, expected)}"
         if self._feed is not None and not ends:
             self._feed.check(jobs.folder)
@@ -327,21 +327,21 @@ def _outcome(predicted: Prediction) -> str:
     return REFUSED_RUN if predicted.refused else LOST if worse else KEPT
 
 
-def _fill(program: Program, there: int, ends: bool) -> None:
+def _fill(program: Program, available: int, ends: bool) -> None:
     """Have the sources of a program find what there is by now."""
     if program.feed is not None:
-        program.feed.fill([node.amount for node in program.nodes if node.kind == SOURCE], there, ends)
+        program.feed.fill([node.amount for node in program.nodes if node.kind == SOURCE], available, ends)
 
 
-def _most(world: World, program: Program, there: int, ends: bool) -> int:
+def _most(world: World, program: Program, available: int, ends: bool) -> int:
     """The most records that a sink would get."""
-    return max((bag.total() for bag in copy.deepcopy(world).run(program, there, ends).values()), default=0)
+    return max((bag.total() for bag in copy.deepcopy(world).run(program, available, ends).values()), default=0)
 
 
-def _refusal(program: Program, there: int, executor: Any, settings: dict[str, str]) -> str | None:
+def _refusal(program: Program, available: int, executor: Any, settings: dict[str, str]) -> str | None:
     """The class of Flink's error by which a program is refused."""
     try:
-        run(program, there, True, executor, **settings)
+        run(program, available, True, executor, **settings)
     except InvalidProgramError as error:
         return error.flink_class
     return None

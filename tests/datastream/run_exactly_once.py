@@ -39,8 +39,8 @@ class ExactNotes(Notes):
             return super().read(kind)
         texts_of: dict[tuple[str, int], list[str]] = {}
         committed = list(self.committed())
-        there = {(sink, version) for version, _, sink, _, _ in committed}
-        lost = self._aborted(there) if self.failed or self.all_attempts else ()
+        committed_versions = {(sink, version) for version, _, sink, _, _ in committed}
+        lost = self._aborted(committed_versions) if self.failed or self.all_attempts else ()
         for _, _, sink, subtask, texts in sorted([*committed, *lost], key=lambda line: line[:2]):
             texts_of.setdefault((sink, subtask), []).extend(texts)
         return dict(sorted(texts_of.items()))
@@ -51,12 +51,12 @@ class ExactNotes(Notes):
             sink, version, parts = json.loads(path.read_text())
             yield from ((version, 1, sink, subtask, texts) for subtask, texts in parts)
 
-    def _aborted(self, there: set[tuple[str, int]]) -> Iterator[tuple[int, int, str, int, list[str]]]:
+    def _aborted(self, committed_versions: set[tuple[str, int]]) -> Iterator[tuple[int, int, str, int, list[str]]]:
         """Of a step once, unless all attempts count."""
         for (sink, subtask), lines in super().read("aborted").items():
             known: set[int] = set()
             for version, texts in map(json.loads, lines):
-                if (sink, version) in there:
+                if (sink, version) in committed_versions:
                     continue
                 same = version in known or _NEVER in known or (bool(known) and version == _NEVER)
                 again = same and not self.all_attempts

@@ -82,8 +82,8 @@ class Interpreter(api_scripts.Interpreter):
     def call(self, receiver: Any, method: str, arguments: list[Any]) -> Any:
         target = self.objects[receiver] if isinstance(receiver, int) else self.environment
         try:
-            own = getattr(self, f"_{method}", None)
-            result = super().call(receiver, method, arguments) if own is None else own(target, *arguments)
+            override = getattr(self, f"_{method}", None)
+            result = super().call(receiver, method, arguments) if override is None else override(target, *arguments)
         except Lacking as lacking:
             what = "" if str(lacking) == method else f" with {lacking}"
             raise Unsupported(f"{_receiver(target)}{method}{what}") from lacking

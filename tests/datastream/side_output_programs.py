@@ -32,7 +32,7 @@ SIDE = OutputTag("side", Types.STRING())
 RULES = MapStateDescriptor("rules", Types.INT(), Types.INT())
 
 
-def said(what: str, value: Any) -> Iterable[Any]:
+def outputs(what: str, value: Any) -> Iterable[Any]:
     """A record for the side output, and one for the main one."""
     yield SIDE, f"{what} {value}"
     yield value
@@ -45,7 +45,7 @@ def saying(what: str, timer: Callable[[int], int] | None = None) -> Any:
         number = value[1] if isinstance(value, tuple) else value
         if timer is not None:
             ctx.timer_service().register_event_time_timer(timer(number))
-        return said(what, number)
+        return outputs(what, number)
 
     return method
 
@@ -55,11 +55,11 @@ def function(base: type, **methods: Any) -> Any:
 
 
 def of_key(self: Any, key: str, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
-    return said(key, sorted(n for _, n in inputs))
+    return outputs(key, sorted(n for _, n in inputs))
 
 
 def of_all(self: Any, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
-    return said("all", sorted(n for _, n in inputs))
+    return outputs("all", sorted(n for _, n in inputs))
 
 
 PLAIN = function(ProcessFunction, process_element=saying("plain"))
@@ -71,7 +71,7 @@ KEYED_BOTH = function(
     KeyedCoProcessFunction,
     process_element1=saying("first"),
     process_element2=saying("second", lambda number: 7),
-    on_timer=lambda self, timestamp, ctx: said("timer", ctx.get_current_key()),
+    on_timer=lambda self, timestamp, ctx: outputs("timer", ctx.get_current_key()),
 )
 RULED_BY = {"process_element": saying("element"), "process_broadcast_element": saying("rule")}
 BY_RULE, BY_RULE_AND_KEY = (
@@ -81,7 +81,9 @@ OF_ALL, OF_ALL_BY_PROCESS = (
     function(AllWindowFunction, apply=of_all),
     function(ProcessAllWindowFunction, process=of_all),
 )
-JOINED = function(ProcessJoinFunction, process_element=lambda self, left, right, ctx: said(left[0], left[1] + right[1]))
+JOINED = function(
+    ProcessJoinFunction, process_element=lambda self, left, right, ctx: outputs(left[0], left[1] + right[1])
+)
 OF_WINDOW, OF_PROCESS_WINDOW = function(WindowFunction, apply=of_key), function(ProcessWindowFunction, process=of_key)
 
 

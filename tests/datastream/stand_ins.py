@@ -91,7 +91,7 @@ def _delta(old: Any, new: Any) -> float:
 _delta.__name__ = "org.apache.flink.streaming.api.graph.ApiScript111$DeltaF"  # as the golden names show it
 
 
-def made(kind: str, name: str, arguments: list[Any]) -> Any:
+def helper(kind: str, name: str, arguments: list[Any]) -> Any:
     """A window assigner, trigger, evictor or watermark strategy by its Java name and factory arguments."""
     if kind == "watermarks":
         strategy = getattr(WatermarkStrategy, re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), name))

@@ -205,13 +205,13 @@ def test_the_old_name_of_the_checkpoint_directory_is_named_at_the_line_of_the_pr
 
 
 def test_a_tool_sets_the_checkpoint_directory_by_another_name() -> None:
-    given = {"state.checkpoints.dir": "a"}
+    values = {"state.checkpoints.dir": "a"}
     with executors.impose({"execution.checkpointing.dir": "b"}):
-        env = StreamExecutionEnvironment.get_execution_environment(Configuration(given), executor="local")
+        env = StreamExecutionEnvironment.get_execution_environment(Configuration(values), executor="local")
         env.from_collection([1]).print()
-        env.configure(Configuration(given))
+        env.configure(Configuration(values))
         assert env.to_pipeline().settings.checkpoint_directory == "b"
-    assert Settings.of(given, {"execution.checkpointing.dir": "b"}).checkpoint_directory == "b"
+    assert Settings.of(values, {"execution.checkpointing.dir": "b"}).checkpoint_directory == "b"
 
 
 @pytest.mark.parametrize("place", ["/{}", "file:///{}", "file:/{}"])

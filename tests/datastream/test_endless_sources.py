@@ -249,11 +249,11 @@ class Times(ProcessFunction):
 
 @pytest.mark.parametrize("steps", [1, 5, 100])
 def test_without_a_strategy_records_keep_their_times_and_watermarks_of_the_source_do_not_count(steps):
-    def found(strategy):
+    def records(strategy):
         env = environment(parallelism=1, penstock__step__records=steps)
         return collected(env.from_source(Stamped(), strategy, "stamped").process(Times()))
 
     never = -(1 << 63)
-    assert found(NONE) == [(value, value // 3, never) for value in range(12)]
+    assert records(NONE) == [(value, value // 3, never) for value in range(12)]
     idle = NONE.with_idleness(Duration.of_minutes(1))  # has a generator, which is given record by record
-    assert found(idle) == found(NONE)
+    assert records(idle) == records(NONE)

@@ -64,7 +64,7 @@ def test_programs_give_what_flink_gave(mode: str, part: int) -> None:
     first = (list(MODES).index(mode) * PARTS + part) % (PARTS * ONE_OF)
     names = list(records())[first :: PARTS * ONE_OF]
     wrong_ones = wrong(names, chosen(*MODES[mode]))
-    assert not {name: said for name, said in wrong_ones.items() if name not in OF_ATTEMPTS}
+    assert not {name: difference for name, difference in wrong_ones.items() if name not in OF_ATTEMPTS}
 
 
 def test_attempts_begin_where_the_last_step_has_ended() -> None:

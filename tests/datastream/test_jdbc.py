@@ -90,7 +90,7 @@ class Flaky:
     def __init__(self, paramstyle: str, failures: int = 0) -> None:
         self.module = ModuleType("flaky")
         vars(self.module).update(paramstyle=paramstyle, connect=self.connect)
-        self.failures, self.said, self.options = failures, [], {}
+        self.failures, self.calls, self.options = failures, [], {}
 
     def connect(self, **options: Any) -> Any:
         self.options = options
@@ -106,10 +106,10 @@ class Flaky:
         self.failures -= 1
         if self.failures >= 0:
             raise OSError("the line is down")
-        self.said.append((sql, list(rows)))
+        self.calls.append((sql, list(rows)))
 
     def commit(self) -> None:
-        self.said.append("commit")
+        self.calls.append("commit")
 
     rollback = close = lambda self: None
 
@@ -124,7 +124,7 @@ def test_a_batch_is_tried_again(monkeypatch):
     sink = JdbcSink.sink("INSERT INTO w VALUES (?, '50%?')", Types.STRING(), options)
     env.from_collection(["a"], type_info=Types.STRING()).add_sink(sink)
     env.execute()
-    assert flaky.said == [("INSERT INTO w VALUES (%s, '50%%?')", [("a",)]), "commit"]
+    assert flaky.calls == [("INSERT INTO w VALUES (%s, '50%%?')", [("a",)]), "commit"]
     expected = {"host": "host", "port": 7, "database": "shop", "user": "me", "password": "secret", "ssl": "on"}
     assert flaky.options == expected
     assert "secret" not in repr(options) + repr(sink)

@@ -387,9 +387,9 @@ KINDS = {
 
 
 def test_the_table_has_every_kind() -> None:
-    own = {base.__name__ for cls in Life.__subclasses__() for base in cls.__mro__} | {"ParallelSourceFunction"}
+    covered = {base.__name__ for cls in Life.__subclasses__() for base in cls.__mro__} | {"ParallelSourceFunction"}
     assert len(KINDS) > 20
-    assert KINDS - own == {"AggregateFunction"}, "they live in windows and states, which refuse those with open()"
+    assert KINDS - covered == {"AggregateFunction"}, "they live in windows and states, which refuse those with open()"
 
 
 # --- order ------------------------------------------------------------------------------------------------------------

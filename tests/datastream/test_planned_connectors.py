@@ -67,7 +67,7 @@ def cassandra_sink(stream: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("sink", "said"),
+    ("sink", "message"),
     [
         (elasticsearch_sink, r"sink_to\(\) of ElasticsearchSink"),
         (pulsar_sink, r"sink_to\(\) of PulsarSink.*KafkaSink"),
@@ -76,12 +76,12 @@ def cassandra_sink(stream: Any) -> Any:
         (cassandra_sink, r"add_sink\(\) of CassandraWriter"),
     ],
 )
-def test_sinks_are_planned_and_refused_when_the_program_is_executed(sink: Callable[[Any], Any], said: str) -> None:
+def test_sinks_are_planned_and_refused_when_the_program_is_executed(sink: Callable[[Any], Any], message: str) -> None:
     env = environment()
     seen: list[int] = []
     sink(env.from_collection([1]).map(seen.append))
     assert "Sink: Orders" in env.get_execution_plan()
-    with pytest.raises(UnsupportedError, match=said):
+    with pytest.raises(UnsupportedError, match=message):
         env.execute()
     assert seen == []
 
@@ -114,7 +114,7 @@ def test_sources_are_planned_and_refused_when_the_program_is_executed(source: Ca
 
 
 def test_wrong_arguments_are_refused() -> None:
-    for call, said in (
+    for call, message in (
         (
             lambda: jdbc.JdbcConnectionOptions.JdbcConnectionOptionsBuilder().build(),
             r"the URL is missing. Call with_url\(…\)",
@@ -128,7 +128,7 @@ def test_wrong_arguments_are_refused() -> None:
         (lambda: cassandra.CassandraSink.add_sink([1]), "Give a stream"),
         (lambda: hybrid_source.HybridSource.builder([1]), "Give a source"),
     ):
-        with pytest.raises(InvalidProgramError, match=said):
+        with pytest.raises(InvalidProgramError, match=message):
             call()
 
 

@@ -63,7 +63,7 @@ def test_programs_give_what_flink_gave(feed: str, steps: int, parallelism: int |
     mode = MODES.index((feed, steps, parallelism))
     names = list(records())[(mode * PARTS + part) % (PARTS * ONE_OF) :: PARTS * ONE_OF]
     wrong_ones = wrong(names, feed, steps, parallelism)
-    assert not {name: said for name, said in wrong_ones.items() if name not in RESTORED}
+    assert not {name: difference for name, difference in wrong_ones.items() if name not in RESTORED}
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def records() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def found() -> dict[str, list[str] | None]:
+def all_differences() -> dict[str, list[str] | None]:
     """Differences by program; None for what cannot run yet."""
     return {name: differences_of(record["script"], record["result"]) for name, record in records().items()}
 
@@ -54,13 +54,13 @@ def test_the_golden_file_is_the_whole_one() -> None:
 
 @pytest.mark.slow
 def test_programs_give_what_flink_gave() -> None:
-    wrong = {name: sentences for name, sentences in found().items() if sentences and name not in PROGRAMS}
+    wrong = {name: sentences for name, sentences in all_differences().items() if sentences and name not in PROGRAMS}
     assert not wrong
 
 
 @pytest.mark.slow
 def test_deliberate_differences_are_still_there() -> None:
-    assert {name for name in PROGRAMS if found()[name]} == set(PROGRAMS)
+    assert {name for name in PROGRAMS if all_differences()[name]} == set(PROGRAMS)
 
 
 def _flinks_start(timestamp: int, offset: int, size: int) -> int:
@@ -79,7 +79,7 @@ def test_window_starts_are_all_that_differs(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 def test_how_much_was_compared() -> None:
-    equal = [name for name, sentences in found().items() if sentences == []]
+    equal = [name for name, sentences in all_differences().items() if sentences == []]
     assert len(equal) >= COMPARED_AT_LEAST
 
 

@@ -28,7 +28,7 @@ def test_states_end_by_the_clock(mode: str, form: str, p: int) -> None:
     settings = Configuration.from_dict({"execution.runtime-mode": mode, "penstock.runtime.form": form})
     env = StreamExecutionEnvironment.get_execution_environment(settings, executor="local")
     env.set_parallelism(p)
-    assert forgetful.found(env) == sorted(forgetful.EXPECTED[mode])
+    assert forgetful.results_of(env) == sorted(forgetful.EXPECTED[mode])
 
 
 def test_the_builder_says_what_was_said() -> None:
@@ -87,10 +87,10 @@ def test_what_was_built_does_not_change_with_the_builder() -> None:
 def test_a_descriptor_travels_with_its_time_to_live() -> None:
     descriptor = ValueStateDescriptor("last")
     descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.seconds(5)).cleanup_incrementally(3, False).build())
-    there = pickle.loads(pickle.dumps(descriptor))
-    assert there == descriptor == ValueStateDescriptor("last")
-    assert there.ttl_config.get_ttl() == Time.seconds(5)
-    assert there.ttl_config.get_cleanup_strategies().get_incremental_cleanup_strategy().get_cleanup_size() == 3
+    copy = pickle.loads(pickle.dumps(descriptor))
+    assert copy == descriptor == ValueStateDescriptor("last")
+    assert copy.ttl_config.get_ttl() == Time.seconds(5)
+    assert copy.ttl_config.get_cleanup_strategies().get_incremental_cleanup_strategy().get_cleanup_size() == 3
 
 
 class Again(KeyedProcessFunction[str, str, bool]):

@@ -152,8 +152,8 @@ def test_a_timestamp_assigner_and_its_line() -> None:
     env = StreamExecutionEnvironment.get_execution_environment(executor="local")
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Early())
     env.from_collection([1]).assign_timestamps_and_watermarks(strategy).print()
-    said = r"^The timestamp assigner of the watermark strategy \(line \d+ of test_whose_helper\.py\) in operator"
-    with pytest.raises(JobExecutionError, match=said):
+    message = r"^The timestamp assigner of the watermark strategy \(line \d+ of test_whose_helper\.py\) in operator"
+    with pytest.raises(JobExecutionError, match=message):
         env.execute()
 
 

@@ -59,7 +59,7 @@ KEYS: dict[str, tuple[Any, Callable[[int], Any]]] = {
 
 
 class Shape(NamedTuple):
-    made: Callable[[Any, int], Any]
+    make: Callable[[Any, int], Any]
     count: Callable[[Any], int]
     declared: Callable[[Any], Any]
     field: Any = 1
@@ -222,12 +222,12 @@ class _Times(TimestampAssigner):
         return value + 30
 
 
-def build(spec: Spec, env: Any, there: int, ends: bool) -> None:
+def build(spec: Spec, env: Any, available: int, ends: bool) -> None:
     (key_type, key), shape = KEYS[spec.key], SHAPES[spec.shape]
     strategy = WatermarkStrategy.no_watermarks().with_timestamp_assigner(_Times())
-    numbers = env.from_source(Feed(7, there, ends), strategy, "numbers", INT).uid("numbers")
+    numbers = env.from_source(Feed(7, available, ends), strategy, "numbers", INT).uid("numbers")
     lowest, declared = spec.lowest, shape.declared(KEYS[spec.key][0] or Types.PICKLED_BYTE_ARRAY())
-    records = numbers.map(lambda number: shape.made(key(number % 4 + lowest), 1), declared)
+    records = numbers.map(lambda number: shape.make(key(number % 4 + lowest), 1), declared)
     name = spec.shape
     keyed = records.key_by(lambda record: SHAPES_KEY[name](record), key_type=key_type)
     out = _operator(spec, keyed).uid("c").name("c")
@@ -250,7 +250,7 @@ def _operator(spec: Spec, keyed: Any) -> Any:
     name = spec.shape
 
     def both(one: Any, other: Any) -> Any:
-        return SHAPES[name].made(SHAPES_KEY[name](one), SHAPES[name].count(one) + SHAPES[name].count(other))
+        return SHAPES[name].make(SHAPES_KEY[name](one), SHAPES[name].count(one) + SHAPES[name].count(other))
 
     if spec.operator in FUNCTIONS:
         return keyed.process(Counted(spec))
@@ -332,11 +332,11 @@ def check(seed: int, root: str, executor: Any = "local", *, guard: bool = True) 
         answers.pop("lock", None)  # it knows neither that the job has ended nor what is empty since
     outcome, notice, got = _run(after, folder, executor)
     wrong = {name: f"{answer.outcome}: {answer.text}" for name, answer in answers.items() if not answer.allows(outcome)}
-    said = f"typed {seed}: {before} -> {after}: the run is {outcome} ({notice})"
-    assert not wrong, f"{said}, and they say {wrong}"
+    message = f"typed {seed}: {before} -> {after}: the run is {outcome} ({notice})"
+    assert not wrong, f"{message}, and they say {wrong}"
     unknown = [f"unknown, {name}" for name, answer in answers.items() if answer.unknown]
     if outcome != REFUSED and not unknown and not over and _tells(before, after):
-        assert _totals(after, got) == _expected(after, outcome), f"{said}, but gives {got}"
+        assert _totals(after, got) == _expected(after, outcome), f"{message}, but gives {got}"
     says = [f"{name} says {answer.outcome}{', unknown' * answer.unknown}" for name, answer in answers.items()]
     counted = ["edits asked about", f"edit: {outcome}"] if answers else []
     return Counter([f"typed{', ended' * over}: {outcome}", *says, *counted, *_edits(before, after)])
@@ -355,15 +355,15 @@ def _tells(before: Spec, after: Spec) -> bool:
 
 def _run(spec: Spec, folder: str, executor: Any) -> tuple[str, str, Any]:
     """What becomes of state when a program goes on, what was said, and what the program gives."""
-    env, said = environment(folder, True, executor), io.StringIO()
+    env, stderr = environment(folder, True, executor), io.StringIO()
     build(spec, env, SECOND, True)
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(stderr):
             got = env.execute("typed").collected.get("out", ())
     except Exception as error:  # of a restore, or of the program's own functions, which fail on what they find
         return REFUSED, repr(error), ()
-    notice = any(text in said.getvalue() for text in ("begin empty", "carried along unread"))
-    return LOST if notice else KEPT, said.getvalue(), got
+    notice = any(text in stderr.getvalue() for text in ("begin empty", "carried along unread"))
+    return LOST if notice else KEPT, stderr.getvalue(), got
 
 
 def _totals(spec: Spec, got: Any) -> Counter[str]:

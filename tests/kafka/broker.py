@@ -53,9 +53,9 @@ RESOLVE_SECONDS, START_SECONDS = 300, 180
 def jars() -> Path:
     """The folder of the broker's jars; fetched when they are not there."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "penstock-tests", f"kafka-{VERSION}")
-    found = cache / "jars"
-    if found.is_dir():
-        return found
+    jar_folder = cache / "jars"
+    if jar_folder.is_dir():
+        return jar_folder
     maven = shutil.which("mvn")
     if maven is None or shutil.which("java") is None:
         raise LookupError("no Maven or no Java here to get a Kafka broker with")
@@ -69,8 +69,8 @@ def jars() -> Path:
         except (subprocess.SubprocessError, OSError) as error:
             raise LookupError(f"Maven could not get a Kafka broker: {error}") from error
         with contextlib.suppress(OSError):  # another process was quicker
-            os.rename(Path(folder, "jars"), found)
-    return found
+            os.rename(Path(folder, "jars"), jar_folder)
+    return jar_folder
 
 
 class Broker:

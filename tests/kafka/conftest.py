@@ -18,7 +18,7 @@ def mock_cluster() -> Topics:
 
     cluster = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "none", "log_level": 0})
     brokers = cluster.list_topics(timeout=120).brokers.values()
-    return Topics(",".join(f"{each.host}:{each.port}" for each in brokers), cluster)
+    return Topics(",".join(f"{broker.host}:{broker.port}" for broker in brokers), cluster)
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +34,6 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topics]:
 @pytest.fixture(scope="session")
 def lives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lives]:
     """Where drivers are begun that are to die."""
-    begun = Lives(tmp_path_factory.mktemp("lives") / "said")
+    begun = Lives(tmp_path_factory.mktemp("lives") / "log")
     yield begun
     begun.close()

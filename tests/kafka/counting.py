@@ -60,7 +60,7 @@ class Counting:
         configuration = Configuration.from_dict(settings)
         env = StreamExecutionEnvironment.get_execution_environment(configuration, executor=executor or self.executor)
         env.set_parallelism(self.parallelism)
-        streams = [env.from_source(each, NONE, f"in-{n}").uid(f"in-{n}") for n, each in enumerate(self.read())]
+        streams = [env.from_source(source, NONE, f"in-{n}").uid(f"in-{n}") for n, source in enumerate(self.read())]
         stream = streams[0] if len(streams) == 1 else streams[0].union(*streams[1:])
         pairs = stream.map(lambda value: (value, 1), Types.TUPLE([Types.STRING(), Types.LONG()]))
         sums = pairs.key_by(lambda pair: pair[0], Types.STRING()).sum(1).uid("sums")
@@ -76,15 +76,15 @@ class Counting:
         return env
 
     def read(self) -> list[Any]:
-        made: list[Any] = []
+        sources: list[Any] = []
         for names in self.sources:
             builder = self._begun().set_topics(*names).set_group_id(f"{self.target}-group")
-            made.append(builder.build())
+            sources.append(builder.build())
         if self.pattern:
-            made.append(self._begun().set_topic_pattern(self.pattern).build())
+            sources.append(self._begun().set_topic_pattern(self.pattern).build())
         if self.bounded:
-            made.append(Topics(self.servers).source(self.bounded).build())
-        return made
+            sources.append(Topics(self.servers).source(self.bounded).build())
+        return sources
 
     def _begun(self) -> Any:
         from penstock.common.serialization import SimpleStringSchema
@@ -114,18 +114,18 @@ def _watch(step: Step) -> None:
 
     watch_sending(step)
     loop.StepLoop._planned = stepping(step, loop.StepLoop._planned, after="planned")  # type: ignore[method-assign]
-    steps, told = commits.Commits, split_source.PartitionTracker
+    steps, tracker = commits.Commits, split_source.PartitionTracker
     steps.put_together = stepping(step, steps.put_together, after="together")  # type: ignore[method-assign]
     steps.commit = stepping(step, steps.commit, "manifest", "manifested")  # type: ignore[method-assign]
     steps.publish = stepping(step, steps.publish, after="published")  # type: ignore[method-assign]
-    told.committed = stepping(step, told.committed, after="told")  # type: ignore[method-assign]
+    tracker.committed = stepping(step, tracker.committed, after="told")  # type: ignore[method-assign]
 
 
-def main(given: str, point: str, count: str, lease: str = "") -> None:
+def main(program: str, point: str, count: str, lease: str = "") -> None:
     if lease:
         short_lease(float(lease))
     _watch(at(point, int(count), pause if lease else die))
-    Counting(**json.loads(given)).run()
+    Counting(**json.loads(program)).run()
 
 
 if __name__ == "__main__":

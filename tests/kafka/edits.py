@@ -36,12 +36,12 @@ class TopicFeed:
 
     def __init__(self, topics: Topics, prefix: str) -> None:
         self._topics, self._prefix = topics, prefix
-        self._there: dict[int, list[int]] = {}
+        self._counts: dict[int, list[int]] = {}
 
     first = FIRST
 
-    def splits(self, there: int, ends: bool) -> int:
-        return FIRST if there <= PER_RUN[1 if ends else 0] else LATER
+    def splits(self, available: int, ends: bool) -> int:
+        return FIRST if available <= PER_RUN[1 if ends else 0] else LATER
 
     def source(self, node: Node, env: Any, ends: bool) -> Any:
         builder = KafkaSource.builder().set_bootstrap_servers(self._topics.servers).set_topics(self._name(node.amount))
@@ -52,29 +52,29 @@ class TopicFeed:
             builder.set_bounded(KafkaOffsetsInitializer.latest())
         return env.from_source(builder.build(), NONE, node.label, INT)
 
-    def fill(self, numbers: Sequence[int], there: int, ends: bool) -> None:
+    def fill(self, numbers: Sequence[int], available: int, ends: bool) -> None:
         """Have topics hold what there is by now."""
-        wanted = self.splits(there, ends)
+        wanted = self.splits(available, ends)
         for number in dict.fromkeys(numbers):
-            have = self._there.get(number)
+            have = self._counts.get(number)
             if have is None:
                 self._topics.make(self._name(number), wanted)
-                have = self._there[number] = [0] * wanted
+                have = self._counts[number] = [0] * wanted
             if len(have) < wanted:
                 self._topics.grow(self._name(number), wanted)
                 have += [0] * (wanted - len(have))
             more = [
                 {"value": str(value), "partition": partition}
                 for partition, begin in enumerate(have)
-                for value in data(number, partition, there)[begin:]
+                for value in data(number, partition, available)[begin:]
             ]
             if more:
                 self._topics.fill(self._name(number), more)
-            self._there[number] = [there] * len(have)
+            self._counts[number] = [available] * len(have)
 
     def ends(self, number: int) -> list[int]:
         """How many records each partition of a topic has."""
-        return self._there[number]
+        return self._counts[number]
 
     def check(self, folder: str) -> None:
         """See that the newest version of a job has read all there is, and says so by partition."""
@@ -83,7 +83,7 @@ class TopicFeed:
         for source in newest.sources.values():
             for name, (_, offset) in source.positions.items():
                 _, number, partition = name.rsplit("-", 2)
-                assert offset == self._there[int(number)][int(partition)], (name, offset)
+                assert offset == self._counts[int(number)][int(partition)], (name, offset)
 
     def _name(self, number: int) -> str:
         return f"{self._prefix}-{number}"

@@ -21,9 +21,9 @@ LOADED = (
 
 
 class Lives:
-    def __init__(self, said: Path) -> None:
-        self._said = said
-        with open(said, "wb") as file:
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        with open(log, "wb") as file:
             command = [sys.executable, "-m", "tests.kafka.lives"]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True
@@ -37,8 +37,8 @@ class Lives:
         print(json.dumps([dict(os.environ), module, *map(str, arguments)]), file=self._asking, flush=True)
         return int(self._answers.readline())
 
-    def said(self) -> str:
-        return self._said.read_text()[-5_000:]
+    def log_text(self) -> str:
+        return self._log.read_text()[-5_000:]
 
     def close(self) -> None:
         """End it; it must wait for a driver."""

@@ -25,15 +25,15 @@ class Loop:
             part = Split(split.id, split.start, split.end, split.weight)
             part = part if records is None else self.source.limited(part, records)
             self.read.append(part)
-            for found in reader.read(part):
-                values.setdefault(split.id, []).extend(found.values)
-                positions[split.id] = found.position
+            for batch in reader.read(part):
+                values.setdefault(split.id, []).extend(batch.values)
+                positions[split.id] = batch.position
             assert positions[split.id] == part.end
         if counts:
             self.positions = pickle.loads(pickle.dumps(positions))
             self.source.committed(self.positions)
-            for split_id, found in values.items():
-                self.values.setdefault(split_id, []).extend(found)
+            for split_id, split_values in values.items():
+                self.values.setdefault(split_id, []).extend(split_values)
         return [value for part in values.values() for value in part]
 
     def all(self) -> list[Any]:

@@ -49,11 +49,11 @@ def dying(servers: str, topic: str, folder: str, moment: str) -> None:
 @pytest.mark.parametrize("moment", ["before", "behind"])
 def test_a_step_counts_when_its_records_are_written(mock_cluster: Topics, tmp_path, moment: str) -> None:
     topic = mock_cluster.name()
-    given = mock_cluster.servers, topic, str(tmp_path / "job")
-    command = [sys.executable, "-m", "tests.kafka.test_at_least_once", *given, moment]
+    arguments = mock_cluster.servers, topic, str(tmp_path / "job")
+    command = [sys.executable, "-m", "tests.kafka.test_at_least_once", *arguments, moment]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert len(mock_cluster.values(topic)) == 20  # at once, not with the step
-    run(*given)
+    run(*arguments)
     values = Counter(mock_cluster.values(topic))
     assert values.keys() == set(ALL)
     assert values.total() == len(ALL) + (10 if moment == "before" else 0)

@@ -45,7 +45,7 @@ def write(producer, topic: str, values: str, partition: int = 0) -> None:
 
 
 def test_transactions_are_respected_where_the_program_says_so(broker) -> None:
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     producer, late = committing(broker, 1), committing(broker, 2)
     for values, commits in (("ab", True), ("xy", False), ("c", True)):
         producer.begin_transaction()
@@ -66,7 +66,7 @@ def test_transactions_are_respected_where_the_program_says_so(broker) -> None:
 
 
 def test_from_a_time_to_a_time(broker) -> None:
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     broker.fill(topic, ({"value": b"%d" % n, "timestamp": 1_000 * n, "partition": n % 2} for n in range(1, 10)))
     at = KafkaOffsetsInitializer.timestamp
     assert read(broker.source(topic).set_starting_offsets(at(4_500)).set_bounded(at(8_000))) == ["5", "6", "7"]
@@ -76,7 +76,7 @@ def test_from_a_time_to_a_time(broker) -> None:
 def test_from_what_a_group_has_committed(broker) -> None:
     from confluent_kafka import Consumer, TopicPartition
 
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     broker.fill(topic, ({"value": b"%d" % n, "partition": n % 2} for n in range(6)))
     consumer = Consumer({"bootstrap.servers": broker.servers, "group.id": "readers"})
     consumer.commit(offsets=[TopicPartition(topic, 0, 2)], asynchronous=False)
@@ -94,7 +94,7 @@ def test_records_that_have_gone_meanwhile(broker) -> None:
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import AdminClient
 
-    topic = broker.made()
+    topic = broker.new_topic()
     broker.fill(topic, map(str.encode, "abcd"))
     [split] = broker.source(topic).build().splits(1)
     admin, position = AdminClient({"bootstrap.servers": broker.servers}), TopicPartition(topic, 0, 2)
@@ -108,7 +108,7 @@ def test_records_that_have_gone_meanwhile(broker) -> None:
 
 
 def test_a_topic_that_is_not_there(broker) -> None:
-    broker.made()
+    broker.new_topic()
     with pytest.raises(ConfigurationError, match=r"topic .nowhere. does not exist, at .* Existing topics: topic-"):
         read(broker.source("nowhere"))
     for guarantee in (DeliveryGuarantee.AT_LEAST_ONCE, DeliveryGuarantee.EXACTLY_ONCE):
@@ -125,10 +125,10 @@ VALUES = st.lists(st.lists(st.integers(0, 99), max_size=30), min_size=3, max_siz
 @given(VALUES, st.integers(1, 4), st.integers(1, 4))
 @settings(max_examples=5)
 def test_what_is_written_is_read(broker, values, writers, readers) -> None:
-    topic = broker.made(3)
-    broker.fill(topic, ({"value": b"%d" % v, "partition": n} for n, each in enumerate(values) for v in each))
-    assert read(broker.source(topic), readers) == sorted(str(v) for each in values for v in each)
-    copy, env = broker.made(3), environment(writers)
+    topic = broker.new_topic(3)
+    broker.fill(topic, ({"value": b"%d" % v, "partition": n} for n, numbers in enumerate(values) for v in numbers))
+    assert read(broker.source(topic), readers) == sorted(str(v) for numbers in values for v in numbers)
+    copy, env = broker.new_topic(3), environment(writers)
     env.from_source(broker.source(topic).build(), NONE, "in").sink_to(broker.sink(copy).build())
     env.execute()
     assert broker.values(copy) == broker.values(topic)
@@ -140,7 +140,7 @@ def executor(spark) -> SparkExecutor:
 
 
 def test_on_spark_a_killed_task_leaves_nothing_and_is_run_again(broker, tmp_path, executor) -> None:
-    topic, copy = broker.made(3), broker.made(2)
+    topic, copy = broker.new_topic(3), broker.new_topic(2)
     broker.fill(topic, ({"value": b"%d" % n, "partition": n % 3} for n in range(3_000)))
     env, died = environment(2, executor), tmp_path / "died"
 
@@ -169,11 +169,11 @@ class Whole(DeserializationSchema):
 
 
 def test_on_spark_what_cannot_be_read_is_named(broker, executor) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     broker.fill(topic, [b"1", b"x"])
     source = broker.source(topic).set_value_only_deserializer(Whole())
-    given = f"schema Whole, given topic '{topic}', partition 0, offset 1"
-    with pytest.raises(JobExecutionError, match=rf"{given} \(line \d+ of test_broker.py\) in operator"):
+    message = f"schema Whole, given topic '{topic}', partition 0, offset 1"
+    with pytest.raises(JobExecutionError, match=rf"{message} \(line \d+ of test_broker.py\) in operator"):
         read(source, 1, executor)
 
 

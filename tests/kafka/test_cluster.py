@@ -67,13 +67,13 @@ def test_a_partition_without_a_leader_is_waited_for_as_long_as_the_program_says(
 
 
 def test_clients_begin_anew_without_brokers_where_they_can(monkeypatch) -> None:
-    name, given = "metadata.recovery.rebootstrap.trigger.ms", {"bootstrap.servers": "there"}
+    name, properties = "metadata.recovery.rebootstrap.trigger.ms", {"bootstrap.servers": "there"}
     for kind in ("consumer", "producer"):
-        assert client.settings(given, kind)[name] == 1_000
-        assert client.settings({**given, name: "7"}, kind)[name] == "7"
+        assert client.settings(properties, kind)[name] == 1_000
+        assert client.settings({**properties, name: "7"}, kind)[name] == "7"
         with monkeypatch.context() as patch:
             patch.setattr("confluent_kafka.libversion", lambda: ("2.10.1", 0x020A01FF))
-            assert name not in client.settings(given, kind)
+            assert name not in client.settings(properties, kind)
 
 
 def test_what_may_pass_is_not_what_ends_a_transaction() -> None:

@@ -60,9 +60,9 @@ def committed(broker: Topics, group: str, topic: str) -> dict[int, int]:
 
     consumer = Consumer({"bootstrap.servers": broker.servers, "group.id": group})
     numbers = consumer.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
-    found = consumer.committed([TopicPartition(topic, each) for each in numbers], timeout=PATIENCE)
+    positions = consumer.committed([TopicPartition(topic, number) for number in numbers], timeout=PATIENCE)
     consumer.close()
-    return {each.partition: each.offset for each in found}
+    return {position.partition: position.offset for position in positions}
 
 
 def ends(broker: Topics, topic: str) -> dict[int, int]:
@@ -70,13 +70,15 @@ def ends(broker: Topics, topic: str) -> dict[int, int]:
 
     consumer = Consumer({"bootstrap.servers": broker.servers, "group.id": "tests"})
     numbers = consumer.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
-    found = {each: consumer.get_watermark_offsets(TopicPartition(topic, each), timeout=PATIENCE)[1] for each in numbers}
+    offsets = {
+        number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=PATIENCE)[1] for number in numbers
+    }
     consumer.close()
-    return found
+    return offsets
 
 
 def counting(broker: Topics, tmp_path: Path, *sources: list[str], **more) -> Counting:
-    return Counting(broker.servers, list(sources), broker.made(2), str(tmp_path / "job"), **more)
+    return Counting(broker.servers, list(sources), broker.new_topic(2), str(tmp_path / "job"), **more)
 
 
 @contextlib.contextmanager
@@ -94,9 +96,9 @@ def running(program: Counting, executor: SparkExecutor | None = None) -> Iterato
     client.get_job_execution_result().result(PATIENCE)
 
 
-def wait_until(there: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     until = time.monotonic() + 2 * PATIENCE
-    while not there():
+    while not condition():
         assert time.monotonic() < until
         time.sleep(0.1)
 
@@ -119,11 +121,11 @@ def dies(lives: Lives, program: Counting, point: str, count: int) -> None:
         assert run.returncode in (-signal.SIGKILL, 0), run.stderr
         return
     code = lives.run("tests.kafka.counting", program.text(), point, count)
-    assert code in (-signal.SIGKILL, 0), lives.said()
+    assert code in (-signal.SIGKILL, 0), lives.log_text()
 
 
 def test_a_job_goes_on_where_it_was(broker, tmp_path) -> None:
-    topic = broker.made(3)
+    topic = broker.new_topic(3)
     program = counting(broker, tmp_path, [topic])
     values: list[str] = []
     for run in range(4):
@@ -134,7 +136,7 @@ def test_a_job_goes_on_where_it_was(broker, tmp_path) -> None:
 
 
 def test_wherever_the_driver_is_killed_the_next_run_goes_on(broker, lives, tmp_path) -> None:
-    topic = broker.made(3)
+    topic = broker.new_topic(3)
     program = counting(broker, tmp_path, [topic])
     values: list[str] = []
     for number, (point, count) in enumerate(random.Random(7).sample(POINTS, len(POINTS))):
@@ -147,7 +149,7 @@ def test_wherever_the_driver_is_killed_the_next_run_goes_on(broker, lives, tmp_p
 
 def test_nor_does_it_matter_where_between_two_checkpoints(broker, lives, tmp_path) -> None:
     """The interval is never over: each run commits with its first step, where there is no version yet, and its last."""
-    topic, also = broker.made(3), broker.made(2)
+    topic, also = broker.new_topic(3), broker.new_topic(2)
     program = counting(broker, tmp_path, [topic], interval=3_600_000, also=also)
     values: list[str] = []
     for number, (point, count) in enumerate(
@@ -156,10 +158,10 @@ def test_nor_does_it_matter_where_between_two_checkpoints(broker, lives, tmp_pat
         values += fill(broker, topic, some(60, number))
         before = len(broker.values(program.target, settled=False))
         dies(lives, program, point, count)
-        found = broker.values(program.target, settled=False)
-        assert set(found) <= set(numbered(values))
+        written = broker.values(program.target, settled=False)
+        assert set(written) <= set(numbered(values))
         if point == "planned" and before:
-            assert len(found) == before
+            assert len(written) == before
     program.run()
     assert broker.values(program.target) == numbered(values)
     assert set(broker.values(also)) == set(numbered(values))  # at least once
@@ -167,7 +169,7 @@ def test_nor_does_it_matter_where_between_two_checkpoints(broker, lives, tmp_pat
 
 def test_a_sink_without_transactions_does_not_wait_for_a_checkpoint(broker, tmp_path) -> None:
     """One with transactions does."""
-    topic, also = broker.made(2), broker.made(2)
+    topic, also = broker.new_topic(2), broker.new_topic(2)
     program = counting(broker, tmp_path, [topic], available_now=False, interval=3_600_000, also=also)
     first = fill(broker, topic, some(5))
     with running(program):
@@ -182,7 +184,7 @@ def test_a_sink_without_transactions_does_not_wait_for_a_checkpoint(broker, tmp_
 
 @pytest.mark.parametrize("many", [False, True], ids=["one source", "two of one topic"])
 def test_records_that_come_while_it_runs(broker, tmp_path, many) -> None:
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     program = counting(broker, tmp_path, *([[topic]] * (2 if many else 1)), available_now=False)
     values: list[str] = []
     with running(program):
@@ -211,7 +213,7 @@ def test_partitions_and_topics_that_come_later(broker, tmp_path) -> None:
 
 
 def test_a_topic_that_gets_partitions_while_drivers_die(broker, lives, tmp_path) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     program = counting(broker, tmp_path, [topic])
     values: list[str] = []
     for partitions, point in ((2, "manifested"), (4, "commit_transaction"), (5, "")):
@@ -228,7 +230,7 @@ def test_a_topic_that_gets_partitions_while_drivers_die(broker, lives, tmp_path)
 
 
 def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, lives, tmp_path) -> None:
-    endless, bounded = broker.made(2), broker.made(3)
+    endless, bounded = broker.new_topic(2), broker.new_topic(3)
     program = counting(broker, tmp_path, [endless], bounded=bounded)
     values = fill(broker, endless, some(30, 1))
     broker.fill(bounded, ({"value": value.encode(), "partition": n % 2} for n, value in enumerate(some(40, 2))))
@@ -247,13 +249,13 @@ def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, liv
 @pytest.mark.parametrize("executor", ["local", "spark"])
 def test_a_job_says_how_far_it_is_behind(broker, tmp_path, monkeypatch, request, executor) -> None:
     """After each step, and in every way in which it can be asked."""
-    told: list[int | None] = []
+    behind: list[int | None] = []
     scraped: list[str] = []
 
     def step(progress: Progress, summary: StepSummary) -> None:
         steps(progress, summary)
         metrics = progress.metrics()
-        told.append(metrics.records_behind)
+        behind.append(metrics.records_behind)
         scraped[:] = ["\n".join(f"{name} {value}" for name, _, _, value in samples("", metrics))]
         (source,) = metrics.sources
         assert f", {metrics.records_behind} behind" in line(metrics)
@@ -262,19 +264,19 @@ def test_a_job_says_how_far_it_is_behind(broker, tmp_path, monkeypatch, request,
 
     steps = Progress.step
     monkeypatch.setattr(Progress, "step", step)
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     fill(broker, topic, some(100))
     program = counting(broker, tmp_path, [topic], records=15)
     program.run(SparkExecutor(request.getfixturevalue("spark")) if executor == "spark" else None)
-    assert told[0] == 70
-    assert told == sorted(told, reverse=True)
-    assert told[-1] == 0
+    assert behind[0] == 70
+    assert behind == sorted(behind, reverse=True)
+    assert behind[-1] == 0
 
 
 @pytest.mark.parametrize("executor", ["local", "spark"])
 def test_a_broker_that_is_restarted_while_the_job_runs(broker, tmp_path, monkeypatch, request, executor) -> None:
     """While tasks read and write, and in the middle of a transaction and of its commit."""
-    topic, also = broker.made(2), broker.made(2)
+    topic, also = broker.new_topic(2), broker.new_topic(2)
     waits = {"seconds": 1.0} if executor == "local" else {}  # which are over before the broker is there again
     program = counting(broker, tmp_path, [topic], available_now=False, restarts=100, records=50, also=also, **waits)
     starting: list[Future[None]] = []
@@ -300,7 +302,7 @@ def test_a_broker_that_is_restarted_while_the_job_runs(broker, tmp_path, monkeyp
 
 
 def test_a_second_driver_is_refused_and_does_not_disturb_the_first(broker, tmp_path) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     program = counting(broker, tmp_path, [topic], available_now=False)
     values = fill(broker, topic, some(10))
     with running(program):
@@ -312,7 +314,7 @@ def test_a_second_driver_is_refused_and_does_not_disturb_the_first(broker, tmp_p
 
 
 def test_a_driver_that_is_shut_out_goes_on_three_times_and_ends_then(broker, tmp_path) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     program = counting(broker, tmp_path, [topic], available_now=False, restarts=100)
     env = program.environment()
     values = fill(broker, topic, some(10))
@@ -332,7 +334,7 @@ def test_a_driver_that_is_shut_out_goes_on_three_times_and_ends_then(broker, tmp
 
 
 def test_the_older_classes(broker, tmp_path) -> None:
-    source, target = broker.made(2), broker.made(2)
+    source, target = broker.new_topic(2), broker.new_topic(2)
     values = fill(broker, source, some(20))
     servers = {"bootstrap.servers": broker.servers}
     for run in range(2):
@@ -340,8 +342,8 @@ def test_the_older_classes(broker, tmp_path) -> None:
         configuration = Configuration.from_dict(settings)
         env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local").set_parallelism(2)
         consumer = FlinkKafkaConsumer(source, SimpleStringSchema(), servers).set_start_from_earliest()
-        given = {**servers, "penstock.folder": str(tmp_path)}
-        producer = FlinkKafkaProducer(target, SimpleStringSchema(), given, semantic=Semantic.EXACTLY_ONCE)
+        properties = {**servers, "penstock.folder": str(tmp_path)}
+        producer = FlinkKafkaProducer(target, SimpleStringSchema(), properties, semantic=Semantic.EXACTLY_ONCE)
         env.add_source(consumer).uid("in").add_sink(producer).uid("out")
         env.execute("older")
         assert broker.values(target) == sorted(values)
@@ -350,7 +352,7 @@ def test_the_older_classes(broker, tmp_path) -> None:
 
 
 def test_on_spark_a_driver_is_killed_and_the_next_goes_on(broker, lives, tmp_path, spark) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     program = counting(broker, tmp_path, [topic], executor="spark", records=20)
     values: list[str] = []
     for number, (point, count) in enumerate((("manifested", 1), ("commit_transaction", 2))):
@@ -366,7 +368,7 @@ def test_on_spark_a_driver_is_killed_and_the_next_goes_on(broker, lives, tmp_pat
 
 def test_on_spark_a_driver_is_killed_between_two_checkpoints(broker, lives, tmp_path, spark) -> None:
     """What was sent in transactions is there once; what was sent without is there, and was before any checkpoint."""
-    topic, also = broker.made(2), broker.made()
+    topic, also = broker.new_topic(2), broker.new_topic()
     program = counting(broker, tmp_path, [topic], executor="spark", records=10, interval=3_600_000, also=also)
     values = fill(broker, topic, some(100))
     dies(lives, program, "planned", 4)  # after the first step, which is a checkpoint, and two others
@@ -390,14 +392,16 @@ def test_a_marker_is_kept_while_nothing_comes(broker, tmp_path, monkeypatch) -> 
 
     monkeypatch.setattr(commits, "_KEEP", 0.2)
     monkeypatch.setattr(transactions, "_REFRESH", 0.2)
-    topic = broker.made()
+    topic = broker.new_topic()
     program = counting(broker, tmp_path, [topic], available_now=False)
     values = fill(broker, topic, some(10))
     with running(program):
         wait_for(broker, program.target, numbered(values))
         admin = AdminClient({"bootstrap.servers": broker.servers})
-        groups = {each.group_id for each in admin.list_consumer_groups(request_timeout=PATIENCE).result().valid}
-        [marker] = [each for each in groups if each.startswith(f"{program.target}-") and not each.endswith("-group")]
+        groups = {group.group_id for group in admin.list_consumer_groups(request_timeout=PATIENCE).result().valid}
+        [marker] = [
+            group for group in groups if group.startswith(f"{program.target}-") and not group.endswith("-group")
+        ]
         admin.delete_consumer_groups([marker])[marker].result(PATIENCE)
         wait_until(lambda: committed(broker, marker, program.target)[0] > 0)
         values += fill(broker, topic, some(10, 1))

@@ -28,12 +28,12 @@ def texts(*firsts: int) -> list[str]:
 
 def dies(lives: Lives, broker: Topics, topic: str, folder: Path, first: int, point: str, count: int) -> None:
     code = lives.run("tests.kafka.dying", broker.servers, topic, folder, first, point, count)
-    assert code == -signal.SIGKILL, lives.said()
+    assert code == -signal.SIGKILL, lives.log_text()
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
 def test_records_of_a_job_are_there_when_it_has_succeeded(broker, tmp_path, parallelism) -> None:
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     for run in range(2):
         write(broker, topic, tmp_path, run * RECORDS, parallelism)
     assert broker.values(topic) == texts(0, RECORDS)
@@ -44,7 +44,7 @@ def test_records_of_a_job_are_there_when_it_has_succeeded(broker, tmp_path, para
 def test_wherever_the_driver_dies_the_next_run_finishes_it(broker, lives, tmp_path) -> None:
     """A run dies at each of some points, in any order; what it has left, the next one settles before it dies itself."""
     points = random.Random(5).sample(POINTS, len(POINTS))
-    topic, folder = broker.made(2), tmp_path / "waiting"
+    topic, folder = broker.new_topic(2), tmp_path / "waiting"
     for number, (point, count) in enumerate(points):
         dies(lives, broker, topic, folder, number * RECORDS, point, count)
     last = len(points) * RECORDS
@@ -55,7 +55,7 @@ def test_wherever_the_driver_dies_the_next_run_finishes_it(broker, lives, tmp_pa
 
 
 def test_nobody_but_the_program_can_send_what_it_has_left(broker, lives, tmp_path) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     dies(lives, broker, topic, tmp_path, 0, "manifested", 1)
     [base] = tmp_path.iterdir()
     [folder] = pending_at(str(base))
@@ -70,7 +70,7 @@ def test_nobody_but_the_program_can_send_what_it_has_left(broker, lives, tmp_pat
 
 
 def test_a_broker_that_is_gone_after_the_commit_keeps_the_records_waiting(broker, tmp_path, monkeypatch) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
 
     def refused(*_):
         raise ConfigurationError("No Kafka broker has answered")
@@ -84,7 +84,7 @@ def test_a_broker_that_is_gone_after_the_commit_keeps_the_records_waiting(broker
 
 
 def test_a_failed_job_leaves_nothing(broker, tmp_path) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     env = environment(2)
     sink = broker.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("p")
     sink.set_property("penstock.folder", str(tmp_path))
@@ -98,7 +98,7 @@ def test_a_failed_job_leaves_nothing(broker, tmp_path) -> None:
 
 def test_what_brokers_refuse_they_refuse_before_anything_starts(broker, tmp_path) -> None:
     env = environment()
-    sink = broker.sink(broker.made(), DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("long")
+    sink = broker.sink(broker.new_topic(), DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("long")
     sink.set_property("transaction.timeout.ms", "3600000").set_property("penstock.folder", str(tmp_path))
     env.from_collection(["1"], Types.STRING()).map(lambda _: 1 // 0).sink_to(sink.build())
     with pytest.raises(
@@ -108,7 +108,7 @@ def test_what_brokers_refuse_they_refuse_before_anything_starts(broker, tmp_path
 
 
 def test_two_sinks_need_two_prefixes(broker, tmp_path) -> None:
-    topic, env = broker.made(), environment()
+    topic, env = broker.new_topic(), environment()
     stream = env.from_collection(["1"], Types.STRING())
     for _ in range(2):
         sink = broker.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("p")

@@ -40,7 +40,7 @@ def texts(numbers) -> list[str]:
 
 
 def test_steps_read_what_has_come_and_a_restart_goes_on_from_each(broker) -> None:
-    topic, choose = broker.made(3), random.Random(7)
+    topic, choose = broker.new_topic(3), random.Random(7)
     source = endless(broker, topic).build()
     loop, written = Loop(source), 0
     kept: list[str] = []
@@ -70,12 +70,12 @@ class Spied:
         return getattr(self._consumer, name)
 
     def assign(self, partitions) -> None:
-        self._places += [each.offset for each in partitions]
+        self._places += [partition.offset for partition in partitions]
         self._consumer.assign(partitions)
 
 
 def test_a_range_that_follows_on_needs_no_new_place(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     fill(broker, topic, range(100))
     READERS.clear()
     loop, places = Loop(endless(broker, topic).build()), []
@@ -95,7 +95,7 @@ def test_a_range_that_follows_on_needs_no_new_place(broker) -> None:
 
 
 def test_where_reading_begins_is_said_once(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     fill(broker, topic, range(5))
     source = endless(broker, topic).set_starting_offsets(AT.latest()).build()
     loop = Loop(source)
@@ -108,7 +108,7 @@ def test_where_reading_begins_is_said_once(broker) -> None:
 
 
 def test_a_partition_that_is_added_is_read_from_its_first_record(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     fill(broker, topic, range(3))
     source = endless(broker, topic).set_starting_offsets(AT.latest()).build()
     loop = Loop(source)
@@ -116,15 +116,15 @@ def test_a_partition_that_is_added_is_read_from_its_first_record(broker) -> None
     broker.grow(topic, 2)
     broker.fill(topic, ({"value": b"%d" % n, "partition": 1} for n in (10, 11)))
     after = Loop(source, loop.positions)  # found after a restart, as in the same run
-    for each in (loop, after):
+    for run in (loop, after):
         until = time.monotonic() + PATIENCE
-        while not each.all() and time.monotonic() < until:
-            each.step()
-        assert each.all() == ["10", "11"]
+        while not run.all() and time.monotonic() < until:
+            run.step()
+        assert run.all() == ["10", "11"]
 
 
 def test_topics_that_come_later_fit_the_pattern_or_do_not(broker) -> None:
-    base = broker.made()
+    base = broker.new_topic()
     source = endless(broker).set_topic_pattern(f"{base}-later.*").build()
     loop = Loop(source)
     assert (loop.step(), loop.read) == ([], [])
@@ -138,7 +138,7 @@ def test_topics_that_come_later_fit_the_pattern_or_do_not(broker) -> None:
 
 
 def test_new_partitions_are_not_looked_for_where_the_program_says_so(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     loop = Loop(endless(broker, topic).set_property("partition.discovery.interval.ms", "-1").build())
     loop.step()
     broker.grow(topic, 2)
@@ -147,7 +147,7 @@ def test_new_partitions_are_not_looked_for_where_the_program_says_so(broker) -> 
 
 
 def test_transactions_leave_gaps_and_steps_go_over_them(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     producer = broker.producer(transactional_id="gaps")
     producer.init_transactions(PATIENCE)
     loop = Loop(endless(broker, topic).set_property("isolation.level", "read_committed").build())
@@ -170,7 +170,7 @@ def test_transactions_leave_gaps_and_steps_go_over_them(broker) -> None:
 
 
 def test_what_is_written_in_an_open_transaction_is_not_there_yet(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     producer = broker.producer(transactional_id="open")
     producer.init_transactions(PATIENCE)
     producer.begin_transaction()
@@ -180,14 +180,14 @@ def test_what_is_written_in_an_open_transaction_is_not_there_yet(broker) -> None
     assert committed.step() == []
     assert Loop(endless(broker, topic).build()).step() == ["a"]
     producer.commit_transaction(PATIENCE)
-    found, until = [], time.monotonic() + PATIENCE  # the broker says so before a reader is told
-    while not found and time.monotonic() < until:
-        found = committed.step()
-    assert found == ["a"]
+    values, until = [], time.monotonic() + PATIENCE  # the broker says so before a reader is told
+    while not values and time.monotonic() < until:
+        values = committed.step()
+    assert values == ["a"]
 
 
 def test_reading_stops_where_an_endless_source_is_told_to(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     fill(broker, topic, range(5))
     builder = endless(broker, topic).set_unbounded(AT.latest())
     for interval, ends in (("-1", True), ("60000", False)):
@@ -208,16 +208,16 @@ def test_reading_stops_where_an_endless_source_is_told_to(broker) -> None:
 def test_offsets_are_committed_for_those_who_look(broker) -> None:
     from confluent_kafka import Consumer, TopicPartition
 
-    topic = broker.made()
+    topic = broker.new_topic()
     fill(broker, topic, range(5))
     asked = Consumer({"bootstrap.servers": broker.servers, "group.id": "lag"})
 
     def committed(wanted: int) -> int:
         until = time.monotonic() + PATIENCE
         while True:
-            [found] = asked.committed([TopicPartition(topic, 0)], timeout=PATIENCE)
-            if found.offset == wanted or time.monotonic() > until:
-                return found.offset
+            [position] = asked.committed([TopicPartition(topic, 0)], timeout=PATIENCE)
+            if position.offset == wanted or time.monotonic() > until:
+                return position.offset
             time.sleep(0.05)
 
     silent = endless(broker, topic).set_group_id("lag").set_property("commit.offsets.on.checkpoint", "false")
@@ -240,7 +240,7 @@ def test_records_that_are_gone_before_they_were_read(broker) -> None:
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import AdminClient
 
-    topic = broker.made()
+    topic = broker.new_topic()
     fill(broker, topic, range(4))
     loop = Loop(endless(broker, topic).build())
     loop.step(1)
@@ -252,50 +252,50 @@ def test_records_that_are_gone_before_they_were_read(broker) -> None:
 
 
 def test_readers_in_threads(broker) -> None:
-    topic = broker.made(6)
+    topic = broker.new_topic(6)
     fill(broker, topic, range(3_000), 6)
     source = endless(broker, topic).build()
     source.resume(None)
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
 
     def read(split: Split) -> None:
         for start in range(0, split.end, 50):
             part = Split(split.id, start, min(start + 50, split.end))
             for records in source.read(part):
-                found.setdefault(split.id, []).extend(records.values)
+                values.setdefault(split.id, []).extend(records.values)
 
     threads = [threading.Thread(target=read, args=(split,)) for split in source.splits(6)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert found == {f"{topic}-{p}": [str(n) for n in range(3_000) if n % 6 == p] for p in range(6)}
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert values == {f"{topic}-{p}": [str(n) for n in range(3_000) if n % 6 == p] for p in range(6)}
 
 
 def test_a_broker_is_restarted_between_steps_and_within_one(broker) -> None:
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     fill(broker, topic, range(20_000), 2)
     source = endless(broker, topic).set_group_id("g").set_property("default.api.timeout.ms", "240000").build()
     loop = Loop(source)
     loop.step(5)
     broker.cluster.restart()
     loop.step(5)
-    splits = [Split(each.id, loop.positions[each.id], each.end) for each in loop.source.splits(1)]
+    splits = [Split(split.id, loop.positions[split.id], split.end) for split in loop.source.splits(1)]
     within = [source.read(split) for split in splits]
-    values = [list(next(each).values) for each in within]  # both are in the middle of their range
+    values = [list(next(reading).values) for reading in within]  # both are in the middle of their range
     with ThreadPoolExecutor(1) as threads:
         restarting = threads.submit(broker.cluster.restart)
-        for each, found in zip(within, values, strict=True):
-            for records in each:
-                found += records.values
+        for reading, split_values in zip(within, values, strict=True):
+            for records in reading:
+                split_values += records.values
         restarting.result()
-    assert sorted(loop.all() + [value for found in values for value in found]) == texts(range(20_000))
+    assert sorted(loop.all() + [value for split_values in values for value in split_values]) == texts(range(20_000))
     loop.step()
     assert loop.all() == texts(range(20_000))
 
 
 def test_a_broker_that_is_gone_is_named(tmp_path, broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     source = endless(broker, topic).set_property("default.api.timeout.ms", "700").build()
     fill(broker, topic, range(2))
     with pytest.raises(ConfigurationError, match=r"No Kafka broker has answered at.*reading .* at the offset 2"):
@@ -305,15 +305,15 @@ def test_a_broker_that_is_gone_is_named(tmp_path, broker) -> None:
 @pytest.mark.parametrize("wanted", [3, 10])
 def test_a_step_that_has_enough_leaves_the_consumer_where_it_is(broker, monkeypatch, wanted) -> None:
     monkeypatch.setattr("penstock.connectors.kafka.reader._RECORDS", wanted)
-    topic = broker.made()
+    topic = broker.new_topic()
     fill(broker, topic, range(10))
     source = endless(broker, topic).build()
     READERS.clear()
     rows = source.read(Split(f"{topic}-0", 0, 10))
-    found = next(rows)
+    first = next(rows)
     rows.close()  # type: ignore[attr-defined]
     [(_, kept)] = READERS._waiting
-    assert kept.position == found.position
-    rest = [value for records in source.read(Split(f"{topic}-0", found.position, 10)) for value in records.values]
-    assert [*found.values, *rest] == texts(range(10))
+    assert kept.position == first.position
+    rest = [value for records in source.read(Split(f"{topic}-0", first.position, 10)) for value in records.values]
+    assert [*first.values, *rest] == texts(range(10))
     assert len(READERS) == 1

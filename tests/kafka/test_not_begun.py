@@ -41,7 +41,7 @@ def test_a_source_that_ends(mock_cluster, tmp_path, place, steps) -> None:
     values = fill(mock_cluster, topic, "first", 3)
     numbers = NumberSequenceSource(0, 1)
 
-    def made():
+    def stream():
         kafka = mock_cluster.source(topic).build()
         if place == "first":
             kafka = HybridSource.builder(kafka).add_source(numbers).build()
@@ -49,10 +49,10 @@ def test_a_source_that_ends(mock_cluster, tmp_path, place, steps) -> None:
             kafka = HybridSource.builder(numbers).add_source(kafka).build()
         return texts(tmp_path / "job", kafka)
 
-    values_read = some(made(), steps)
+    values_read = some(stream(), steps)
     assert 0 < len(values_read) < len(values)
     fill(mock_cluster, topic, "late", 2)
-    values_read += collected(made())
+    values_read += collected(stream())
     assert sorted(values_read) == sorted(values if place == "alone" else [*values, "0", "1"])
 
 
@@ -62,12 +62,12 @@ def test_a_source_without_an_end_that_begins_at_offsets(mock_cluster, tmp_path) 
     begin = KafkaOffsetsInitializer.offsets({KafkaTopicPartition(topic, number): 2 for number in range(PARTITIONS)})
     values = fill(mock_cluster, topic, "new", 2)
 
-    def made():
+    def stream():
         builder = KafkaSource.builder().set_bootstrap_servers(mock_cluster.servers).set_topics(topic)
         builder.set_starting_offsets(begin)
         source = builder.set_value_only_deserializer(SimpleStringSchema()).build()
         return texts(tmp_path / "job", source, penstock__step__available_now="true")
 
-    values_read = some(made(), 1)
+    values_read = some(stream(), 1)
     assert 0 < len(values_read) < len(values)
-    assert sorted(values_read + collected(made())) == sorted(values)
+    assert sorted(values_read + collected(stream())) == sorted(values)

@@ -65,7 +65,7 @@ def wait_until(happened, *drivers: Driver) -> None:
 def test_a_driver_that_wakes_up_does_not_stop_its_successor(broker: Topics, tmp_path, point, count) -> None:
     """The first moment is between the last look at the checkpoint directory and the taking over of the transactional
     id."""
-    topic, target = broker.made(2), broker.made(1)
+    topic, target = broker.new_topic(2), broker.new_topic(1)
     program = Counting(broker.servers, [[topic]], target, str(tmp_path / "job"), available_now=False)
     values = [f"key-{number % 3}" for number in range(40)]
     broker.fill(topic, values)

@@ -144,8 +144,8 @@ def test_the_old_consumer_is_a_source_without_an_end(start, kind, reset) -> None
 
 
 def test_what_the_old_consumer_says_of_discovery_and_commits() -> None:
-    given = {**SERVERS, "group.id": "g", "flink.partition-discovery.interval-millis": "500"}
-    source = FlinkKafkaConsumer("a", SimpleStringSchema(), given).set_commit_offsets_on_checkpoints(False).source()
+    properties = {**SERVERS, "group.id": "g", "flink.partition-discovery.interval-millis": "500"}
+    source = FlinkKafkaConsumer("a", SimpleStringSchema(), properties).set_commit_offsets_on_checkpoints(False).source()
     assert source.properties["partition.discovery.interval.ms"] == "500"
     assert source.properties["commit.offsets.on.checkpoint"] == "false"
     source = FlinkKafkaConsumer("a", SimpleStringSchema(), SERVERS).set_commit_offsets_on_checkpoints(True).source()

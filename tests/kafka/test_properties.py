@@ -23,7 +23,7 @@ def test_what_is_taken_for_granted_is_as_in_java() -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "given", "expected"),
+    ("client", "kafka_properties", "expected"),
     [
         ("consumer", {"group.id": "g", "isolation.level": "read_committed"}, None),
         ("consumer", {"fetch.max.wait.ms": "7"}, {"fetch.wait.max.ms": "7"}),
@@ -44,10 +44,10 @@ def test_what_is_taken_for_granted_is_as_in_java() -> None:
         ("consumer", {"sasl.jaas.config": SCRAM}, {"sasl.username": "u", "sasl.password": "p"}),
     ],
 )
-def test_a_property_is_librdkafkas(client, given, expected) -> None:
-    properties = settings(given, client)
-    assert {**properties, **(given if expected is None else expected)} == properties
-    assert expected is None or given.keys() & properties.keys() <= expected.keys()
+def test_a_property_is_librdkafkas(client, kafka_properties, expected) -> None:
+    properties = settings(kafka_properties, client)
+    assert {**properties, **(kafka_properties if expected is None else expected)} == properties
+    assert expected is None or kafka_properties.keys() & properties.keys() <= expected.keys()
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ SHARED = {
 def test_properties_of_the_other_client_are_passed_over_in_silence(client, caplog) -> None:
     module = pytest.importorskip("confluent_kafka")
     properties = settings({**SHARED, "bootstrap.servers": "127.0.0.1:1"}, client)
-    own = ("group.id", "isolation.level") if client == "consumer" else ("linger.ms", "compression.type")
-    assert all(properties[key] == SHARED[key] for key in own)
+    names = ("group.id", "isolation.level") if client == "consumer" else ("linger.ms", "compression.type")
+    assert all(properties[key] == SHARED[key] for key in names)
     with caplog.at_level(logging.DEBUG):
         handle = (module.Consumer if client == "consumer" else module.Producer)(
             properties, logger=logging.getLogger("k")

@@ -60,9 +60,9 @@ class Log:
 
 @pytest.fixture
 def log(monkeypatch):
-    made = Log()
-    monkeypatch.setattr(split_source, "open_cluster", made.open_cluster)
-    return made
+    cluster = Log()
+    monkeypatch.setattr(split_source, "open_cluster", cluster.open_cluster)
+    return cluster
 
 
 def source(starting: Any = None, **properties: str):
@@ -74,9 +74,9 @@ def source(starting: Any = None, **properties: str):
     return builder.set_properties({name.replace("_", "."): value for name, value in properties.items()}).build()
 
 
-def resumed(made, positions):
-    made.resume(positions)
-    return made
+def resumed(kafka_source, positions):
+    kafka_source.resume(positions)
+    return kafka_source
 
 
 def places(splits):
@@ -85,28 +85,28 @@ def places(splits):
 
 @pytest.mark.parametrize("name", UNSTATED)
 @pytest.mark.parametrize(
-    ("first", "last", "said"),
+    ("first", "last", "message"),
     [
         (0, 20, r"t-0 was read up to the offset 80, and ends at 20 now: the topic 't' was deleted and created again"),
         (90, 200, r"t-0 was read up to the offset 80, and begins at 90 now: .*retention"),
     ],
 )
-def test_a_position_that_is_not_there_any_more_is_an_error(log, name, first, last, said) -> None:
+def test_a_position_that_is_not_there_any_more_is_an_error(log, name, first, last, message) -> None:
     log.first, log.last = first, last
     positions = {"t-0": 80, "t-1": 80 if first else 10}
-    made = resumed(source(UNSTATED[name]), positions)
-    with pytest.raises(ConfigurationError, match=rf"{said}.*set_starting_offsets.*uid\(\)") as refused:
-        made.pending(1, positions)
+    kafka_source = resumed(source(UNSTATED[name]), positions)
+    with pytest.raises(ConfigurationError, match=rf"{message}.*set_starting_offsets.*uid\(\)") as refused:
+        kafka_source.pending(1, positions)
     assert refused.value.flink_class == split_source.OUT_OF_RANGE
     assert ("t-1" in str(refused.value)) is (first > 0)
 
 
 def test_a_topic_that_is_made_anew_while_the_job_runs_is_seen_in_the_next_step(log) -> None:
-    made = resumed(source(), None)
-    assert places(made.pending(1, {})) == {"t-0": (0, 100), "t-1": (0, 100)}
+    kafka_source = resumed(source(), None)
+    assert places(kafka_source.pending(1, {})) == {"t-0": (0, 100), "t-1": (0, 100)}
     log.last = 50
     with pytest.raises(ConfigurationError, match=r"t-1 was read up to the offset 100, and ends at 50 now"):
-        made.pending(1, {"t-0": 50, "t-1": 100})
+        kafka_source.pending(1, {"t-0": 50, "t-1": 100})
 
 
 @pytest.mark.parametrize("strategy", [RESET.EARLIEST, RESET.LATEST])
@@ -115,33 +115,33 @@ def test_a_stated_strategy_says_where_reading_goes_on(log, strategy, kind) -> No
     starting = AT.offsets({}, strategy) if kind == "offsets" else AT.committed_offsets(strategy)
     log.first, log.last = 5, 20
     positions: dict[str, Any] = {"t-0": 80, "t-1": 10}
-    made = resumed(source(starting), positions)
+    kafka_source = resumed(source(starting), positions)
     new = 5 if strategy is RESET.EARLIEST else 20
     for _ in range(2):  # a step that fails is planned again
-        assert places(made.pending(1, positions)) == {"t-0": (new, 20), "t-1": (10, 20)}
+        assert places(kafka_source.pending(1, positions)) == {"t-0": (new, 20), "t-1": (10, 20)}
     positions = {"t-0": 20, "t-1": 20}
-    assert made.pending(1, positions) == []
+    assert kafka_source.pending(1, positions) == []
     log.last = 30
-    assert places(made.pending(1, positions)) == {"t-0": (20, 30), "t-1": (20, 30)}
+    assert places(kafka_source.pending(1, positions)) == {"t-0": (20, 30), "t-1": (20, 30)}
     log.last = 7  # and once more
-    assert places(made.pending(1, positions)) == dict.fromkeys(positions, (5 if new == 5 else 7, 7))
+    assert places(kafka_source.pending(1, positions)) == dict.fromkeys(positions, (5 if new == 5 else 7, 7))
 
 
 def test_the_end_before_an_open_transaction_is_no_lost_record(log) -> None:
     log.stable = 60  # the job has read beyond, before it was told to read committed records only
     positions = {"t-0": 80, "t-1": 10}
-    made = resumed(source(isolation_level="read_committed"), positions)
-    assert "t-1" in places(made.pending(1, positions))
+    kafka_source = resumed(source(isolation_level="read_committed"), positions)
+    assert "t-1" in places(kafka_source.pending(1, positions))
     log.last = log.stable = 70
     with pytest.raises(ConfigurationError, match="t-0 was read up to the offset 80, and ends at 70 now"):
-        made.pending(1, positions)
+        kafka_source.pending(1, positions)
 
 
 def test_an_older_consumer_states_it_by_its_property(log) -> None:
     log.last = 20
     for properties, stated in (({}, False), ({"auto.offset.reset": "earliest"}, True)):
-        made = FlinkKafkaConsumer("t", SimpleStringSchema(), {"bootstrap.servers": "x", **properties}).source()
-        assert made.starting_offsets.stated is stated
+        kafka_source = FlinkKafkaConsumer("t", SimpleStringSchema(), {"bootstrap.servers": "x", **properties}).source()
+        assert kafka_source.starting_offsets.stated is stated
 
 
 def test_a_source_that_ends_ends_where_it_was_to(log) -> None:
@@ -176,7 +176,7 @@ def deleted(broker: Topics, topic: str) -> None:
 
 @pytest.mark.spark
 def test_a_topic_that_is_deleted_and_made_anew(broker) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     broker.fill(topic, (b"%d" % n for n in range(800)))
     loop = Loop(endless(broker, topic))
     assert len(loop.step()) == 800
@@ -199,7 +199,7 @@ def test_records_that_retention_has_removed(broker) -> None:
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import AdminClient
 
-    topic = broker.made()
+    topic = broker.new_topic()
     broker.fill(topic, (b"%d" % n for n in range(10)))
     loop = Loop(endless(broker, topic))
     loop.step(2)
@@ -213,10 +213,10 @@ def test_records_that_retention_has_removed(broker) -> None:
 
 @pytest.mark.parametrize("stopping", [None, AT.offsets({KafkaTopicPartition("t", n): 100 for n in range(2)})])
 def test_what_a_step_leaves_of_the_partitions_is_pending(log, stopping) -> None:
-    made = source()
-    made.stopping_offsets = stopping
+    kafka_source = source()
+    kafka_source.stopping_offsets = stopping
     log.last = 50
-    plan = SplitPlan(vertex(1), {}, (), resumed(made, None), Settings())
+    plan = SplitPlan(vertex(1), {}, (), resumed(kafka_source, None), Settings())
     read = {}
     for pending, last in ((80, 50), (60, 50), (80, 70), (60, 70)):
         log.last = last
@@ -225,7 +225,7 @@ def test_what_a_step_leaves_of_the_partitions_is_pending(log, stopping) -> None:
         assert plan.progress() == SourceProgress(2, pending)
         read |= {split.id: split_source.offset_of(split.end) for split in reading.splits}
     assert read == {"t-0": 40, "t-1": 40}
-    again = SplitPlan(vertex(1), plan.positions, (), resumed(made, dict(plan._at())), Settings())
+    again = SplitPlan(vertex(1), plan.positions, (), resumed(kafka_source, dict(plan._at())), Settings())
     assert again.progress() == SourceProgress(2, 0)  # nobody has asked yet
     again.plan(20, None)
     assert again.progress() == SourceProgress(2, 60)

@@ -41,16 +41,16 @@ def test_every_record_once_in_the_order_of_its_partition(
         env.disable_operator_chaining()
     if batch:
         env.set_runtime_mode(RuntimeExecutionMode.BATCH)
-    found = collected(env.from_source(mock_cluster.source(topic).build(), NONE, "in").map(lambda value: value))
-    values = [f"{number}:{value}" for number, each in enumerate(partitions) for value in each]
-    assert sorted(found) == sorted(values)
-    for number, each in enumerate(partitions):
-        assert [value for value in found if value[0] == str(number)] == [f"{number}:{value}" for value in each]
+    records = collected(env.from_source(mock_cluster.source(topic).build(), NONE, "in").map(lambda value: value))
+    values = [f"{number}:{value}" for number, partition in enumerate(partitions) for value in partition]
+    assert sorted(records) == sorted(values)
+    for number, partition in enumerate(partitions):
+        assert [value for value in records if value[0] == str(number)] == [f"{number}:{value}" for value in partition]
 
 
 def records_of(partitions):
-    for number, each in enumerate(partitions):
-        for value in each:
+    for number, partition in enumerate(partitions):
+        for value in partition:
             yield {"value": f"{number}:{value}".encode(), "partition": number}
 
 
@@ -123,7 +123,7 @@ def test_records_have_kafkas_timestamps_and_an_assigner_sees_them(mock_cluster) 
     topic = mock_cluster.name()
     mock_cluster.fill(topic, [{"value": b"a", "timestamp": 1_000, "partition": 0}])
     source = mock_cluster.source(topic).build()
-    assert [each[:2] for each in collected(environment().from_source(source, NONE, "in").process(Times()))] == [
+    assert [record[:2] for record in collected(environment().from_source(source, NONE, "in").process(Times()))] == [
         ("a", 1_000)
     ]
     later = NONE.with_timestamp_assigner(lambda value, timestamp: timestamp + 5)
@@ -150,7 +150,7 @@ def test_the_watermark_is_that_of_the_partition_furthest_behind(mock_cluster, mo
     strategy = WatermarkStrategy.for_monotonous_timestamps()
     stream = environment().from_source(mock_cluster.source(topic).build(), strategy, "in")
     nothing = -(1 << 63)
-    assert [each[1:] for each in collected(stream.process(Times()))] == [
+    assert [record[1:] for record in collected(stream.process(Times()))] == [
         (10, nothing), (20, nothing), (30, nothing), (10, nothing), (20, 9), (30, 19),
     ]  # fmt: skip
 
@@ -192,8 +192,8 @@ def test_what_cannot_be_read_is_named_by_topic_partition_and_offset(mock_cluster
     with pytest.raises(JobExecutionError) as caught:
         collected(failing)
     assert isinstance(caught.value.__cause__, ValueError)
-    given = f"The deserialization schema Numbers, given topic '{topic}', partition 1, offset 2"
-    assert re.search(rf"{given} \(line \d+ of test_reading.py\) in operator 'Source: in'", str(caught.value))
+    message = f"The deserialization schema Numbers, given topic '{topic}', partition 1, offset 2"
+    assert re.search(rf"{message} \(line \d+ of test_reading.py\) in operator 'Source: in'", str(caught.value))
 
 
 def test_a_record_without_value(mock_cluster) -> None:

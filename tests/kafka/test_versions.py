@@ -34,7 +34,7 @@ class Job:
     """The files of a job's versions, two each with ten records, and senders of them."""
 
     def __init__(self, broker: Topics, folder, topics: tuple[str, ...] = ()) -> None:
-        self.topics = topics or (broker.made(2),)
+        self.topics = topics or (broker.new_topic(2),)
         self.broker, self._folder = broker, folder
         self.name = f"job-{next(_JOBS)}"
         self._numbers = itertools.count()
@@ -101,15 +101,15 @@ class Dying:
         self._producer, self._point, self._after = producer, point, after
 
     def __getattr__(self, name: str):
-        found = getattr(self._producer, name)
+        method = getattr(self._producer, name)
         if name == "abort_transaction":
             return lambda *_: None  # the dead abort nothing
         if name != self._point:
-            return found
+            return method
 
         def call(*args, **more):
             if self._after:
-                found(*args, **more)
+                method(*args, **more)
             raise Died
 
         return call
@@ -117,14 +117,14 @@ class Dying:
 
 @pytest.mark.parametrize("after", [False, True])
 def test_wherever_a_sender_dies_another_goes_on(broker, tmp_path, monkeypatch, after) -> None:
-    job = Job(broker, tmp_path, (broker.made(), broker.made(2)))
+    job = Job(broker, tmp_path, (broker.new_topic(), broker.new_topic(2)))
     clock, original = itertools.count(0, 1_000), transactions.transactional
     monkeypatch.setattr(transactions, "time", SimpleNamespace(monotonic=lambda: next(clock)))  # a block a transaction
     for point in random.Random(3).sample(POINTS, len(POINTS)):
         version = job.version()
         with monkeypatch.context() as patch:
-            made = lambda *args, point=point: Dying(original(*args), point, after)  # noqa: E731
-            patch.setattr(transactions, "transactional", made)
+            dying = lambda *args, point=point: Dying(original(*args), point, after)  # noqa: E731
+            patch.setattr(transactions, "transactional", dying)
             with pytest.raises(Died):
                 job.send(job.sender(), version)
         job.send(job.sender(), version)
@@ -159,16 +159,16 @@ def test_a_sender_that_is_paused_within_a_transaction(broker, tmp_path, monkeypa
             self._producer = producer
 
         def __getattr__(self, name: str):
-            found = getattr(self._producer, name)
+            method = getattr(self._producer, name)
             if name != point:
-                return found
+                return method
 
             def call(*args, **more):
                 if name == "produce":
-                    found(*args, **more)
+                    method(*args, **more)
                     self._producer.flush(PATIENCE)
                 job.send(successor, version)
-                return None if name == "produce" else found(*args, **more)
+                return None if name == "produce" else method(*args, **more)
 
             return call
 
@@ -230,12 +230,12 @@ def test_one_that_is_shut_out_though_it_has_the_folder_goes_on(broker, tmp_path,
 def test_a_sender_that_has_failed_keeps_no_client(broker, tmp_path, monkeypatch) -> None:
     """It would go on in the background with what it was waited for in vain, and shut its successor out."""
     job, original = Job(broker, tmp_path), transactions.transactional
-    version, made = job.version(), []
+    version, references = job.version(), []
 
     class Refused:
         def __init__(self, producer, point: str) -> None:
             self._producer, self._point = producer, point
-            made.append(weakref.ref(self))
+            references.append(weakref.ref(self))
 
         def __getattr__(self, name: str):
             def refused(*_):
@@ -249,7 +249,7 @@ def test_a_sender_that_has_failed_keeps_no_client(broker, tmp_path, monkeypatch)
             with pytest.raises(ConfigurationError) as failure:
                 job.send(job.sender(), version)
         assert isinstance(failure.value.__cause__, KafkaException)
-        kept, until = made.pop(), time.monotonic() + PATIENCE
+        kept, until = references.pop(), time.monotonic() + PATIENCE
         while kept() is not None and time.monotonic() < until:  # a thread of its own that has just failed
             time.sleep(0.01)
         assert kept() is None
@@ -259,25 +259,25 @@ def test_a_sender_that_has_failed_keeps_no_client(broker, tmp_path, monkeypatch)
 
 def test_a_client_that_waits_for_ever_is_replaced(broker, tmp_path, monkeypatch) -> None:
     job, original = Job(broker, tmp_path), transactions.transactional
-    made, ended = [], threading.Event()
+    producers, ended = [], threading.Event()
 
     class Stuck:
         """As librdkafka 2.16, where a coordinator goes away at the wrong moment."""
 
         def __init__(self, producer) -> None:
             self._producer = producer
-            made.append(producer)
-            monkeypatch.setattr(transactions, "_MARKER", 0.1 if len(made) == 1 else PATIENCE)
+            producers.append(producer)
+            monkeypatch.setattr(transactions, "_MARKER", 0.1 if len(producers) == 1 else PATIENCE)
 
         def __getattr__(self, name: str):
-            stuck = name == "send_offsets_to_transaction" and len(made) == 1
+            stuck = name == "send_offsets_to_transaction" and len(producers) == 1
             return (lambda *_: ended.wait()) if stuck else getattr(self._producer, name)
 
     monkeypatch.setattr(transactions, "_GRACE", 0.1)
     monkeypatch.setattr(transactions, "transactional", lambda *args: Stuck(original(*args)))
     job.send(job.sender(), job.version())
     ended.set()
-    assert len(made) == 2
+    assert len(producers) == 2
     assert job.sent() == job.expected(1)
 
 
@@ -337,7 +337,7 @@ def context(folder, job_id: str = "0" * 32):
 
 
 def test_a_task_writes_a_file_for_each_step_that_has_records(broker, tmp_path) -> None:
-    topic = broker.made()
+    topic = broker.new_topic()
     sink = broker.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("steps")
     output = sink.set_property("penstock.folder", str(tmp_path)).build().runtime()
     (output.target() / f".pending-{'0' * 32}").mkdir(parents=True)  # type: ignore[attr-defined]
@@ -355,7 +355,7 @@ def test_a_task_writes_a_file_for_each_step_that_has_records(broker, tmp_path) -
 
 
 def test_a_task_that_produces_keeps_its_producer_and_waits_at_the_end_of_each_step(broker, tmp_path) -> None:
-    topic = broker.made(2)
+    topic = broker.new_topic(2)
     schema = texts(topic).set_key_serialization_schema(SimpleStringSchema())
     output = broker.sink_of(schema).set_property("linger.ms", "2000").build().runtime()
     records.PRODUCERS.clear()
@@ -365,7 +365,7 @@ def test_a_task_that_produces_keeps_its_producer_and_waits_at_the_end_of_each_st
         writer.open()
         writer.write_all([f"{step}-{n}" for n in range(5)])
         writer.finish()
-        clients.update(id(each) for _, each in records.PRODUCERS._waiting)
+        clients.update(id(client) for _, client in records.PRODUCERS._waiting)
         assert len(broker.values(topic)) == 5 * (step + 1)
     assert len(clients) == 1
     writer.open()
@@ -376,7 +376,7 @@ def test_a_task_that_produces_keeps_its_producer_and_waits_at_the_end_of_each_st
 
 
 def test_topics_by_record_with_keys_and_headers(broker, tmp_path) -> None:
-    topics = broker.made(), broker.made()
+    topics = broker.new_topic(), broker.new_topic()
     schema = (
         KafkaRecordSerializationSchema.builder()
         .set_topic_selector(lambda value: topics[len(value) - 1])
@@ -386,11 +386,11 @@ def test_topics_by_record_with_keys_and_headers(broker, tmp_path) -> None:
     sink = broker.sink_of(schema).set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
     output = sink.set_transactional_id_prefix("by-record").build().runtime()
     job = Job(broker, tmp_path, topics)
-    made = output.serializer.opened(0, lambda _: [0])  # type: ignore[attr-defined]
+    serialize = output.serializer.opened(0, lambda _: [0])  # type: ignore[attr-defined]
     sender, before = job.sender(), 0
     for version, values in enumerate((["1"], ["22"], ["3", "44"]), 1):
         path = tmp_path / f"v{version}"
-        path.write_bytes(records.packed(made(values, 1_000 + version)))
+        path.write_bytes(records.packed(serialize(values, 1_000 + version)))
         before = sender.send([str(path)], version, before)
         sender.close()  # a restart, which finds the marker whatever topic it lies at
     assert [broker.values(topic) for topic in topics] == [["1", "3"], ["22", "44"]]

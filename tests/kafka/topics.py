@@ -36,7 +36,7 @@ class Topics:
         """A topic that nobody has named before."""
         return f"topic-{next(_NUMBERS)}"
 
-    def made(self, partitions: int = 1) -> str:
+    def new_topic(self, partitions: int = 1) -> str:
         """A new topic of a real broker."""
         name = self.name()
         self.make(name, partitions)
@@ -69,8 +69,8 @@ class Topics:
         """Write records: dicts of a producer's ``produce``, or values. The rest are settings of the producer."""
         producer, errors = self.producer(**more), []
         producer.list_topics(topic, timeout=PATIENCE)  # a mock cluster makes it now
-        for each in records:
-            record = each if isinstance(each, dict) else {"value": each}
+        for value in records:
+            record = value if isinstance(value, dict) else {"value": value}
             producer.produce(topic, **record, on_delivery=lambda error, _: error and errors.append(error))
         assert producer.flush(PATIENCE) == 0
         assert not errors, errors
@@ -95,18 +95,18 @@ class Topics:
         partitions = consumer.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
         if isolation == "read_committed" and settled:
             self._wait_for_markers(topic, partitions)
-        consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
-        found: list[Any] = []
+        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
+        messages: list[Any] = []
         left = set(partitions)
         while left:
             message = consumer.poll(PATIENCE)
             assert message is not None
             if message.error() is None:
-                found.append(message)
+                messages.append(message)
             elif message.error().code() == KafkaError._PARTITION_EOF:
                 left.discard(message.partition())
         consumer.close()
-        return sorted(found, key=lambda each: (each.partition(), each.offset()))
+        return sorted(messages, key=lambda message: (message.partition(), message.offset()))
 
     def _wait_for_markers(self, topic: str, partitions: Iterable[int]) -> None:
         """Wait for the ends of transactions, which a broker writes after it has said that they are committed. It ends
@@ -115,11 +115,11 @@ class Topics:
         from confluent_kafka.admin import AdminClient, OffsetSpec
 
         admin = AdminClient({"bootstrap.servers": self.servers})
-        wanted = {TopicPartition(topic, each): OffsetSpec.latest() for each in partitions}
+        wanted = {TopicPartition(topic, number): OffsetSpec.latest() for number in partitions}
 
         def ends(isolation: Any) -> list[int]:
-            found = admin.list_offsets(wanted, isolation_level=isolation, request_timeout=PATIENCE)
-            return [found[each].result(PATIENCE).offset for each in wanted]
+            offsets = admin.list_offsets(wanted, isolation_level=isolation, request_timeout=PATIENCE)
+            return [offsets[partition].result(PATIENCE).offset for partition in wanted]
 
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
@@ -130,7 +130,7 @@ class Topics:
         raise AssertionError(f"a transaction on {topic} does not end")
 
     def values(self, topic: str, isolation: str = "read_committed", settled: bool = True) -> list[str]:
-        return sorted(each.value().decode() for each in self.messages(topic, isolation, settled))
+        return sorted(message.value().decode() for message in self.messages(topic, isolation, settled))
 
     def source(self, *topics: str) -> KafkaSourceBuilder[str]:
         """From the first records to the last ones there are."""

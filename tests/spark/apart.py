@@ -51,8 +51,8 @@ def where(_: int) -> tuple[Any, ...]:
     import penstock
     from penstock.runtime import native
 
-    there = [name for name in ("tests", "pandas", "click", "rich") if importlib.util.find_spec(name)]
-    return sys.executable, penstock.__file__, native.functions() is not None, there
+    modules = [name for name in ("tests", "pandas", "click", "rich") if importlib.util.find_spec(name)]
+    return sys.executable, penstock.__file__, native.functions() is not None, modules
 
 
 class Count(KeyedProcessFunction):
@@ -112,8 +112,8 @@ def same(program: Program) -> Callable[[Any, Path], Any]:
     """A program gives on Spark what it gives in this process."""
 
     def compare(spark: Any, folder: Path) -> Any:
-        found, expected = (collected(program, **executor) for executor in (spark, {"executor": "local"}))
-        return found == expected and len(found)
+        results, expected = (collected(program, **executor) for executor in (spark, {"executor": "local"}))
+        return results == expected and len(results)
 
     return compare
 
@@ -202,7 +202,7 @@ def tables(spark: Any, folder: Path) -> Any:
 def hostile(spark: Any, folder: Path) -> Any:
     """What is said of records that a stranger has written, and whether one of them ran."""
     folder.mkdir()
-    marker, said = folder / "owned", list[Any]()
+    marker, errors = folder / "owned", list[Any]()
     for what, text in hostile_texts(marker).items():
         if what == "half a character":
             continue  # no file has it
@@ -215,8 +215,8 @@ def hostile(spark: Any, folder: Path) -> Any:
             env.execute("hostile")
         except PenstockError as error:
             cause = type(error.__cause__).__name__
-            said.append([what, type(error).__name__, getattr(error, "uid", str(error)), cause])
-    return said, marker.exists()
+            errors.append([what, type(error).__name__, getattr(error, "uid", str(error)), cause])
+    return errors, marker.exists()
 
 
 def failing(spark: Any, folder: Path) -> Any:
@@ -259,15 +259,15 @@ def refused(spark: Any, folder: Path) -> Any:
         Configuration({"execution.checkpointing.dir": str(folder / "job")}), spark=session
     )
     env.generate_sequence(1, 4).print()
-    said = [failure(env.execute)]
+    messages = [failure(env.execute)]
     env = StreamExecutionEnvironment.get_execution_environment(spark=session)
-    said.append(failure(lambda: env.from_spark(session.readStream.format("rate").load())))
+    messages.append(failure(lambda: env.from_spark(session.readStream.format("rate").load())))
     for number in range(2):
         session.range(number, number + 1, 1, 1).write.parquet(str(folder / f"in/{number}"))
     timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda row, _: row.id)
     rows = env.from_spark(session.read.parquet(*(str(folder / f"in/{n}") for n in (0, 1))), watermark_strategy=timed)
     with rows.execute_and_collect() as records:
-        return said, sorted(row.id for row in records)
+        return messages, sorted(row.id for row in records)
 
 
 def failure(call: Callable[[], object]) -> str:
@@ -310,17 +310,17 @@ def unfit(spark: Any, folder: Path) -> Any:
     folder.mkdir()
     venv.create(folder / "empty", symlinks=True)
     context = SparkSession.builder.getOrCreate().sparkContext
-    fit, said = context.pythonExec, []
+    fit, messages = context.pythonExec, []
     for python in (str(folder / "empty/bin/python"), "/no/such/python"):
         context.pythonExec = python
         shipped_code._met.clear()
         try:
             collected(words, **spark)
         except PenstockError as error:
-            said.append(f"{type(error).__name__}: {error}")
+            messages.append(f"{type(error).__name__}: {error}")
     context.pythonExec = fit
     shipped_code._met.clear()
-    return said
+    return messages
 
 
 PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
@@ -379,8 +379,8 @@ def connect(folder: Path) -> Iterator[str]:
             "spark.ui.enabled": "false",
             "spark.driver.extraJavaOptions": FAST_JVM,
         }
-        given = [text for key, value in settings.items() for text in ("--conf", f"{key}={value}")]
-        submit = bare.command(f"{bare.spark_home}/bin/spark-submit", "--master", "local[2]", *given, "--class")
+        options = [text for key, value in settings.items() for text in ("--conf", f"{key}={value}")]
+        submit = bare.command(f"{bare.spark_home}/bin/spark-submit", "--master", "local[2]", *options, "--class")
         started = {"environment": bare.environment() | {"SPARK_DAEMON_MEMORY": "1g"}, "command": submit}
         name, pattern = "org.apache.spark.sql.connect.service.SparkConnectServer", r"started at: .*:(\d+)"
         port = start(stack, folder / "server", name, pattern, "spark-internal", **started).rpartition(":")[2]
@@ -392,14 +392,14 @@ def main(kind: str, folder: Path, *names: str) -> None:
     programs = PROGRAMS | (STANDALONE if kind == "standalone" else CONNECT)
     with (standalone if kind == "standalone" else connect)(folder) as master:
         session = open_session(master, SETTINGS | BOTH if kind == "standalone" else {})
-        found = {}
+        results = {}
         try:
             for index, name in enumerate(names or programs):
                 how = {"spark": session} if index % 2 else {"master": master}
-                found[name] = programs[name](how, folder / name)
+                results[name] = programs[name](how, folder / name)
         finally:
             session.stop()  # a client of Connect waits at its end for a server that is gone
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

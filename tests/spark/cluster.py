@@ -69,7 +69,7 @@ class Late(MapFunction):
             while not os.path.exists(self.ended):
                 time.sleep(0.05)
             mine = executor_above(os.getpid())
-            for other in (each for each in below(parent_of(mine)) if is_executor(each) and each != mine):
+            for other in (process for process in below(parent_of(mine)) if is_executor(process) and process != mine):
                 os.kill(other, signal.SIGKILL)
             os.kill(os.getpid(), signal.SIGKILL)
         return f"{pair[0]} {pair[1]}"
@@ -87,9 +87,9 @@ def tell_of_the_end(context: Any, marker: Path, ended: Path) -> None:
 
 def late(folder: Path) -> str:
     """Lose what tasks of the last level have read, when some of them have ended: Spark gives such a job up."""
-    said: list[str] = []
+    messages: list[str] = []
     handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: said.append(record.getMessage())
+    handler.emit = lambda record: messages.append(record.getMessage())
     logging.getLogger("penstock").addHandler(handler)
     session = open_session("local-cluster[2,1,1024]", SETTINGS | BOTH)
     executor = SparkExecutor(session, progress=False)
@@ -108,7 +108,7 @@ def late(folder: Path) -> str:
         f"{key} {sum(range(key, last + 1, 10))}" for key in range(10) for last in range(key, 100, 10)
     )
     assert marker.exists()
-    return f"lost late: {next(text.partition(chr(10))[0] for text in said if 'rollback' in text)}"
+    return f"lost late: {next(text.partition(chr(10))[0] for text in messages if 'rollback' in text)}"
 
 
 def speculated(folder: Path) -> str:
@@ -126,9 +126,9 @@ def compare(executor, folder, place, dies) -> None:
     marker = folder / "marker"
     program = mortal(folder / "out", marker, place, dies)
     program.settings["penstock.files.shared-folders"] = str(folder)
-    found = facts(executor, program, folder / "out")
+    result = facts(executor, program, folder / "out")
     assert marker.exists()
-    assert found == facts(LocalExecutor(), mortal(folder / "expected", marker), folder / "expected")
+    assert result == facts(LocalExecutor(), mortal(folder / "expected", marker), folder / "expected")
 
 
 @contextmanager
@@ -162,9 +162,9 @@ def start(
     stack.callback(process.wait)
     stack.callback(process.terminate)
     for _ in range(1800):
-        found = re.search(pattern, log.read_text())
-        if found:
-            return found.group()
+        match = re.search(pattern, log.read_text())
+        if match:
+            return match.group()
         if process.poll() is not None:
             break
         time.sleep(0.2)

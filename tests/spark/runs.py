@@ -49,13 +49,13 @@ def run(names: list[str], session: Any) -> int:
     with ThreadPoolExecutor(AT_A_TIME) as threads:
         outcomes = dict(zip(names, threads.map(lambda name: outcome(name, session), names), strict=True))
     wrong = 0
-    for name, (kind, said) in outcomes.items():
+    for name, (kind, sentences) in outcomes.items():
         here = kind == "refused" and "unsupported" in result_of(records()[name]["script"])
-        if unmeant(name, (kind, said), here):
+        if unmeant(name, (kind, sentences), here):
             wrong += 1
-            print(f"NOT MEANT: {name} {kind}: {' '.join(said)[:2000]}")
+            print(f"NOT MEANT: {name} {kind}: {' '.join(sentences)[:2000]}")
         elif kind == "refused":
-            print(f"{name} is refused{' everywhere' if here else ''}: {said[0]}")
+            print(f"{name} is refused{' everywhere' if here else ''}: {sentences[0]}")
     kinds = Counter(kind for kind, _ in outcomes.values())
     meant = sum(kind == "differs" for name, (kind, _) in outcomes.items() if name in PROGRAMS)
     print(
@@ -77,13 +77,13 @@ def fed(names: list[str], chosen: argparse.Namespace) -> int:
     lines = (json.dumps(records()[name]["script"]) for name in names)
     for name, result in zip(names, pool.results(lines, chosen), strict=True):
         odd = result.get("defect", result.get("unsupported"))
-        said = [odd] if odd is not None else _differences(result, records()[name]["result"])
-        kind = "equal" if not said else "differ on purpose" if odd is None and name in PROGRAMS else "wrong"
+        sentences = [odd] if odd is not None else _differences(result, records()[name]["result"])
+        kind = "equal" if not sentences else "differ on purpose" if odd is None and name in PROGRAMS else "wrong"
         kind = "may differ, and do" if kind == "wrong" and odd is None and name in may_differ else kind
         kinds[kind] += 1
         if kind == "wrong" or (kind == "equal" and name in PROGRAMS):
             wrong += 1
-            print(f"NOT MEANT: {name} {kind}: {' '.join(said)[:2000]}", flush=True)
+            print(f"NOT MEANT: {name} {kind}: {' '.join(sentences)[:2000]}", flush=True)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     print(f"{len(names)} programs in steps on Spark in {time.monotonic() - started:.0f} s: {counted}.")
     return wrong

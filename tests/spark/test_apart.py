@@ -37,12 +37,12 @@ def run(kind: str, folder: Path) -> dict:
         start_new_session=True,
     )
     try:
-        said, log = process.communicate(timeout=1200)
+        output, log = process.communicate(timeout=1200)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # with all that it has started
         raise
     assert process.returncode == 0, log
-    return json.loads(said.splitlines()[-1])
+    return json.loads(output.splitlines()[-1])
 
 
 def shared(kind: str, tmp_path_factory) -> dict:
@@ -52,10 +52,10 @@ def shared(kind: str, tmp_path_factory) -> dict:
     folder = tmp_path_factory.getbasetemp().parent
     with (folder / f"{kind}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found = folder / f"{kind}.json"
-        if not found.exists():
-            found.write_text(json.dumps(run(kind, tmp_path_factory.mktemp(kind))))
-        return json.loads(found.read_text())
+        path = folder / f"{kind}.json"
+        if not path.exists():
+            path.write_text(json.dumps(run(kind, tmp_path_factory.mktemp(kind))))
+        return json.loads(path.read_text())
 
 
 @pytest.fixture(scope="session")
@@ -77,44 +77,44 @@ def connect(runs):
 
 
 @pytest.fixture(params=["standalone", "connect"])
-def found(request):
+def results(request):
     return request.getfixturevalue(request.param)
 
 
-def test_the_package_is_the_one_that_was_brought(found):
-    for executable, file, native, there in found["where"]:
+def test_the_package_is_the_one_that_was_brought(results):
+    for executable, file, native, modules in results["where"]:
         assert executable.endswith("bare/python/bin/python")
         assert file.endswith("/penstock/__init__.py")
         assert not file.startswith(str(ROOT))
         assert native
-        assert there == [] or unshare() is None  # else tasks look where the driver does, and find it
+        assert modules == [] or unshare() is None  # else tasks look where the driver does, and find it
 
 
 @pytest.mark.parametrize("program", ["words", "state", "batch", "windows"])
-def test_programs_give_what_they_give_in_one_process(found, program):
-    assert found[program] is not False
-    assert found[program] > 0
+def test_programs_give_what_they_give_in_one_process(results, program):
+    assert results[program] is not False
+    assert results[program] > 0
 
 
-def test_all_that_a_program_ships_arrives(found):
-    assert found["shipping"] == [[n, 10, 100, "to be", "weights"] for n in (1, 2, 3, 4)]
+def test_all_that_a_program_ships_arrives(results):
+    assert results["shipping"] == [[n, 10, 100, "to be", "weights"] for n in (1, 2, 3, 4)]
 
 
-def test_tables_of_spark_are_read_and_written(found):
+def test_tables_of_spark_are_read_and_written(results):
     totals = [["w0", 18], ["w1", 22], ["w2", 26]]
-    assert found["tables"] == [3, 12, totals, totals]  # a function runs once, and views are there
+    assert results["tables"] == [3, 12, totals, totals]  # a function runs once, and views are there
 
 
-def test_records_of_a_stranger_run_nothing(found):
-    said, ran = found["hostile"]
-    assert len(said) == 8
-    assert [each[1:] for each in said] == [["JobExecutionError", "n", "ValueError"]] * 8
+def test_records_of_a_stranger_run_nothing(results):
+    errors, ran = results["hostile"]
+    assert len(errors) == 8
+    assert [error[1:] for error in errors] == [["JobExecutionError", "n", "ValueError"]] * 8
     assert not ran
 
 
-def test_a_dataframe_that_fails_says_so_in_words(found):
-    assert "JobExecutionError: Operator 'number'" in found["failing"]
-    assert "Details for the driver" not in found["failing"]
+def test_a_dataframe_that_fails_says_so_in_words(results):
+    assert "JobExecutionError: Operator 'number'" in results["failing"]
+    assert "Details for the driver" not in results["failing"]
 
 
 def test_programs_in_steps_and_streams_of_spark_are_refused_over_connect(connect):
@@ -124,8 +124,8 @@ def test_programs_in_steps_and_streams_of_spark_are_refused_over_connect(connect
     assert records == [0, 1]
 
 
-def test_a_job_is_cancelled(found):
-    assert found["cancelled"] == [True, "CANCELED"]
+def test_a_job_is_cancelled(results):
+    assert results["cancelled"] == [True, "CANCELED"]
 
 
 def test_workers_on_both_hosts_have_the_package(standalone):

@@ -28,9 +28,9 @@ def test_programs_give_what_plain_python_gives(executor, p, buffer):
     env = environment(executor, **{"penstock.exchange.buffer-records": buffer})
     first, *others = (PROGRAMS[name].build(env, p).map(lambda v, name=name: repr((name, v))) for name in TOGETHER)
     with first.union(*others).execute_and_collect("batch") as results:
-        found = Counter(results)
+        counts = Counter(results)
     expected = Counter(repr((name, row)) for name in TOGETHER for row in PROGRAMS[name].expected())
-    assert found == expected
+    assert counts == expected
 
 
 def test_a_checkpoint_directory_says_that_the_job_has_ended(executor, tmp_path):
@@ -41,12 +41,12 @@ def test_a_checkpoint_directory_says_that_the_job_has_ended(executor, tmp_path):
 
 
 def test_combining_on_and_off_give_the_same(executor):
-    found = {}
+    counts = {}
     for combine in ("auto", "off"):
         env = environment(executor, **{"penstock.exchange.combine": combine})
         with keyed(env, 3).sum(1).set_parallelism(2).execute_and_collect() as results:
-            found[combine] = Counter(results)
-    assert found["auto"] == found["off"] == Counter(PROGRAMS["sum"].expected())
+            counts[combine] = Counter(results)
+    assert counts["auto"] == counts["off"] == Counter(PROGRAMS["sum"].expected())
 
 
 def test_a_key_with_many_buffers_comes_in_order(executor):

@@ -44,20 +44,20 @@ def test_executors_make_what_one_process_makes(spark: Any, tmp_path: Path) -> No
     here = SavepointWriter().with_keyed_state("many", rows, "id", Types.STRING(), COLUMNS).write(tmp_path / "here")
     writer = SavepointWriter().with_keyed_state("many", frame, "id", Types.STRING(), COLUMNS, parallelism=3)
     writer = writer.with_list_state("many", SEEN, range(10))
-    there = writer.with_broadcast_state("many", RULES, {"limit": 5}).write(tmp_path / "there")
-    assert verify(read_savepoint(there.place)).problems == ()
-    assert contents(there) == contents(here)
-    assert there.read("many", "rules").rows == [("limit", 5)]
+    on_spark = writer.with_broadcast_state("many", RULES, {"limit": 5}).write(tmp_path / "there")
+    assert verify(read_savepoint(on_spark.place)).problems == ()
+    assert contents(on_spark) == contents(here)
+    assert on_spark.read("many", "rules").rows == [("limit", 5)]
     dealt = [0] * 3 + [1] * 3 + [2] * 4
-    assert sorted(there.read("many", "seen").rows) == [(subtask, n) for n, subtask in enumerate(dealt)]
-    [operator] = there.operators()
+    assert sorted(on_spark.read("many", "seen").rows) == [(subtask, n) for n, subtask in enumerate(dealt)]
+    [operator] = on_spark.operators()
     assert (operator.parallelism, operator.files) == (3, 3)
 
-    read = {name: there.to_spark(spark, "many", name) for name in ("last", "by")}
+    read = {name: on_spark.to_spark(spark, "many", name) for name in ("last", "by")}
     assert read["last"].schema.simpleString() == "struct<key:string,value:bigint>"
     for name, computed in read.items():
         assert computed.toArrow().sort_by("key") == here.read("many", name).to_arrow().sort_by("key")
-    fresh = there.to_spark(spark, "many", "fresh")
+    fresh = on_spark.to_spark(spark, "many", "fresh")
     assert fresh.columns == ["key", "value", "last_access"]
     assert fresh.rdd.getNumPartitions() == 3
     expected = outputs(tmp_path / "one", PAIRS, begin=tmp_path / "here", source="more")

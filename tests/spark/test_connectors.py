@@ -41,15 +41,15 @@ def test_sources_give_the_same(spark, tmp_path, parallelism):
 
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
 def test_files_are_the_same(spark, tmp_path, parallelism):
-    def found(folder, env):
+    def written(folder, env):
         policy = RollingPolicy.default_rolling_policy(20)
         numbers(env).sink_to(to(folder, assigner=Remainder()).with_rolling_policy(policy).build())
         env.execute()
         return parts(folder)
 
-    on_spark = found(tmp_path / "spark", environment(parallelism, spark))
+    on_spark = written(tmp_path / "spark", environment(parallelism, spark))
     assert on_spark.keys() == {"remainder=0", "remainder=1", "remainder=2"}
-    assert on_spark == found(tmp_path / "local", environment(parallelism))
+    assert on_spark == written(tmp_path / "local", environment(parallelism))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["local", "spark"]
 
 
@@ -73,8 +73,8 @@ def test_files_on_a_store_with_a_task_that_is_killed(spark, bucket, s3_endpoint,
     """Workers do not have this process's variables: keys travel with the program."""
     storage_of(bucket).put(f"{bucket}/in/large", "".join(f"{number}\n" for number in range(3000)).encode())
     options = {"endpoint_url": s3_endpoint, "key": "tester", "secret": "secret"}
-    given = Configuration.from_dict({"penstock.storage.options": json.dumps({"s3": options})})
-    env = StreamExecutionEnvironment.get_execution_environment(given, spark=spark).set_parallelism(2)
+    configuration = Configuration.from_dict({"penstock.storage.options": json.dumps({"s3": options})})
+    env = StreamExecutionEnvironment.get_execution_environment(configuration, spark=spark).set_parallelism(2)
 
     def killed_once(line):
         marker = tmp_path / "killed"

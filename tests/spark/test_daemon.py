@@ -62,8 +62,8 @@ def test_workers_come_loaded_and_without_pandas(executor):
     env = StreamExecutionEnvironment.get_execution_environment(executor=executor).set_parallelism(2)
     numbers = env.generate_sequence(1, 100)
     keyed = numbers.key_by(lambda number: number % 7, key_type=Types.LONG()).map(environment_of)
-    with keyed.execute_and_collect() as found:
-        assert set(map(repr, found)) == {repr((True, False, []))}
+    with keyed.execute_and_collect() as results:
+        assert set(map(repr, results)) == {repr((True, False, []))}
 
 
 @pytest.mark.spark

@@ -70,10 +70,10 @@ class Basket:
     {fields}
 
 def use(state, number):
-    found = state.value()
-    if found is None:
+    basket = state.value()
+    if basket is None:
         state.update(Basket(number))
-    return repr(found), {known}
+    return repr(basket), {known}
 
 if __name__ == "__main__":
     spark = None
@@ -88,7 +88,7 @@ if __name__ == "__main__":
 
 
 def program(folder, fields, times, *where):
-    done = start(folder, PROGRAM.format(fields=fields, known="isinstance(found, Basket)"), times, *where)
+    done = start(folder, PROGRAM.format(fields=fields, known="isinstance(basket, Basket)"), times, *where)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().splitlines()[-1]
 
@@ -108,17 +108,17 @@ def test_classes_of_the_main_module_from_here_to_there_and_back(tmp_path):
     """Written on Spark, where they are no module's, read by a local program that has changed them, and the other way
     round."""
     assert program(tmp_path, "things: int", 1, "spark") == "[('a', ('None', False)), ('b', ('None', False))]"
-    found = program(tmp_path, "colour: str = 'red'\n    things: int = 0", 2)
-    assert found == (
+    output = program(tmp_path, "colour: str = 'red'\n    things: int = 0", 2)
+    assert output == (
         "[('a', (\"Basket(colour='red', things=1)\", True)), ('b', (\"Basket(colour='red', things=2)\", True))]"
     )
-    found = program(tmp_path, "things: int\n    size: int = 9", 3, "spark")
-    assert found == "[('a', ('Basket(things=1, size=9)', True)), ('b', ('Basket(things=2, size=9)', True))]"
+    output = program(tmp_path, "things: int\n    size: int = 9", 3, "spark")
+    assert output == "[('a', ('Basket(things=1, size=9)', True)), ('b', ('Basket(things=2, size=9)', True))]"
 
 
 def test_a_class_that_no_function_names_is_told_of(tmp_path):
     """It does not go to the executors. In this process the program has it all the same."""
-    text = PROGRAM.format(fields="things: int", known="found is not None")
+    text = PROGRAM.format(fields="things: int", known="basket is not None")
     assert program(tmp_path, "things: int", 1) == "[('a', ('None', False)), ('b', ('None', False))]"
     nameless = text.replace("state.update(Basket(number))", "raise ValueError")
     done = start(tmp_path, nameless, 2, "spark")

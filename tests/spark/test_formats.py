@@ -99,5 +99,5 @@ def test_types_that_spark_has_too(spark, tmp_path):
     first = frame.where("day is not null").selectExpr("unix_micros(at)", "money", "list", "map['a'].x").first()
     assert tuple(first) == (1_600_000_000_000_005, Decimal("1.50"), [1, None], 0.5)
     frame.write.parquet(str(tmp_path / "theirs"))
-    found = read(ParquetColumnarRowInputFormat(row_type), tmp_path / "theirs", env=environment(spark, 1))
-    assert sorted(found, key=str) == sorted(records, key=str)
+    result = read(ParquetColumnarRowInputFormat(row_type), tmp_path / "theirs", env=environment(spark, 1))
+    assert sorted(result, key=str) == sorted(records, key=str)

@@ -130,5 +130,5 @@ def test_each_says_what_it_was_checked_against():
     tree = ast.parse(inspect.getsource(inside_pyspark))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert len(functions) > 5
-    said = f"Checked against {inside_pyspark.CHECKED}."
-    assert all(said in (ast.get_docstring(function) or "") for function in functions)
+    sentence = f"Checked against {inside_pyspark.CHECKED}."
+    assert all(sentence in (ast.get_docstring(function) or "") for function in functions)

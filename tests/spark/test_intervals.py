@@ -105,11 +105,11 @@ def test_a_file_ends_with_a_checkpoint(tmp_path, request, executor, length):
     texts.sink_to(text_sink(tmp_path / "out", ONE_A_CHECKPOINT)).uid("files")
     env.execute()
     assert versions(tmp_path / "job") == 2
-    found = parts(tmp_path / "out")
-    assert 4 <= len(found) <= 8  # of two subtasks, in two buckets, of two checkpoints
-    written = [line.lstrip("x") for path in found for line in path.read_text().splitlines()]
+    files = parts(tmp_path / "out")
+    assert 4 <= len(files) <= 8  # of two subtasks, in two buckets, of two checkpoints
+    written = [line.lstrip("x") for path in files for line in path.read_text().splitlines()]
     assert sorted(written) == sorted(f"{n:09d}" * length for n in range(200))
-    for path in found:  # each subtask writes in order
+    for path in files:  # each subtask writes in order
         assert path.read_text().splitlines() == sorted(path.read_text().splitlines())
     left = [path for path in tmp_path.rglob("*") if ".steps-" in str(path)]
     assert not left
@@ -148,10 +148,10 @@ def test_parts_roll_by_time_between_checkpoints(tmp_path, request, executor, sec
     client.stop().result()
     client.get_job_execution_result().result()
     assert versions(tmp_path / "job") == 2
-    found = sorted(parts(tmp_path / "out"), key=counter)
+    files = sorted(parts(tmp_path / "out"), key=counter)
     apart = max(seconds, min(rollover, inactivity) / 1000)
-    assert 3 <= len(found) <= 3 + (lines(seen)[-1][0] - lines(seen)[0][0]) / apart
-    written = [line for path in found for line in path.read_text().splitlines()]
+    assert 3 <= len(files) <= 3 + (lines(seen)[-1][0] - lines(seen)[0][0]) / apart
+    written = [line for path in files for line in path.read_text().splitlines()]
     assert written == [f"{n:09d}" for n in range(len(written))]
 
 
@@ -179,9 +179,9 @@ def test_files_of_bulk_formats_end_with_a_checkpoint(tmp_path, request, executor
     sink.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
     rows.sink_to(sink.build()).uid("files")
     env.execute()
-    found = parts(tmp_path / "out")
-    assert len(found) == 4
-    read = [row for path in found for row in pyarrow.parquet.read_table(path).to_pylist()]
+    files = parts(tmp_path / "out")
+    assert len(files) == 4
+    read = [row for path in files for row in pyarrow.parquet.read_table(path).to_pylist()]
     assert sorted(row["n"] for row in read) == list(range(300))
     assert all(row["text"] == str(row["n"]) * 50 for row in read)
 

@@ -118,21 +118,21 @@ def test_packages_are_brought_once():
 
 
 def test_a_jobs_session_of_spark_connect_ends_with_the_job():
-    said = []
+    calls = []
 
     class Client:
         def release_session(self):
-            said.append("released")
+            calls.append("released")
 
         def close(self):
-            said.append("closed")
+            calls.append("closed")
 
     classic, connect = Session("spark://x"), Session()
     for session in (classic, connect):
         session.client = Client()
         with shipped_code.ending(session):
-            assert not said
-    assert said == ["released", "closed"]
+            assert not calls
+    assert calls == ["released", "closed"]
 
 
 def test_nobody_is_asked_on_the_drivers_own_python():

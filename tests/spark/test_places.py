@@ -29,14 +29,14 @@ NAMES = {
 def names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of a network; 192.0.2.7 is this machine's."""
 
-    def found(host: str, port: Any) -> list[Any]:
+    def resolve(host: str, port: Any) -> list[Any]:
         if host.replace(".", "").isdigit() or ":" in host:
             return [(0, 0, 0, "", (host, 0))]
         if host not in NAMES:
             raise socket.gaierror(-2, "Name or service not known")
         return [(0, 0, 0, "", (address, 0)) for address in NAMES[host]]
 
-    monkeypatch.setattr(locations.socket, "getaddrinfo", found)
+    monkeypatch.setattr(locations.socket, "getaddrinfo", resolve)
     monkeypatch.setattr(locations, "_is_own", lambda address: address == "192.0.2.7")
 
 
@@ -118,31 +118,33 @@ def test_a_spark_that_cannot_run_jobs_is_named(version) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "said"), [("4.1.4", True), ("4.2.1", True), ("4.3.0", False), ("4.4.0-rc1", False)]
+    ("version", "warns"), [("4.1.4", True), ("4.2.1", True), ("4.3.0", False), ("4.4.0-rc1", False)]
 )
-def test_a_spark_that_was_not_tried_is_said(version, said, caplog) -> None:
+def test_a_spark_that_was_not_tried_is_said(version, warns, caplog) -> None:
     session.check_version.cache_clear()
     session.check_version(version)
-    assert (f"is {version}. Penstock is tested with 4.3" in caplog.text) is said
+    assert (f"is {version}. Penstock is tested with 4.3" in caplog.text) is warns
 
 
 def test_an_old_pyspark_is_refused_before_spark_starts(monkeypatch) -> None:
     import pyspark
 
     monkeypatch.setattr(pyspark, "__version__", "3.5.1")
-    monkeypatch.setattr(session, "_opened", lambda *given: 1 // 0)
+    monkeypatch.setattr(session, "_opened", lambda *arguments: 1 // 0)
     with pytest.raises(ConfigurationError, match=r"PySpark that is installed is 3\.5\.1"):
         session.open_session("local[1]", {})
 
 
 def test_a_session_of_an_old_spark_is_refused() -> None:
-    given: Any = types.SimpleNamespace(newSession=lambda: types.SimpleNamespace(version="4.0.0"))
+    old_session: Any = types.SimpleNamespace(newSession=lambda: types.SimpleNamespace(version="4.0.0"))
     with pytest.raises(ConfigurationError, match=r"The Spark of the session is 4\.0\.0"):
-        session.check_runs(given)
+        session.check_runs(old_session)
 
 
-@pytest.mark.parametrize(("python", "said"), [((3, 10), "Python 3.11 or newer"), ((3, 11), r"pip install 'penstock\[")])
-def test_without_what_connect_needs_the_way_out_is_said(monkeypatch, python, said) -> None:
+@pytest.mark.parametrize(
+    ("python", "message"), [((3, 10), "Python 3.11 or newer"), ((3, 11), r"pip install 'penstock\[")]
+)
+def test_without_what_connect_needs_the_way_out_is_said(monkeypatch, python, message) -> None:
     from pyspark.sql import SparkSession
 
     def remote(builder: Any, server: str) -> Any:
@@ -150,7 +152,7 @@ def test_without_what_connect_needs_the_way_out_is_said(monkeypatch, python, sai
 
     monkeypatch.setattr(session.sys, "version_info", (*python, 0))
     monkeypatch.setattr(SparkSession.Builder, "remote", remote)
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError, match=message):
         session._connected("sc://host", {}, None)
 
 

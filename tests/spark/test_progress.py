@@ -61,8 +61,9 @@ def test_executions_follow_the_attempts_of_tasks(spark, executor, tmp_path):
 
 def attempts(client):
     vertices = client.execution_graph().vertices
-    found = [each for v in vertices for each in v.executions] + [x for v in vertices for p in v.prior for x in p]
-    return [(each.state, each.attempt) for each in found]
+    executions = [execution for v in vertices for execution in v.executions]
+    executions += [execution for v in vertices for prior in v.prior for execution in prior]
+    return [(execution.state, execution.attempt) for execution in executions]
 
 
 def test_the_task_that_failed_the_job(executor):
@@ -70,7 +71,7 @@ def test_the_task_that_failed_the_job(executor):
     env.from_collection(["x"]).rebalance().map(int).name("to number").set_parallelism(1).add_sink(lambda value: None)
     client = env.execute_async("fails")
     assert isinstance(client.get_job_execution_result().exception(SECONDS), JobExecutionError)
-    states = {each.name: each.executions[0].state for each in client.execution_graph().vertices}
+    states = {vertex.name: vertex.executions[0].state for vertex in client.execution_graph().vertices}
     assert states["Source: Collection Source"] in ("FINISHED", "CANCELED")  # it may be over before anybody looks
     assert [state for name, state in states.items() if name.startswith("to number")] == ["FAILED"]
 

@@ -29,8 +29,8 @@ def environment(folder: Path, executor: Any, **more: str) -> StreamExecutionEnvi
     return StreamExecutionEnvironment.get_execution_environment(configuration, executor=executor).set_parallelism(2)
 
 
-def started(env: StreamExecutionEnvironment, out: Path, there: int) -> Any:
-    first, *others = program(env, there)
+def started(env: StreamExecutionEnvironment, out: Path, available: int) -> Any:
+    first, *others = program(env, available)
     first.union(*others).map(repr).write_as_text(str(out))
     return env.execute_async("golden")
 
@@ -60,13 +60,13 @@ def test_a_savepoint_of_spark_goes_on_locally(spark: Any, tmp_path: Path) -> Non
     beside = client.trigger_savepoint(str(tmp_path)).result(SECONDS)
     place = client.stop_with_savepoint(False, str(tmp_path)).result(SECONDS)
     assert lines(tmp_path / "out") == before
-    first, found = read_savepoint(beside), read_savepoint(place)
-    assert (first.about.kind, found.about.kind) == ("savepoint", "stop")
-    for each in (first, found):
-        assert verify(each).problems == ()
-    assert {each.uid for each in content_of(found).operators} == {"many", "rules", "windows"}
+    first, last = read_savepoint(beside), read_savepoint(place)
+    assert (first.about.kind, last.about.kind) == ("savepoint", "stop")
+    for savepoint in (first, last):
+        assert verify(savepoint).problems == ()
+    assert {operator.uid for operator in content_of(last).operators} == {"many", "rules", "windows"}
     with JobFolder(str(tmp_path / "new")).open("golden") as lease:
-        lease.commit(bring_in(found, lease.files))
+        lease.commit(bring_in(last, lease.files))
     env = environment(tmp_path / "new", "local", **once)
     started(env, tmp_path / "new-out", ALL).get_job_execution_result().result(SECONDS)
     assert before + lines(tmp_path / "new-out") == lines(tmp_path / "whole-out")
@@ -79,9 +79,9 @@ def test_a_savepoint_of_one_step_has_the_state_of_its_end(spark: Any, tmp_path: 
     client = env.execute_async("sums")
     asked = client.trigger_savepoint()
     (tmp_path / "gate").touch()
-    found = read_savepoint(asked.result(SECONDS))
-    assert verify(found).problems == ()
-    assert [(each.uid, each.entries) for each in content_of(found).operators] == [("sum", 3)]
+    savepoint = read_savepoint(asked.result(SECONDS))
+    assert verify(savepoint).problems == ()
+    assert [(operator.uid, operator.entries) for operator in content_of(savepoint).operators] == [("sum", 3)]
     client.get_job_execution_result().result(SECONDS)
 
 
@@ -89,12 +89,12 @@ def test_a_job_on_spark_is_drained(spark: Any, tmp_path: Path) -> None:
     client = started(environment(tmp_path / "job", SparkExecutor(spark)), tmp_path / "out", FIRST)
     read(client, FIRST + 3)
     place = client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS)
-    found = lines(tmp_path / "out")
+    written = lines(tmp_path / "out")
     windows = sum(
-        int(line[:-1].split(", ")[1]) for line, count in found.items() for _ in range(count) if "window" in line
+        int(line[:-1].split(", ")[1]) for line, count in written.items() for _ in range(count) if "window" in line
     )
     assert windows == sum(range(FIRST))
-    assert sum(count for line, count in found.items() if line.startswith("('timer'")) == FIRST
+    assert sum(count for line, count in written.items() if line.startswith("('timer'")) == FIRST
     savepoint = read_savepoint(place)
     assert savepoint.about.kind == "drain"
     assert not any(task.finished for tasks in savepoint.manifest.tasks.values() for task in tasks)

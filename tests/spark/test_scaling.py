@@ -20,9 +20,9 @@ pytestmark = pytest.mark.spark
 
 def test_a_job_that_runs_takes_cores_that_come(tmp_path, spark):
     offered = executor.offered
-    there = offered(spark)
-    assert there == spark.sparkContext.defaultParallelism
-    offers = iter([1, there, there])
+    cores = offered(spark)
+    assert cores == spark.sparkContext.defaultParallelism
+    offers = iter([1, cores, cores])
     values = {"execution.checkpointing.dir": str(tmp_path), "penstock.step.records": "30", "scheduler-mode": "reactive"}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), spark=spark)
     with (
@@ -31,4 +31,4 @@ def test_a_job_that_runs_takes_cores_that_come(tmp_path, spark):
     ):
         records = collected(counts(env, lambda stream: stream.uid("count")))
     assert Counter(records) == WHOLE
-    assert sizes(tmp_path) == {"count": there}
+    assert sizes(tmp_path) == {"count": cores}

@@ -23,6 +23,6 @@ def test_messages_become_rows_and_lines(spark):
 def test_a_failure_names_the_trigger_and_its_line(spark):
     env = StreamExecutionEnvironment.get_execution_environment(spark=spark)
     windowed(env.from_collection([1, 2]), trigger=Pulled())
-    said = r"^The trigger Pulled, in on_element\(\) \(line \d+ of test_whose_helper\.py\), in operator 'Window"
-    with pytest.raises(JobExecutionError, match=said):
+    message = r"^The trigger Pulled, in on_element\(\) \(line \d+ of test_whose_helper\.py\), in operator 'Window"
+    with pytest.raises(JobExecutionError, match=message):
         env.execute()

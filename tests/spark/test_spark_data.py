@@ -63,11 +63,11 @@ def test_rows_of_a_file_stay_in_its_order(spark, tmp_path):
         assert frame.rdd.getNumPartitions() > 6
         timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: int(value))
         rows = environment(spark, 1).from_spark(frame, Types.STRING(), watermark_strategy=timed)
-        found = [int(value) for value in collected(rows)]
+        numbers = [int(value) for value in collected(rows)]
     finally:
         spark.conf.unset("spark.sql.files.maxPartitionBytes")
-    assert len(found) == 3000 + 2600 + 2200
-    assert found == sorted(found)
+    assert len(numbers) == 3000 + 2600 + 2200
+    assert numbers == sorted(numbers)
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
@@ -104,10 +104,10 @@ def test_files_of_several_hours_are_read_in_order_of_time(spark, tmp_path, caplo
     assert 0 < sum(count for _, count in counted(None, joined)) <= total
     assert "ERROR" not in capfd.readouterr().err
     caplog.clear()
-    found = sum(count for _, count in counted(None, here=False))
+    kept = sum(count for _, count in counted(None, here=False))
     if parallelism == 1:  # with more, each may get one file
-        assert found < total
-        assert f"has dropped {total - found:,} of its {total:,} records as late (numLate" in caplog.text
+        assert kept < total
+        assert f"has dropped {total - kept:,} of its {total:,} records as late (numLate" in caplog.text
 
 
 def test_a_column_that_is_not_there_gives_no_order(spark):
@@ -158,11 +158,11 @@ def test_partitions_become_subtasks(spark, partitions, parallelism):
     env = environment(spark, parallelism)
     both = env.from_spark(frame).union(env.from_spark(frame)).map(Subtask()).set_parallelism(parallelism)
     numbers = env.generate_sequence(1, 4).map(lambda n: (None, Row(id=n, partition=None)))
-    found = collected(both.union(numbers))
-    rows = Counter(row.id for subtask, row in found if subtask is not None)
+    records = collected(both.union(numbers))
+    rows = Counter(row.id for subtask, row in records if subtask is not None)
     assert rows == (dict.fromkeys(range(10), 2) if partitions else {})
-    assert sorted(row.id for subtask, row in found if subtask is None) == [1, 2, 3, 4]
-    owners = {(row.partition, subtask) for subtask, row in found if subtask is not None}
+    assert sorted(row.id for subtask, row in records if subtask is None) == [1, 2, 3, 4]
+    owners = {(row.partition, subtask) for subtask, row in records if subtask is not None}
     assert len(owners) == partitions
     if 0 < partitions <= parallelism:
         assert owners == {(index, index) for index in range(partitions)}
@@ -183,14 +183,16 @@ def test_the_whole_program_is_one_job(spark):
 
 
 def test_settings_of_the_dataframes_session_hold(spark):
-    own = spark.newSession()
-    own.conf.set("spark.sql.shuffle.partitions", "2")
-    own.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
-    frame = own.range(4).groupBy("id").count().selectExpr("spark_partition_id() as part", "current_timezone() as zone")
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    frame = (
+        session.range(4).groupBy("id").count().selectExpr("spark_partition_id() as part", "current_timezone() as zone")
+    )
     rows = collected(environment(spark, 3).from_spark(frame))
     assert {row.zone for row in rows} == {"Asia/Tokyo"}
     assert {row.part for row in rows} <= {0, 1}
-    assert own.conf.get("spark.sql.adaptive.enabled") == spark.conf.get("spark.sql.adaptive.enabled")
+    assert session.conf.get("spark.sql.adaptive.enabled") == spark.conf.get("spark.sql.adaptive.enabled")
 
 
 def test_the_active_session_stays(spark):
@@ -381,9 +383,9 @@ def test_a_stream_in_sql(spark, tmp_path):
     assert env.get_execution_plan() == before
     assert frame.sparkSession is user
     frame.createOrReplaceTempView("latest")
-    found = user.sql("select f0, max(f1) from latest group by f0")
-    assert tuples(found) == [("w0", 18), ("w1", 22), ("w2", 26)]
-    assert tuples(found) == tuples(found)
+    result = user.sql("select f0, max(f1) from latest group by f0")
+    assert tuples(result) == [("w0", 18), ("w1", 22), ("w2", 26)]
+    assert tuples(result) == tuples(result)
     assert frame.rdd.getNumPartitions() == 3
     assert list(tmp_path.iterdir()) == []
     env.execute()

@@ -14,4 +14,4 @@ def test_states_end_by_the_clock(executor, mode):
     settings = Configuration.from_dict({"execution.runtime-mode": mode})
     env = StreamExecutionEnvironment.get_execution_environment(settings, executor=executor)
     env.set_parallelism(2)
-    assert forgetful.found(env) == sorted(forgetful.EXPECTED[mode])
+    assert forgetful.results_of(env) == sorted(forgetful.EXPECTED[mode])

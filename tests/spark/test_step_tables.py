@@ -140,7 +140,9 @@ def test_the_snapshots_of_iceberg_are_looked_at(spark):
     assert not _has_snapshot(Session(), "u", "o", 1)
 
 
-@pytest.mark.parametrize("given", [{"format": "orc"}, {"format": "iceberg"}, {"format": "delta", "mode": "overwrite"}])
-def test_only_tables_that_remember_are_told(given):
+@pytest.mark.parametrize(
+    "options", [{"format": "orc"}, {"format": "iceberg"}, {"format": "delta", "mode": "overwrite"}]
+)
+def test_only_tables_that_remember_are_told(options):
     with pytest.raises(InvalidProgramError, match="Only tables of Delta and Iceberg"):
-        SparkSink(path="/t", exactly_once="orders", **{"mode": "append", **given})
+        SparkSink(path="/t", exactly_once="orders", **{"mode": "append", **options})

@@ -113,8 +113,8 @@ def test_two_streams_a_frame_and_a_collection_meet_in_one_job(spark, tmp_path):
         first = env.from_spark(lines_of(spark, tmp_path / "in"), Types.STRING(), "first")
         second = env.from_spark(lines_of(spark, tmp_path / "other"), Types.STRING(), "second")
         whole = env.from_spark(spark.sql("select 'd' as word"), Types.STRING(), "whole")
-        own = env.from_collection(["e", "a"], Types.STRING())
-        words = first.union(second, whole, own).map(lambda word: (word, 1), PAIR)
+        collection = env.from_collection(["e", "a"], Types.STRING())
+        words = first.union(second, whole, collection).map(lambda word: (word, 1), PAIR)
         to_files(words.key_by(lambda pair: pair[0]).sum(1), tmp_path / "out")
         env.execute()
         write(tmp_path / "in", "two", "d")
@@ -148,9 +148,9 @@ def test_a_stream_runs_until_it_is_stopped(spark, tmp_path):
         client.stop().result()
         client.get_job_execution_result().result()
         assert spark.streams.active == []
-    found = sorted(map(int, visible(tmp_path / "out")))
-    assert found == list(range(len(found)))
-    assert len(found) >= 30
+    written = sorted(map(int, visible(tmp_path / "out")))
+    assert written == list(range(len(written)))
+    assert len(written) >= 30
 
 
 def test_what_cannot_be_gone_on_with_is_refused(spark, tmp_path):
@@ -252,9 +252,9 @@ def test_a_driver_that_is_killed_loses_and_repeats_nothing(tmp_path):
         lines = len(visible(tmp_path / "out"))
     while sum(counted_numbers(tmp_path)) % 10:  # the kill has come between two files of a step
         killed_behind(tmp_path, len(visible(tmp_path / "out")) + 1)
-    found = visible(tmp_path / "out")
-    totals = Counter(literal_eval(line)[0] for line in found)
-    assert found == sorted(f"('{word}', {n})" for word, count in totals.items() for n in range(1, count + 1))
+    written = visible(tmp_path / "out")
+    totals = Counter(literal_eval(line)[0] for line in written)
+    assert written == sorted(f"('{word}', {n})" for word, count in totals.items() for n in range(1, count + 1))
     assert totals["y"] == 1
     assert totals["x"] in (2, 3)  # the last file may be read, too
     numbers = counted_numbers(tmp_path)
