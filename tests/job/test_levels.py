@@ -92,8 +92,8 @@ def test_levels_without_passers_by_do_not_sort_rows_out(monkeypatch):
     assert batch.num_rows == 2
     level = level_of(deployment, 1)
     monkeypatch.setattr(lowering, "_integers", None)
-    own, passing = lowering._split(batch, level)
-    assert (len(own), passing) == (2, None)
+    level_rows, passing = lowering._split(batch, level)
+    assert (len(level_rows), passing) == (2, None)
 
 
 def test_rows_for_later_levels_pass_by_unread():
@@ -107,10 +107,10 @@ def test_rows_for_later_levels_pass_by_unread():
     rows = rows_of(deployment, 0, 0)
     level = level_of(deployment, 1)
     batch = lowering._arrow(rows, level_of(deployment, 0), 0)
-    own, passing = lowering._split(batch, level)
+    level_rows, passing = lowering._split(batch, level)
     later = [row for row in rows if row.level == 2]
     assert later
-    assert len(own) == len(rows) - len(later)
+    assert len(level_rows) == len(rows) - len(later)
     assert [tuple(row.values())[1:] for row in pa.Table.from_batches([passing]).to_pylist()] == later
     assert passing.column(0).to_pylist() == [row.slot for row in later]
 

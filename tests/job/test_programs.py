@@ -91,9 +91,9 @@ def test_print_is_ordered_by_sink_subtask_and_emission(capsys):
     assert plain == [str(x) for x in range(20)]
     assert [x.split("> ")[0] for x in marked] == sorted(x.split("> ")[0] for x in marked)
     for n in "123":
-        own = [int(x.split("> ")[1]) for x in marked if x.startswith(f"a:{n}>")]
-        assert own == sorted(own)
-        assert own
+        values = [int(x.split("> ")[1]) for x in marked if x.startswith(f"a:{n}>")]
+        assert values == sorted(values)
+        assert values
 
 
 @pytest.mark.parametrize("p", [1, 3])

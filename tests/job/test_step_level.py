@@ -18,7 +18,7 @@ from tests.job.steps.looping import in_steps
 
 class Cycle:
     def __init__(self):
-        self.own = self
+        self.itself = self
 
 
 @pytest.fixture(autouse=True)
@@ -32,11 +32,11 @@ def _thawed(monkeypatch):
 @pytest.mark.slow
 def test_cycles_are_found_after_some_tasks():
     cycle = weakref.ref(Cycle())
-    found = []
+    gone = []
     for _ in range(step_level._BETWEEN):
-        found.append(cycle() is None)
+        gone.append(cycle() is None)
         step_level._look_for_cycles(large=False)
-    assert found == [False] * step_level._BETWEEN
+    assert gone == [False] * step_level._BETWEEN
     assert cycle() is None
 
 

@@ -23,22 +23,22 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture(autouse=True)
-def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tempdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
 
-def test_it_goes_when_it_is_not_needed_any_more(there: Path) -> None:
+def test_it_goes_when_it_is_not_needed_any_more(tempdir: Path) -> None:
     folder = TemporaryFolder("penstock-test-")
     (folder.path / "inner").mkdir()
     (folder.path / "inner" / "file").touch()
     assert os.listdir(folder.path) == ["inner"]
     folder.remove()
     folder.remove()
-    assert not list(there.iterdir())
+    assert not list(tempdir.iterdir())
 
 
-def test_a_job_without_a_folder_has_one_of_those(there: Path) -> None:
+def test_a_job_without_a_folder_has_one_of_those(tempdir: Path) -> None:
     program = """
     import os, signal
     from penstock.datastream import SourceFunction, StreamExecutionEnvironment
@@ -57,15 +57,15 @@ def test_a_job_without_a_folder_has_one_of_those(there: Path) -> None:
     """
     for kill, left in ((0, 1), (-1, 0)):
         text = textwrap.dedent(program).replace("WHEN", str(kill))
-        subprocess.run([sys.executable, "-c", text], env={**os.environ, "TMPDIR": str(there)}, check=kill < 0)
-        assert len(list(there.glob("penstock-job-*"))) == left
+        subprocess.run([sys.executable, "-c", text], env={**os.environ, "TMPDIR": str(tempdir)}, check=kill < 0)
+        assert len(list(tempdir.glob("penstock-job-*"))) == left
 
 
-def test_those_of_the_dead_go_and_those_of_the_living_stay(there: Path) -> None:
-    living, other = TemporaryFolder("penstock-test-"), there / "penstock-test-of-somebody"
+def test_those_of_the_dead_go_and_those_of_the_living_stay(tempdir: Path) -> None:
+    living, other = TemporaryFolder("penstock-test-"), tempdir / "penstock-test-of-somebody"
     other.mkdir()
-    died = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(there)}, check=False)
+    died = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(tempdir)}, check=False)
     assert died.returncode == -signal.SIGKILL
-    assert len(list(there.glob("penstock-test-*/folder/file"))) == 1
+    assert len(list(tempdir.glob("penstock-test-*/folder/file"))) == 1
     another = TemporaryFolder("penstock-test-")
-    assert {*there.iterdir()} == {living.path.parent, other, another.path.parent}
+    assert {*tempdir.iterdir()} == {living.path.parent, other, another.path.parent}

@@ -95,10 +95,10 @@ def test_broadcast_state_and_positions() -> None:
 def test_positions_that_are_objects_are_made_when_asked(tmp_path: Path) -> None:
     place = taken(Path(numbers_read(tmp_path / "job").place), tmp_path / "savepoint")
     [source] = [source.operator_id for source in Savepoint(place).sources()]
-    before = At.made
+    before = At.calls
     with pytest.raises(SavepointError, match=r"can run any code.*unpickle=True"):
         Savepoint(place).positions(source)
-    assert At.made == before
+    assert At.calls == before
     assert [row["position"] for row in Savepoint(place, unpickle=True).positions(source)] == [At(10)]
 
 

@@ -40,7 +40,9 @@ def before_each_change(hook: Callable[[str], None]) -> Iterator[None]:
     originals = {name: getattr(os, name) for name in CHANGES}
     original_open = builtins.open
     accessor = getattr(pathlib, "_NormalAccessor", None)  # Python 3.10: pathlib has functions of its own for these
-    accessors = {} if accessor is None else {name: each for name, each in vars(accessor).items() if name in CHANGES}
+    accessors = (
+        {} if accessor is None else {name: function for name, function in vars(accessor).items() if name in CHANGES}
+    )
 
     def hooked(name: str) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -135,7 +137,7 @@ def content(root: Path) -> dict[str, str]:
     for path in sorted(root.rglob("*")):
         if path.is_file():
             texts[re.sub(r"/part-[-0-9a-f]{36}-", "/part-", str(path.relative_to(root)))].append(path.read_text())
-    return {name: "|".join(sorted(each)) for name, each in texts.items()}
+    return {name: "|".join(sorted(parts)) for name, parts in texts.items()}
 
 
 def hidden(root: Path) -> list[Path]:
@@ -160,8 +162,8 @@ def manifests(root: Path) -> list[Path]:
 
 
 def clean(root: Path) -> list[Verdict]:
-    found = [recover(folder) for folder in pending_at(str(root))]
-    return [leftover.verdict for leftover in found if leftover is not None]
+    leftovers = [recover(folder) for folder in pending_at(str(root))]
+    return [leftover.verdict for leftover in leftovers if leftover is not None]
 
 
 def crashed(tmp_path: Path, committed: bool, layout=(2, 1)) -> Path:

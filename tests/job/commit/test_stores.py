@@ -94,7 +94,7 @@ def content(root):
     for entry in Store(root).list(root, deep=True):
         name = re.sub(r"/part-[-0-9a-f]{36}-", "/part-", entry.path[len(root) + 1 :])
         texts.setdefault(name, []).append(Store(root).get(entry.path).decode())
-    return {name: "|".join(sorted(each)) for name, each in texts.items()}
+    return {name: "|".join(sorted(parts)) for name, parts in texts.items()}
 
 
 def visible(root):
@@ -106,7 +106,7 @@ def committed(root):
 
 
 def clean(root):
-    return [found.verdict for found in map(recover, pending_at(root)) if found is not None]
+    return [leftover.verdict for leftover in map(recover, pending_at(root)) if leftover is not None]
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_what_is_not_known_is_left(root, no_lease):
         run(folder, range(10))
     Store(root).delete([f"{pending}/thesis.tex"])
     dry = [recover(path, dry_run=True) for path in pending_at(folder)]
-    assert {found.verdict for found in dry} == {Verdict.PUBLISH}
+    assert {leftover.verdict for leftover in dry} == {Verdict.PUBLISH}
     assert clean(folder) == [Verdict.PUBLISH]
     assert sorted(content(folder)) == ["left/1", "left/2", "right"]
 
@@ -250,7 +250,7 @@ def test_outputs_on_two_kinds_of_storage_become_visible_together(root, tmp_path,
             program.add(StreamSink(TextSink(str(path), overwrite=True)), source)
         return LocalExecutor().execute(program.pipeline("two kinds"))
 
-    def found(folder):
+    def visible_on_both(folder):
         local = tmp_path / folder.rpartition("/")[2]
         names = sorted(str(path.relative_to(local)) for path in local.rglob("*"))
         return sorted(visible(folder)), [name for name in names if "pending-" not in name]
@@ -261,13 +261,13 @@ def test_outputs_on_two_kinds_of_storage_become_visible_together(root, tmp_path,
     while dies_at(n, lambda folder=root / f"{n}": two(folder)):
         folder = root / f"{n}"
         both = [recover(path) for path in [*pending_at(folder), *pending_at(str(tmp_path / f"{n}" / "local"))]]
-        assert all(each is None or each.verdict in (Verdict.PUBLISH, Verdict.REMOVE) for each in both), n
-        stored, local = found(folder)
+        assert all(leftover is None or leftover.verdict in (Verdict.PUBLISH, Verdict.REMOVE) for leftover in both), n
+        stored, local = visible_on_both(folder)
         assert bool(stored) == bool(local), n
         assert [name for name in content(folder) if "pending-" in name] == []
         seen.add(bool(stored))
         n += 1
-    assert found(root / f"{n}") == (["stored"], ["local"])
+    assert visible_on_both(root / f"{n}") == (["stored"], ["local"])
     assert seen == {True, False}
 
 

@@ -18,7 +18,7 @@ def everything(**other: Any) -> StepManifest:
     snapshot = StateFile(SUM, f"{SUM}-0-4-0123abcd", "snapshot", 1_000_000, "c0ffee", 100)
     log = StateFile(SUM, f"{SUM}-0-5-0123abcd", "log", 234_567, "f00d", 7)
     ended = EndedSplits((EndedFile("ended-" + "0" * 32, 500, "a1"),), ("file é", 'with "quotes"\n'))
-    said: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "version": 6,
         "job": "Zählung",
         "job_id": "1" * 32,
@@ -36,7 +36,7 @@ def everything(**other: Any) -> StepManifest:
         "outputs": (Output("/out/.pending-1/a", "/out/part-0-0", False), Output("/p", "/q", True, True)),
         "counters": {SUM: ({"in": 5, "out": 2}, {})},
     }
-    return StepManifest(**{**said, **other})
+    return StepManifest(**{**entries, **other})
 
 
 def step(lease: Lease, number: int, *, keep: int = 0) -> StepManifest:

@@ -175,7 +175,7 @@ def moved(world: World, at: int, fault: str = "") -> World:
         gone = f"{int(driver.plan[0].split()[1]):032x}"
         if not driver.answers and all(savepoint != gone for _, savepoint in world.referred):  # there is none so far
             return with_driver(world, at, replace(driver, plan=driver.plan[1:]))
-        world = replace(world, referred=frozenset(each for each in world.referred if each[1] != gone))
+        world = replace(world, referred=frozenset(reference for reference in world.referred if reference[1] != gone))
     try:
         writer, cleaner = begun(driver)
         after = act(driver, writer, cleaner)
@@ -231,10 +231,10 @@ def follows(history: tuple[bytes, ...], newest: int) -> None:
 def complete(files: dict[str, bytes], history: tuple[bytes, ...], counting: set[int]) -> None:
     """All that counts is there; and of whatever is there that ever counted, all that it names."""
     for version, data in enumerate(history, 1):
-        there = files.get(f"{MANIFESTS}{version}.json") == data
-        if version in counting and not there:
+        exists = files.get(f"{MANIFESTS}{version}.json") == data
+        if version in counting and not exists:
             raise Violation(f"version {version} is retained, and not there")
-        for name in manifest(data, version).files() if there else ():
+        for name in manifest(data, version).files() if exists else ():
             if STATE + name not in files:
                 raise Violation(f"version {version} names {name}, which is not there")
 

@@ -231,15 +231,15 @@ def test_one_on_a_store_is_held_until_its_lease_is_over(bucket: str, monkeypatch
 
 
 def test_a_fork_holds_nothing(tmp_path: Path) -> None:
-    there, here = os.pipe()
+    read_end, write_end = os.pipe()
     with JobFolder(str(tmp_path)).open("count"):
         forked = os.fork()
         if forked == 0:
-            os.write(here, b"!")  # behind what Python does first in a fork, which lets go of the lock
+            os.write(write_end, b"!")  # behind what Python does first in a fork, which lets go of the lock
             signal.pause()
             os._exit(0)
-        os.close(here)
-        with os.fdopen(there, "rb") as started:
+        os.close(write_end)
+        with os.fdopen(read_end, "rb") as started:
             assert started.read(1)
     try:
         JobFolder(str(tmp_path)).open("count").close()
@@ -329,7 +329,7 @@ def test_a_folder_without_its_job_json_is_refused(place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"format": 2}', "has format 2, and this Penstock knows 1"),
         ('{"format": 1}', "not what a job writes"),
@@ -337,9 +337,9 @@ def test_a_folder_without_its_job_json_is_refused(place: str) -> None:
         ("", "not what a job writes"),
     ],
 )
-def test_a_folder_of_something_else_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_folder_of_something_else_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "job.json").write_text(text)
-    with pytest.raises(CheckpointDirectoryError, match=said):
+    with pytest.raises(CheckpointDirectoryError, match=message):
         JobFolder(str(tmp_path)).open("count")
 
 

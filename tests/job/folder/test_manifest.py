@@ -109,8 +109,8 @@ def test_one_that_was_cut_says_so() -> None:
     for length in range(len(data)):
         with pytest.raises(CheckpointDirectoryError) as refused:
             decoded(data[:length], 6, "m")
-        said = "it is empty" if length == 0 else "it ends in the middle"
-        assert f"The manifest 'm' is damaged: {said}. Bring it back from a copy." in str(refused.value)
+        reason = "it is empty" if length == 0 else "it ends in the middle"
+        assert f"The manifest 'm' is damaged: {reason}. Bring it back from a copy." in str(refused.value)
 
 
 @given(st.binary(max_size=200))

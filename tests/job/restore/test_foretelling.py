@@ -59,9 +59,9 @@ def test_state_of_another_operator_is_inherited_by_position():
 
 def test_what_nobody_takes_is_refused_or_left_behind():
     program, saved = pipeline("sum"), manifest(**{GONE: "count"})
-    refused, said = codes(program, saved)
+    refused, findings = codes(program, saved)
     assert isinstance(refused, InvalidProgramError)
-    assert said == {("left-behind", GONE)}
+    assert findings == {("left-behind", GONE)}
     assert codes(program, saved, allow=True) == (None, {("left-behind", GONE)})
 
 

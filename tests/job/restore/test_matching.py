@@ -29,7 +29,7 @@ def manifest(*with_state, counters=(), **more):
 
 
 @pytest.mark.parametrize(
-    ("found", "operators", "taken", "left", "new"),
+    ("saved", "operators", "taken", "left", "new"),
     [
         (manifest(A), [Operator(A)], {A: Taken(A, "position")}, (), ()),
         (manifest(A), [Operator(A, "u")], {A: Taken(A, "uid")}, (), ()),
@@ -42,8 +42,8 @@ def manifest(*with_state, counters=(), **more):
         (manifest(counters=[A]), [Operator(A), Operator(B)], {A: Taken(A, "position")}, (), (B,)),
     ],
 )
-def test_state_is_found_by_its_id(found, operators, taken, left, new):
-    result = match(found, operators)
+def test_state_is_found_by_its_id(saved, operators, taken, left, new):
+    result = match(saved, operators)
     assert (result.taken, result.left, result.new) == (taken, left, new)
 
 

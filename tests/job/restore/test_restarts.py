@@ -35,9 +35,9 @@ def test_another_parallelism_and_an_operator_more(tmp_path, old, new, capsys):
     env = environment(tmp_path, new, **STEP)
     rest = collected(counts(env, lambda s: s.uid("count"), lambda s: s.map(lambda record: record, PAIR)))
     assert Counter(first) + Counter(rest) == WHOLE
-    said = capsys.readouterr().err
-    assert "restored by uid             'Source: Collection Source', 'count'" in said
-    assert "new, starts empty" not in said  # a map without state
+    messages = capsys.readouterr().err
+    assert "restored by uid             'Source: Collection Source', 'count'" in messages
+    assert "new, starts empty" not in messages  # a map without state
     assert collected(counts(environment(tmp_path, old, **STEP), lambda s: s.uid("count"))) == []
 
 

@@ -69,7 +69,7 @@ def to_table(stream, place):
 SINKS = {"files": to_files, "text": to_text, "two phases": to_ledger, "table": to_table}
 
 
-def found(place: Path) -> list[int]:
+def values_in(place: Path) -> list[int]:
     if Path(f"{place}.db").exists():
         with sqlite3.connect(f"{place}.db") as connection:
             return sorted(value for (value,) in connection.execute("SELECT value FROM numbers"))
@@ -95,10 +95,10 @@ LIVES = [(2, 0), (3, 1), (2, 2)]
 def test_a_changed_program_goes_on_in_its_job_folder(tmp_path, sink):
     for number, (parallelism, maps) in enumerate(LIVES):
         env = environment(tmp_path / "job", parallelism, penstock__step__records=5)
-        before = found(tmp_path / "out") if number else []
+        before = values_in(tmp_path / "out") if number else []
         run(sink, tmp_path / "out", env, maps, 2 if number < 2 else 1000)
-        assert not set(before) - set(found(tmp_path / "out"))
-    assert found(tmp_path / "out") == list(range(MORE))
+        assert not set(before) - set(values_in(tmp_path / "out"))
+    assert values_in(tmp_path / "out") == list(range(MORE))
 
 
 @pytest.mark.parametrize("sink", SINKS)
@@ -111,7 +111,7 @@ def test_a_new_job_goes_on_beside_what_the_old_one_has_written(tmp_path, sink):
         write_savepoint(folder.files, folder.newest(), tmp_path / f"savepoint-{number}", "stop")
         shutil.rmtree(job)
         settings["execution__savepoint__path"] = str(tmp_path / f"savepoint-{number}")
-    assert found(tmp_path / "out") == list(range(MORE))
+    assert values_in(tmp_path / "out") == list(range(MORE))
 
 
 def test_a_text_file_does_not_become_a_folder(tmp_path):
@@ -119,7 +119,7 @@ def test_a_text_file_does_not_become_a_folder(tmp_path):
     with pytest.raises(ConfigurationError, match="is a file, and its sink has a parallelism of 2 now"):
         run("text", tmp_path / "out", environment(tmp_path / "job", 2, penstock__step__records=5), 0, 2)
     run("text", tmp_path / "out", environment(tmp_path / "job", 1, penstock__step__records=5), 1, 1000)
-    assert found(tmp_path / "out") == list(range(MORE))
+    assert values_in(tmp_path / "out") == list(range(MORE))
 
 
 def without_the_sink(tmp_path, steps=1000, **settings):
@@ -134,7 +134,7 @@ def test_a_sink_whose_output_is_all_published_is_not_missed(tmp_path, caplog):
     run("two phases", tmp_path / "out", environment(tmp_path / "job", penstock__step__records=5), 0, 2)
     without_the_sink(tmp_path)
     assert "is left behind" not in caplog.text
-    assert sorted(found(tmp_path / "out") + found(tmp_path / "other")) == list(range(MORE))
+    assert sorted(values_in(tmp_path / "out") + values_in(tmp_path / "other")) == list(range(MORE))
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def pending(tmp_path, monkeypatch):
     with pytest.raises(JobExecutionError, match="could not commit"):
         run("two phases", tmp_path / "out", environment(tmp_path / "job", 1, penstock__step__records=5), 0, 1000)
     monkeypatch.setattr(Ledger, "commit", commit)
-    assert len(found(tmp_path / "out")) == 5
+    assert len(values_in(tmp_path / "out")) == 5
 
 
 @pytest.mark.usefixtures("pending")
@@ -161,14 +161,14 @@ def test_what_a_sink_has_prepared_that_is_gone_is_asked_for(tmp_path):
             without_the_sink(tmp_path)
     run("two phases", tmp_path / "out", environment(tmp_path / "job", 1, penstock__step__records=5), 0, 1)
     without_the_sink(tmp_path)
-    assert sorted(found(tmp_path / "out") + found(tmp_path / "other")) == list(range(MORE))
+    assert sorted(values_in(tmp_path / "out") + values_in(tmp_path / "other")) == list(range(MORE))
 
 
 @pytest.mark.usefixtures("pending")
 def test_what_a_sink_has_prepared_that_is_gone_may_be_left_behind(tmp_path, caplog):
     without_the_sink(tmp_path, execution__savepoint__ignore_unclaimed_state="true")
     assert "is left behind" in caplog.text
-    assert len(found(tmp_path / "out") + found(tmp_path / "other")) == MORE - 5
+    assert len(values_in(tmp_path / "out") + values_in(tmp_path / "other")) == MORE - 5
 
 
 def test_sinks_come_and_go(tmp_path):
@@ -180,24 +180,24 @@ def test_sinks_come_and_go(tmp_path):
             to_files(stream, tmp_path / name).uid(name)
         with ending_after(2 if number < 3 else 1000):
             env.execute()
-    assert len(found(tmp_path / "a")) == MORE - 20
-    assert len(found(tmp_path / "b")) == MORE - 20
-    assert sorted({*found(tmp_path / "a"), *found(tmp_path / "b")}) == list(range(MORE))
+    assert len(values_in(tmp_path / "a")) == MORE - 20
+    assert len(values_in(tmp_path / "b")) == MORE - 20
+    assert sorted({*values_in(tmp_path / "a"), *values_in(tmp_path / "b")}) == list(range(MORE))
 
 
 def test_how_far_a_sink_has_sent_is_kept_while_the_program_does_without_it(tmp_path):
-    place, there = tmp_path / "sink-a", tmp_path / "sink-a" / "waits"
+    place, waiting = tmp_path / "sink-a", tmp_path / "sink-a" / "waits"
     program = Program()
     program.collect(program.source([1]))
     deployment = in_steps(program.pipeline(), str(tmp_path / "job"), resumed=True)
     sent = [Output("", str(place), overwrite=False, sent=True, at=100, size=0)]
-    sent.append(Output(str(there), str(place), overwrite=False, sent=True, at=100, size=50))
+    sent.append(Output(str(waiting), str(place), overwrite=False, sent=True, at=100, size=50))
     with Outputs(deployment, resumed=True) as outputs:
         for version in (7, 8):
             outputs.recover(sent, version)
             sent = list(outputs.put_together([]))
             assert sent == [Output("", str(place), overwrite=False, sent=True, at=150, size=0)]
     place.mkdir()
-    there.write_bytes(b"x" * 50)
+    waiting.write_bytes(b"x" * 50)
     with Outputs(deployment, resumed=True) as outputs, pytest.raises(ConfigurationError, match="no longer has a sink"):
-        outputs.recover([Output(str(there), str(place), overwrite=False, sent=True, at=100, size=50)], 7)
+        outputs.recover([Output(str(waiting), str(place), overwrite=False, sent=True, at=100, size=50)], 7)

@@ -53,7 +53,7 @@ def plan_of(folder: str, *sizes: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "message"),
     [
         ((64, 64, 2), (64, 64, 3), ""),
         ((64, None, 2), (None, 64, 3), ""),
@@ -64,15 +64,15 @@ def plan_of(folder: str, *sizes: Any) -> Any:
         ((4, 4, 2), (None, None, 5), "a parallelism of 4 or less"),
     ],
 )
-def test_a_chain_has_one_number_of_key_groups(tmp_path, before: Any, after: Any, said: str) -> None:
+def test_a_chain_has_one_number_of_key_groups(tmp_path, before: Any, after: Any, message: str) -> None:
     """By which its records come to its subtasks: with another one, keys would not be found (FLINK-40113)."""
     folder = str(tmp_path / "job")
     two_in_a_chain(folder, *before).execute("sizes")
     answers = asked(plan_of(folder, *before), folder, plan_of(folder, *after))
-    assert {answer.outcome for name, answer in answers.items() if name != "lock"} == {REFUSED if said else KEPT}
-    if not said:
+    assert {answer.outcome for name, answer in answers.items() if name != "lock"} == {REFUSED if message else KEPT}
+    if not message:
         two_in_a_chain(folder, *after).execute("sizes")
         return
-    with pytest.raises(InvalidProgramError, match=said) as refused:
+    with pytest.raises(InvalidProgramError, match=message) as refused:
         two_in_a_chain(folder, *after).execute("sizes")
     assert refused.value.flink_class == ILLEGAL_STATE

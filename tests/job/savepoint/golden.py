@@ -38,12 +38,12 @@ class Numbers(Source[int]):
 
     bounded = False
 
-    def __init__(self, there: int) -> None:
-        self.there = there
+    def __init__(self, count: int) -> None:
+        self.count = count
 
     def splits(self, parallelism: int) -> list[Split]:
         files = [Split(f"file-{number}", 0, 1, finite=True) for number in range(3)]
-        return [*files, *(Split(f"part-{number}", 0, self.there // 2) for number in range(2))]
+        return [*files, *(Split(f"part-{number}", 0, self.count // 2) for number in range(2))]
 
     def read(self, split: Split) -> Iterator[Records[int]]:
         which = int(split.id[-1])
@@ -109,9 +109,9 @@ class Rules(BroadcastProcessFunction):
         ctx.get_broadcast_state(RULES).put("rule", value)
 
 
-def program(env: StreamExecutionEnvironment, there: int) -> list[DataStream]:
+def program(env: StreamExecutionEnvironment, count: int) -> list[DataStream]:
     times = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(5)).with_timestamp_assigner(ByItself())
-    numbers = env.from_source(Numbers(there), times, "numbers", Types.LONG()).uid("numbers")
+    numbers = env.from_source(Numbers(count), times, "numbers", Types.LONG()).uid("numbers")
     small = numbers.filter(lambda number: number < 1000).uid("small")
     by_remainder = small.key_by(lambda number: number % 7, Types.LONG())
     many = by_remainder.process(Many()).uid("many").name("many kinds")

@@ -23,7 +23,7 @@ PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 class At:
     """A position of a class of its own."""
 
-    made = 0
+    calls = 0
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -40,18 +40,18 @@ class At:
 
 def at(number: int) -> At:
     """Makes a position; tests see whether it is called."""
-    At.made += 1
+    At.calls += 1
     return At(number)
 
 
 class Numbers(Source[int]):
-    """Numbers up to ``there``, as many at a time; its positions are pickled."""
+    """Numbers up to ``end``, as many at a time; its positions are pickled."""
 
     bounded = False
-    there = 10
+    end = 10
 
     def splits(self, parallelism: int) -> list[Split]:
-        return [Split("numbers", At(0), At(type(self).there))]
+        return [Split("numbers", At(0), At(type(self).end))]
 
     def read(self, split: Split) -> Any:
         for number in range(split.start.number, split.end.number):

@@ -31,7 +31,7 @@ NONE = WatermarkStrategy.no_watermarks()
 @pytest.fixture
 def numbers() -> type[Numbers]:
     class Own(Numbers):
-        there = 25
+        end = 25
 
     return Own
 
@@ -57,16 +57,16 @@ def test_one_is_taken_beside_a_driver(running: Any, tmp_path: Path) -> None:
     job = str(tmp_path / "job")
     place = commands.create(job, tmp_path / "others", seconds=SECONDS)
     assert Path(place).parent == tmp_path / "others"
-    found = read_savepoint(place)
-    assert (found.about.kind, found.about.version) == ("savepoint", version(running))
+    savepoint = read_savepoint(place)
+    assert (savepoint.about.kind, savepoint.about.version) == ("savepoint", version(running))
     assert Path(commands.create(job, None, seconds=SECONDS)).parent == tmp_path / "own"
     assert lease(tmp_path) == []
     assert running.get_job_status().result() is JobStatus.RUNNING
 
 
 def test_an_older_version_is_taken(running: Any, tmp_path: Path, numbers: type[Numbers]) -> None:
-    for there in (40, 60, 80):
-        before, numbers.there = version(running), there
+    for end in (40, 60, 80):
+        before, numbers.end = version(running), end
         when(lambda before=before: version(running) > before)
     older = JobFolder(str(tmp_path / "job")).versions()[0]
     place = commands.create(f"{tmp_path}/job@{older}", tmp_path, seconds=SECONDS)
@@ -129,8 +129,8 @@ def test_a_driver_that_leaves_without_an_answer(tmp_path: Path, monkeypatch: pyt
     folder = folder_with_state(tmp_path / "job")
     driver = JobFolder(folder.place).open("sums")
     threading.Timer(0.5, driver.close).start()
-    found = read_savepoint(commands.create(folder.place, tmp_path, seconds=SECONDS))
-    assert len(found.manifest.operators) == 1
+    savepoint = read_savepoint(commands.create(folder.place, tmp_path, seconds=SECONDS))
+    assert len(savepoint.manifest.operators) == 1
     driver = JobFolder(folder.place).open("sums")
     threading.Timer(0.5, driver.close).start()
     place = commands.stop(folder.place, tmp_path, taken=True, drain=False, seconds=SECONDS)
@@ -141,8 +141,8 @@ def test_one_is_taken_without_a_driver(tmp_path: Path) -> None:
     files = folder_with_state(tmp_path / "job")
     versions = JobFolder(files.place).versions()
     before = files.storage.list(files.place, deep=True)
-    for given, wanted in ((files.place, versions[-1]), (f"{files.place}@{versions[0]}", versions[0])):
-        place = commands.create(given, tmp_path / "savepoints", seconds=SECONDS)
+    for job, wanted in ((files.place, versions[-1]), (f"{files.place}@{versions[0]}", versions[0])):
+        place = commands.create(job, tmp_path / "savepoints", seconds=SECONDS)
         assert read_savepoint(place).about.version == wanted
     assert files.storage.list(files.place, deep=True) == before
     with pytest.raises(ConfigurationError, match="No running job knows"):
@@ -160,11 +160,11 @@ def test_a_driver_of_this_machine_that_was_killed_is_not_waited_for(
     driver._pulse.stop()  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("given", ["nothing", "empty"])
-def test_what_is_no_job_is_said(given: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["nothing", "empty"])
+def test_what_is_no_job_is_said(name: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(CheckpointDirectoryError, match=r"is not a checkpoint directory: it has no job\.json"):
-        commands.create(str(tmp_path / given), tmp_path, seconds=SECONDS)
+        commands.create(str(tmp_path / name), tmp_path, seconds=SECONDS)
     JobFolder(str(tmp_path / "job")).open("x").close()
     with pytest.raises(SavepointError, match="has no checkpoint yet"):
         commands.create(str(tmp_path / "job"), tmp_path, seconds=SECONDS)

@@ -77,8 +77,8 @@ def test_it_says_what_is_in_it(taken: StoredSavepoint) -> None:
     assert operator.max_parallelism == 128
     assert operator.key is not None
     assert operator.key[0] == "Types.STRING()"
-    found = {state.name: (state.kind, state.types) for state in operator.states}
-    assert found == {
+    states = {state.name: (state.kind, state.types) for state in operator.states}
+    assert states == {
         "all": ("ListState", ("Types.STRING()",)),
         "by": ("MapState", ("Types.STRING()", "Types.DOUBLE()")),
         "sum": ("ValueState", ("Types.LONG()",)),
@@ -94,12 +94,12 @@ def test_it_says_what_is_in_it(taken: StoredSavepoint) -> None:
 
 def test_nothing_is_unpickled_to_show(tmp_path: Path) -> None:
     files = numbers_read(tmp_path / "job")
-    At.made = 0
-    found = read_savepoint(files.place)
-    content = content_of(found)
-    assert verify(found).problems == ()
+    At.calls = 0
+    savepoint = read_savepoint(files.place)
+    content = content_of(savepoint)
+    assert verify(savepoint).problems == ()
     assert differences(content, content) == []
-    assert At.made == 0
+    assert At.calls == 0
     [source] = content.sources
     assert list(source.positions.values()) == ["(pickled)"]
 
@@ -125,16 +125,16 @@ def test_sections_are_not_unpickled_either(taken: StoredSavepoint, monkeypatch: 
         "penstock.runtime.checkpoint.state_series.decode_value",
     ):
         monkeypatch.setattr(module, no)
-    found = read_savepoint(taken.place)
-    assert verify(found).problems == ()
-    content_of(found)
+    savepoint = read_savepoint(taken.place)
+    assert verify(savepoint).problems == ()
+    content_of(savepoint)
 
 
 def test_differences(taken: StoredSavepoint, tmp_path: Path) -> None:
     one = content_of(taken)
     other = content_of(read_savepoint(job_of(tmp_path / "other", 3, uid="renamed", pipeline__max_parallelism=60).place))
-    found = differences(one, other)
-    changes = {(each.what, each.change, each.name) for each in found}
+    result = differences(one, other)
+    changes = {(difference.what, difference.change, difference.name) for difference in result}
     assert ("operator", "removed", "many kinds (uid many)") in changes
     assert ("operator", "added", "many kinds (uid renamed)") in changes
     assert differences(one, one) == []
@@ -142,15 +142,23 @@ def test_differences(taken: StoredSavepoint, tmp_path: Path) -> None:
     states = (*operator.states[1:], replace(operator.states[0], types=("Types.INT()",)))
     changed = replace(operator, max_parallelism=64, states=states, entries=operator.entries + 1, clock_timers=99)
     again = differences(one, replace(one, operators=(changed,), sources=()))
-    assert {each.change for each in again} == {"max_parallelism", "entries", "clock_timers", "all: type", "removed"}
-    assert [(each.before, each.after) for each in again if each.change == "max_parallelism"] == [(128, 64)]
-    assert [(each.before, each.after) for each in again if each.change == "all: type"] == [
+    assert {difference.change for difference in again} == {
+        "max_parallelism",
+        "entries",
+        "clock_timers",
+        "all: type",
+        "removed",
+    }
+    assert [
+        (difference.before, difference.after) for difference in again if difference.change == "max_parallelism"
+    ] == [(128, 64)]
+    assert [(difference.before, difference.after) for difference in again if difference.change == "all: type"] == [
         ("ListState(Types.STRING())", "ListState(Types.INT())")
     ]
     assert named(operator) == "many kinds (uid many)"
     less = replace(operator, states=operator.states[1:])
-    assert {each.change for each in differences(one, replace(one, operators=(less,)))} == {"all: removed"}
-    assert {each.change for each in differences(replace(one, operators=(less,)), one)} == {"all: added"}
+    assert {difference.change for difference in differences(one, replace(one, operators=(less,)))} == {"all: removed"}
+    assert {difference.change for difference in differences(replace(one, operators=(less,)), one)} == {"all: added"}
 
 
 def test_positions_are_compared(taken: StoredSavepoint) -> None:
@@ -158,8 +166,8 @@ def test_positions_are_compared(taken: StoredSavepoint) -> None:
     [source] = one.sources
     later = replace(source, positions={"a": 5, "b": 6}, splits_ended=3, records=100)
     before = replace(source, positions={"a": 5, "c": 1}, splits_ended=0, records=100)
-    found = differences(replace(one, sources=(before,)), replace(one, sources=(later,)))
-    assert {(each.change, each.before, each.after) for each in found} == {
+    result = differences(replace(one, sources=(before,)), replace(one, sources=(later,)))
+    assert {(difference.change, difference.before, difference.after) for difference in result} == {
         ("split b", None, 6),
         ("split c", 1, None),
         ("splits_ended", 0, 3),
@@ -167,9 +175,9 @@ def test_positions_are_compared(taken: StoredSavepoint) -> None:
 
 
 def test_a_good_one_is_good(taken: StoredSavepoint) -> None:
-    found = verify(read_savepoint(taken.place))
-    assert (found.problems, found.unnamed) == ((), ())
-    assert found.files == len(list(taken.manifest.state_files()))
+    result = verify(read_savepoint(taken.place))
+    assert (result.problems, result.unnamed) == ((), ())
+    assert result.files == len(list(taken.manifest.state_files()))
     (Path(taken.state) / "more").touch()
     assert verify(taken).unnamed == ("more",)
     assert verify(taken).problems == ()
@@ -182,25 +190,25 @@ def copied(taken: StoredSavepoint, place: Path) -> StoredSavepoint:
 
 
 def test_every_byte_of_every_file_counts(taken: StoredSavepoint, tmp_path: Path) -> None:
-    found, chance = copied(taken, tmp_path / "copy"), random.Random(7)
-    for path in Path(found.state).iterdir():
+    copy, chance = copied(taken, tmp_path / "copy"), random.Random(7)
+    for path in Path(copy.state).iterdir():
         data = path.read_bytes()
         places = [*range(40), *chance.sample(range(len(data)), 60)]
         for at in places:
             path.write_bytes(data[:at] + bytes([data[at] ^ (1 << chance.randrange(8))]) + data[at + 1 :])
-            problems = verify(found).problems
+            problems = verify(copy).problems
             assert len(problems) == 1 or at in (10, 11), at  # two bytes of the preamble are kept for later
             if problems:
                 assert path.name in problems[0]
         for length in (0, 5, 31, 33, len(data) // 2, len(data) - 1):
             path.write_bytes(data[:length])
-            assert len(verify(found).problems) == 1
+            assert len(verify(copy).problems) == 1
         path.unlink()
-        assert len(verify(found).problems) == 1
+        assert len(verify(copy).problems) == 1
         with pytest.raises(SavepointError):
-            content_of(found)
+            content_of(copy)
         path.write_bytes(data)
-    assert verify(found).problems == ()
+    assert verify(copy).problems == ()
 
 
 ODD: list[Any] = [None, True, -1, 1.5, "x", [], [[]], {}, 10**30, ["a", 5]]
@@ -208,19 +216,19 @@ ODD: list[Any] = [None, True, -1, 1.5, "x", [], [[]], {}, 10**30, ["a", 5]]
 
 def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """All places in a document."""
-    found = [path]
-    for key, each in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
-        found += places_in(each, (*path, key))
-    return found
+    paths = [path]
+    for key, child in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
+        paths += places_in(child, (*path, key))
+    return paths
 
 
 def test_headers_with_right_checksums_and_odd_values_are_refused_or_harmless(
     taken: StoredSavepoint, tmp_path: Path
 ) -> None:
-    found = copied(taken, tmp_path / "copy")
-    [(operator_id, operator)] = found.manifest.operators.items()
+    copy = copied(taken, tmp_path / "copy")
+    [(operator_id, operator)] = copy.manifest.operators.items()
     file = operator.subtasks[0][0]
-    path = Path(found.state, file.name)
+    path = Path(copy.state, file.name)
     data, refused = path.read_bytes(), 0
     length = int.from_bytes(data[12:16], "big")
     header, sections = json.loads(data[32 : 32 + length]), data[32 + length :]
@@ -237,7 +245,7 @@ def test_headers_with_right_checksums_and_odd_values_are_refused_or_harmless(
             other = replace(file, checksum=digest.hexdigest(), bytes=32 + len(text) + len(sections))
             chains = ((other, *operator.subtasks[0][1:]), *operator.subtasks[1:])
             operators = {operator_id: replace(operator, subtasks=chains)}
-            crafted = replace(found, manifest=replace(found.manifest, operators=operators))
+            crafted = replace(copy, manifest=replace(copy.manifest, operators=operators))
             refused += bool(verify(crafted).problems)
             try:
                 as_json(asdict(content_of(crafted)))
@@ -247,12 +255,12 @@ def test_headers_with_right_checksums_and_odd_values_are_refused_or_harmless(
 
 
 def test_a_file_of_another_operator_is_seen(taken: StoredSavepoint, tmp_path: Path) -> None:
-    found = copied(taken, tmp_path / "copy")
-    [operator] = found.manifest.operators.values()
+    copy = copied(taken, tmp_path / "copy")
+    [operator] = copy.manifest.operators.values()
     first, second = operator.subtasks
     swapped = replace(operator, subtasks=(second, first))
-    [operator_id] = found.manifest.operators
-    odd = replace(found, manifest=replace(found.manifest, operators={operator_id: swapped}))
+    [operator_id] = copy.manifest.operators
+    odd = replace(copy, manifest=replace(copy.manifest, operators={operator_id: swapped}))
     problems = verify(odd).problems
     assert len(problems) == len(first) + len(second)
     assert "the savepoint says" in problems[0]

@@ -70,18 +70,18 @@ def test_whoever_dies_while_one_by_reference_is_taken(job: Files, tmp_path: Path
             write_savepoint(lease.files, newest, place, pin=lease.pin)
 
     while True:
-        own = tmp_path / str(n)
-        shutil.copytree(job.place, own / "job")
-        folder = JobFolder(str(own / "job"))
-        if not dies_at(n, partial(take, folder, own / "savepoint")):
+        root = tmp_path / str(n)
+        shutil.copytree(job.place, root / "job")
+        folder = JobFolder(str(root / "job"))
+        if not dies_at(n, partial(take, folder, root / "savepoint")):
             break
         with folder.open("sums") as lease:
             for _ in range(3):
                 lease.cleaner.failed()
                 lease.clean()
                 lease.commit(StepManifest(lease.version + 1, "sums", "", 0))
-        if (own / "savepoint" / "savepoint.json").exists():
-            assert verify(read_savepoint(own / "savepoint")).problems == ()
+        if (root / "savepoint" / "savepoint.json").exists():
+            assert verify(read_savepoint(root / "savepoint")).problems == ()
             whole += 1
         n += 1
     assert n > 10

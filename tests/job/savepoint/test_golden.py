@@ -22,11 +22,11 @@ def test_there_are_some() -> None:
     assert [path.name for path in GOLDEN] == ["format-1", "format-2"]
 
 
-def outputs(folder: Path, there: int) -> Counter[Any]:
+def outputs(folder: Path, count: int) -> Counter[Any]:
     """What a run with a checkpoint directory puts out."""
     outputs_of_both: Counter[Any] = Counter()
     env = environment(folder)
-    first, *others = program(env, there)
+    first, *others = program(env, count)
     for stream in others:
         first = first.union(stream)
     outputs_of_both.update(map(repr, collected(first)))

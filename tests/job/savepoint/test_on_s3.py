@@ -17,7 +17,7 @@ from tests.job.savepoint.test_running import SECONDS, lines, sink_to, sums, vers
 @pytest.fixture
 def numbers() -> type[Numbers]:
     class Own(Numbers):
-        there = 25
+        end = 25
 
     return Own
 
@@ -39,7 +39,7 @@ def test_one_is_asked_for_begun_from_and_rescaled(
         assert read_savepoint(place).about.kind == kind
         assert verify(read_savepoint(place)).problems == ()
 
-    numbers.there = 27
+    numbers.end = 27
     once = {"penstock__step__available_now": "true"}
     for number, more in ((3, {"execution__savepoint__path": stopped}), (1, {})):
         env = environment(f"{bucket}/new", number, **once, **more)
@@ -47,10 +47,10 @@ def test_one_is_asked_for_begun_from_and_rescaled(
         env.execute("sums")
         newest = JobFolder(f"{bucket}/new").newest()
         assert newest is not None
-        assert [each.parallelism for each in newest.operators.values()] == [number]
+        assert [operator.parallelism for operator in newest.operators.values()] == [number]
         [source] = newest.sources.values()
-        assert source.positions["numbers"][1] == At(numbers.there)
-        numbers.there += 1
+        assert source.positions["numbers"][1] == At(numbers.end)
+        numbers.end += 1
     assert sorted(lines(tmp_path / "out-3")) == ["117", "126"]  # with 25 and 26, by remainder
     assert lines(tmp_path / "out-1") == ["135"]
 

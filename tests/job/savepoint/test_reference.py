@@ -239,8 +239,8 @@ def test_a_running_job_is_asked_for_one(running: Any, tmp_path: Path, numbers: A
     one = read_savepoint(place)
     assert one.home == job
     assert read_savepoint(commands.create(job, None, seconds=SECONDS)).home is None
-    for there in (40, 60, 80):
-        before, numbers.there = version(running), there
+    for end in (40, 60, 80):
+        before, numbers.end = version(running), end
         when(lambda before=before: version(running) > before)
     assert verify(read_savepoint(place)).problems == ()
     last = commands.stop(job, tmp_path / "last", taken=True, drain=False, seconds=SECONDS, reference=True)
@@ -254,9 +254,9 @@ def test_a_running_job_is_asked_for_one(running: Any, tmp_path: Path, numbers: A
 def test_the_setting_says_so_for_all(kept: bool, tmp_path: Path) -> None:
     from tests.job.savepoint.test_running import windows
 
-    own: dict[str, Any] = {"state__savepoints__dir": tmp_path / "own", "penstock__savepoint__reference": "true"}
-    env = environment(tmp_path / "job" if kept else None, **own)
-    windows(env, type("Own", (_numbers(),), {"there": 25})).add_sink(lambda value: None)
+    settings: dict[str, Any] = {"state__savepoints__dir": tmp_path / "own", "penstock__savepoint__reference": "true"}
+    env = environment(tmp_path / "job" if kept else None, **settings)
+    windows(env, type("Own", (_numbers(),), {"end": 25})).add_sink(lambda value: None)
     client = env.execute_async("windows")
     when(lambda: version(client) >= 1)
     one = read_savepoint(client.trigger_savepoint().result(SECONDS))

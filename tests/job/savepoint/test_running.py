@@ -29,7 +29,7 @@ NONE = WatermarkStrategy.no_watermarks()
 @pytest.fixture
 def numbers() -> type[Numbers]:
     class Own(Numbers):
-        there = 10
+        end = 10
 
     return Own
 
@@ -81,7 +81,7 @@ def test_a_job_runs_on_while_a_savepoint_is_taken(kept: bool, tmp_path: Path, nu
     place = client.trigger_savepoint().result(SECONDS)
     assert Path(place).parent == tmp_path / "savepoints"
     assert Path(place).name.startswith(f"savepoint-{str(client.get_job_id())[:6]}-")
-    numbers.there = 20
+    numbers.end = 20
     when(lambda: client.metrics()["numbers"].metrics.records_out == 20)
     other = client.trigger_savepoint(str(tmp_path / "others")).result(SECONDS)
     client.stop()
@@ -89,20 +89,20 @@ def test_a_job_runs_on_while_a_savepoint_is_taken(kept: bool, tmp_path: Path, nu
     first, second = read_savepoint(place), read_savepoint(other)
     assert (first.about.kind, first.about.job, first.about.job_id) == ("savepoint", "sums", str(client.get_job_id()))
     assert first.about.version < second.about.version
-    for found, position in ((first, 10), (second, 20)):
-        manifest = bring_in(found, Files(str(tmp_path / f"new{position}")))
+    for savepoint, position in ((first, 10), (second, 20)):
+        manifest = bring_in(savepoint, Files(str(tmp_path / f"new{position}")))
         [source] = manifest.sources.values()
         assert source.positions["numbers"][1] == At(position)
         assert len(manifest.operators) == 1
 
 
 def test_one_that_is_asked_for_before_the_first_step_waits_for_it(tmp_path: Path, numbers: type[Numbers]) -> None:
-    numbers.there = 0
+    numbers.end = 0
     env = environment(tmp_path / "job")
     sums(env, numbers).add_sink(lambda value: None)
     client = env.execute_async("sums")
-    found = read_savepoint(client.trigger_savepoint(str(tmp_path)).result(SECONDS))
-    assert found.about.version >= 1
+    savepoint = read_savepoint(client.trigger_savepoint(str(tmp_path)).result(SECONDS))
+    assert savepoint.about.version >= 1
     client.cancel()
 
 
@@ -113,14 +113,14 @@ def test_a_job_stops_with_a_savepoint(tmp_path: Path, numbers: type[Numbers]) ->
     when(lambda: version(client) >= 1)
     place = client.stop_with_savepoint(False, str(tmp_path)).result(SECONDS)
     assert client.get_job_status().result() is JobStatus.FINISHED
-    found = read_savepoint(place)
-    assert found.about.kind == "stop"
-    assert found.about.version == JobFolder(str(tmp_path / "job")).versions()[-1]
+    savepoint = read_savepoint(place)
+    assert savepoint.about.kind == "stop"
+    assert savepoint.about.version == JobFolder(str(tmp_path / "job")).versions()[-1]
     assert lines(tmp_path / "out") == []  # no watermark came
 
 
 def test_a_job_is_drained(tmp_path: Path, numbers: type[Numbers]) -> None:
-    numbers.there = 25
+    numbers.end = 25
     env = environment(tmp_path / "job")
     sink_to(tmp_path / "out", windows(env, numbers))
     client = env.execute_async("windows")
@@ -128,9 +128,9 @@ def test_a_job_is_drained(tmp_path: Path, numbers: type[Numbers]) -> None:
     place = client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS)
     assert client.get_job_status().result() is JobStatus.FINISHED
     assert Counter(lines(tmp_path / "out")) == Counter({"(0, 10)": 2, "(0, 5)": 1})
-    found = read_savepoint(place)
-    assert found.about.kind == "drain"
-    assert not any(task.finished for tasks in found.manifest.tasks.values() for task in tasks)
+    savepoint = read_savepoint(place)
+    assert savepoint.about.kind == "drain"
+    assert not any(task.finished for tasks in savepoint.manifest.tasks.values() for task in tasks)
     newest = JobFolder(str(tmp_path / "job")).newest()
     assert newest is not None
     assert all(task.finished for tasks in newest.tasks.values() for task in tasks)
@@ -148,8 +148,8 @@ def test_a_bounded_job_with_more_to_read_is_drained(tmp_path: Path) -> None:
     client = env.execute_async("long")
     when(lambda: version(client) >= 2)
     place = client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS)
-    found = read_savepoint(place).manifest
-    [source] = found.sources.values()
+    manifest = read_savepoint(place).manifest
+    [source] = manifest.sources.values()
     [(_, position)] = source.positions.values()
     assert 0 < position < 100_000
     assert lines(tmp_path / "out") == [str(number) for number in range(1, position + 1)]
@@ -197,7 +197,7 @@ def test_a_job_of_one_step_has_none(tmp_path: Path) -> None:
 def test_one_that_comes_with_the_end_is_taken_or_refused(tmp_path: Path) -> None:
     for number in range(10):
         env = environment(tmp_path / str(number), penstock__step__records=10)
-        pairs = [(f"k{each % 7}", 1) for each in range(100)]
+        pairs = [(f"k{index % 7}", 1) for index in range(100)]
         env.from_collection(pairs).key_by(lambda pair: pair[0]).sum(1).add_sink(lambda value: None)
         client = env.execute_async("bounded")
         time.sleep(0.003 * number)
@@ -237,24 +237,24 @@ def test_its_version_stays_while_the_job_goes_on(
     future = client.trigger_savepoint(str(tmp_path))
     assert slow.begun.wait(SECONDS)
     held = JobFolder(str(tmp_path / "job")).versions()
-    for there in range(20, 100, 10):
+    for end in range(20, 100, 10):
         before = version(client)
-        numbers.there = there
+        numbers.end = end
         when(lambda before=before: version(client) > before)
     assert set(held) & set(JobFolder(str(tmp_path / "job")).versions())
     slow.on.set()
-    found = read_savepoint(future.result(SECONDS))
-    assert found.about.version in held
+    savepoint = read_savepoint(future.result(SECONDS))
+    assert savepoint.about.version in held
     before = version(client)
-    numbers.there = 200
+    numbers.end = 200
     when(lambda: version(client) > before)
     before = version(client)
-    numbers.there = 210
+    numbers.end = 210
     when(lambda: version(client) > before)
     client.stop()
     client.get_job_execution_result().result(SECONDS)
-    assert found.about.version not in JobFolder(str(tmp_path / "job")).versions()
-    assert set(os.listdir(found.state)) == set(found.manifest.files())
+    assert savepoint.about.version not in JobFolder(str(tmp_path / "job")).versions()
+    assert set(os.listdir(savepoint.state)) == set(savepoint.manifest.files())
 
 
 @pytest.mark.parametrize("kind", ["savepoint", "stop"])
@@ -276,7 +276,7 @@ def test_a_job_that_is_cancelled_gives_its_savepoint_up(
 
 
 def test_a_drained_job_can_go_on(tmp_path: Path, numbers: type[Numbers]) -> None:
-    numbers.there = 25
+    numbers.end = 25
     env = environment(tmp_path / "job")
     sink_to(tmp_path / "first", sums(env, numbers))
     client = env.execute_async("sums")
@@ -284,7 +284,7 @@ def test_a_drained_job_can_go_on(tmp_path: Path, numbers: type[Numbers]) -> None
     place = client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS)
     with JobFolder(str(tmp_path / "new")).open("sums") as lease:
         lease.commit(bring_in(read_savepoint(place), lease.files))
-    numbers.there = 40
+    numbers.end = 40
     env = environment(tmp_path / "new", penstock__step__available_now="true")
     sink_to(tmp_path / "second", sums(env, numbers))
     env.execute("sums")
@@ -299,8 +299,8 @@ def test_a_drained_job_can_go_on(tmp_path: Path, numbers: type[Numbers]) -> None
 class Pushing(SourceFunction):
     """Numbers as long as it is not cancelled; says in a file that it was."""
 
-    def __init__(self, told: str) -> None:
-        self.told = told
+    def __init__(self, path: str) -> None:
+        self.path = path
         self.runs = True
 
     def run(self, ctx: Any) -> None:
@@ -312,7 +312,7 @@ class Pushing(SourceFunction):
 
     def cancel(self) -> None:
         self.runs = False
-        with open(self.told, "a") as file:
+        with open(self.path, "a") as file:
             file.write("cancelled\n")
 
 
@@ -327,9 +327,9 @@ def test_a_function_that_pushes_is_drained(tmp_path: Path) -> None:
     sink_to(tmp_path / "out", window.reduce(lambda first, second: second))
     client = env.execute_async("pushing")
     when(lambda: version(client) >= 3)
-    found = read_savepoint(client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS))
+    savepoint = read_savepoint(client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS))
     assert client.get_job_execution_result().exception(SECONDS) is None
-    [source] = found.manifest.sources.values()
+    [source] = savepoint.manifest.sources.values()
     [(_, (emitted, _))] = source.positions.values()
     assert lines(tmp_path / "out") == [str(emitted - 1)]
     assert lines(tmp_path / "told") == ["cancelled"]

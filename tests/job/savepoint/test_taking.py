@@ -48,8 +48,8 @@ def test_what_was_written_is_read(job: Files, taken: StoredSavepoint) -> None:
     assert taken.manifest.sources == newest.sources
     assert taken.about.version == newest.version
     assert (taken.about.job, taken.about.kind, taken.about.parallelism) == ("sums", "savepoint", 2)
-    for given in (taken.place, f"{taken.place}/", f"{taken.place}/savepoint.json", f"file://{taken.place}"):
-        assert read_savepoint(given) == taken
+    for path in (taken.place, f"{taken.place}/", f"{taken.place}/savepoint.json", f"file://{taken.place}"):
+        assert read_savepoint(path) == taken
     assert set(files_of(taken.state)) == set(newest.files())
     assert {name for name in files_of(job.state) if name in set(newest.files())} == set(newest.files())
 
@@ -116,12 +116,12 @@ def test_any_storage_to_any(
     assert manifest is not None
     one, two = (base_of(kind, request, tmp_path) for kind in (first, second))
     taken = write_savepoint(job, manifest, join(one, "savepoint"))
-    there = Files(join(two, "job"))
-    bring_in(read_savepoint(join(one, "savepoint")), there)
-    assert {entry.path.rpartition("/")[2] for entry in there.storage.list(there.state)} == set(manifest.files())
+    target = Files(join(two, "job"))
+    bring_in(read_savepoint(join(one, "savepoint")), target)
+    assert {entry.path.rpartition("/")[2] for entry in target.storage.list(target.state)} == set(manifest.files())
     for name in manifest.files():
-        assert there.storage.get(join(there.state, name)) == job.storage.get(join(job.state, name))
-    again = write_savepoint(there, manifest, join(one, "again"))
+        assert target.storage.get(join(target.state, name)) == job.storage.get(join(job.state, name))
+    again = write_savepoint(target, manifest, join(one, "again"))
     assert replace(again, place=taken.place, about=taken.about) == taken
 
 
@@ -141,12 +141,12 @@ def test_a_second_savepoint_has_a_place_of_its_own(job: Files, taken: StoredSave
 
 def test_what_is_not_there_is_not_taken(job: Files, tmp_path: Path) -> None:
     shutil.copytree(job.place, tmp_path / "job")
-    there = Files(str(tmp_path / "job"))
-    manifest = there.newest()
+    files = Files(str(tmp_path / "job"))
+    manifest = files.newest()
     assert manifest is not None
-    os.unlink(join(there.state, next(iter(manifest.files()))))
+    os.unlink(join(files.state, next(iter(manifest.files()))))
     with pytest.raises(SavepointError, match="could not be made"):
-        write_savepoint(there, manifest, tmp_path / "savepoint")
+        write_savepoint(files, manifest, tmp_path / "savepoint")
     with pytest.raises(SavepointError, match="was not finished"):
         read_savepoint(tmp_path / "savepoint")
 
@@ -169,16 +169,16 @@ def test_a_version_of_a_job_is_one_too(job: Files, tmp_path: Path) -> None:
 
 def test_nothing_is_unpickled_before_it_is_brought_in(tmp_path: Path) -> None:
     job = numbers_read(tmp_path / "job")
-    At.made = 0
+    At.calls = 0
     manifest = read_savepoint(job.place).manifest
     taken = write_savepoint(job, manifest, tmp_path / "savepoint")
     savepoint = read_savepoint(taken.place)
-    assert At.made == 0
+    assert At.calls == 0
     [source] = savepoint.manifest.sources.values()
     assert [type(position) for position in source.positions.values()] == [Pickled]
     [source] = bring_in(savepoint, Files(str(tmp_path / "new"))).sources.values()
     assert source.positions == {"numbers": [0, At(10)]} or source.positions == {"numbers": [1, At(10)]}
-    assert At.made == 1
+    assert At.calls == 1
 
 
 def test_a_position_whose_class_is_gone_is_said(

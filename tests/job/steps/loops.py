@@ -77,7 +77,7 @@ class EndlessExecutor:
 
     def __init__(self) -> None:
         self.turns = threading.Semaphore(0)
-        self.made = threading.Semaphore(0)
+        self.finished = threading.Semaphore(0)
         self.version = 0
 
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
@@ -111,9 +111,9 @@ class EndlessExecutor:
             **{(sums, subtask): chain(deployment, sums, [(50, 50), (50, 0)]) for subtask in range(2)},
         }
         progress.step(StepSummary(self.version, 10.0, 10.05, {"run": 40.0}, {(sums, 1): 30.0}, counters))
-        self.made.release()
+        self.finished.release()
 
     def step(self) -> None:
         """Make a step, and wait until it stands."""
         self.turns.release()
-        assert self.made.acquire(timeout=60)
+        assert self.finished.acquire(timeout=60)

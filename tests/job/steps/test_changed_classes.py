@@ -137,7 +137,7 @@ class Other:
 
 KNOWN = [Gained, Frozen, Lost, Ordered, Annotated, Point, Color, Rights, Newer, Asked, Other]
 
-def told(value):  # it names the classes, so that they go to the workers with it
+def described(value):  # it names the classes, so that they go to the workers with it
     assert type(value) in (*KNOWN, list)
     return repr(value) if type(value) not in (Asked, Other) else f"{type(value).__name__}: {vars(value)}"
 """
@@ -165,9 +165,9 @@ REFUSED = {
 }
 
 KNOW = """
-KNOWN = [each for each in globals().values() if isinstance(each, type) and each.__module__ == __name__]
+KNOWN = [cls for cls in globals().values() if isinstance(cls, type) and cls.__module__ == __name__]
 
-def told(value):
+def described(value):
     return type(value) in KNOWN
 """
 
@@ -204,8 +204,8 @@ def first(folder, names, **where):
 
 def again(folder, names, count, **where):
     records = [("none", 0)] * count + [(name, 0) for name in EXPECTED]
-    tell = names["told"]
-    return dict(run(folder, records, ValueStateDescriptor("x"), lambda state, _: tell(get(state, 0)), **where))
+    describe = names["described"]
+    return dict(run(folder, records, ValueStateDescriptor("x"), lambda state, _: describe(get(state, 0)), **where))
 
 
 def assert_as_today(results, names):

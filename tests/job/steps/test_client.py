@@ -114,7 +114,7 @@ def test_a_bounded_job_is_one_step_with_executions() -> None:
     result = client.get_job_execution_result().result(SECONDS)
     metrics = client.metrics()
     assert (metrics.version, client.execution_graph().states()) == (1, {"FINISHED": 4})
-    assert [each.metrics for each in metrics.values()] == list(result.metrics.values())
+    assert [operator.metrics for operator in metrics.values()] == list(result.metrics.values())
     assert set(metrics.step.parts) == {"run", "manifest", "publish"}
 
 
@@ -133,7 +133,7 @@ def test_a_bounded_job_that_fails_says_which_task_and_that_it_ran_again(tmp_path
     client = env.execute_async("fails")
     assert isinstance(client.get_job_execution_result().exception(SECONDS), JobExecutionError)
     (vertex,) = client.execution_graph().vertices
-    assert [(each.state, each.attempt) for each in (*vertex.prior[0], *vertex.executions)] == [
+    assert [(execution.state, execution.attempt) for execution in (*vertex.prior[0], *vertex.executions)] == [
         ("FAILED", 0),
         ("FAILED", 1),
     ]

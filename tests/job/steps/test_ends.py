@@ -17,8 +17,8 @@ NONE = WatermarkStrategy.no_watermarks()
 
 
 def environment(**settings: str) -> StreamExecutionEnvironment:
-    given = {key.replace("__", ".").replace("_", "-"): value for key, value in settings.items()}
-    return StreamExecutionEnvironment.get_execution_environment(Configuration(given), executor="local")
+    values = {key.replace("__", ".").replace("_", "-"): value for key, value in settings.items()}
+    return StreamExecutionEnvironment.get_execution_environment(Configuration(values), executor="local")
 
 
 def test_a_source_without_an_end_is_refused_in_batch_mode_and_makes_automatic_streaming() -> None:

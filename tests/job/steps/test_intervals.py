@@ -43,8 +43,8 @@ class Ticking(Source):
         self.began = time.time()
 
     def splits(self, parallelism):
-        there = int((time.time() - self.began) / self.seconds) if self.seconds else self.most
-        return [Split("numbers", 0, min(self.most, there))]
+        due = int((time.time() - self.began) / self.seconds) if self.seconds else self.most
+        return [Split("numbers", 0, min(self.most, due))]
 
     def read(self, split):
         for number in range(split.start, split.end):
@@ -132,7 +132,7 @@ def test_a_record_is_seen_at_once(tmp_path, interval, capfd):
     waited = sorted(moment - began - (number + 1) * 0.1 for moment, number in lines(out)[5:])
     assert waited[len(waited) // 2] < 5
     printed = capfd.readouterr().out.split()
-    assert [int(each) for each in printed] == list(range(len(printed)))
+    assert [int(text) for text in printed] == list(range(len(printed)))
     assert len(printed) >= 10
 
 
@@ -163,9 +163,9 @@ def test_there_are_as_many_manifests_as_intervals(tmp_path):
     until(lambda: versions(tmp_path / "job") >= 1)
     began, before = time.monotonic(), versions(tmp_path / "job")
     until(lambda: time.monotonic() > began + 2.5)
-    made, most = versions(tmp_path / "job") - before, (time.monotonic() - began) / 0.25
+    manifests, most = versions(tmp_path / "job") - before, (time.monotonic() - began) / 0.25
     cancelled(client)
-    assert 2 <= made <= most + 1
+    assert 2 <= manifests <= most + 1
 
 
 def count(stream, out):
@@ -297,7 +297,7 @@ def test_a_two_phase_sink_prepares_once_for_each_checkpoint(tmp_path):
 
         def commit(self, committables, version):
             with calls.open("a") as file:
-                file.write(json.dumps([version, [each for one in committables for each in one]]) + "\n")
+                file.write(json.dumps([version, [value for values in committables for value in values]]) + "\n")
 
     env = environment(tmp_path / "job", penstock__step__records=10, penstock__step__available_now="true")
     ticks(env, 0, 100).sink_to(Noted())
@@ -324,11 +324,11 @@ def test_a_savepoint_between_checkpoints_has_what_was_read(tmp_path):
 @pytest.mark.parametrize("backend", ["memory", "disk"])
 def test_one_that_takes_what_is_there_ends_with_a_checkpoint(tmp_path, backend):
     settings = {"penstock__step__available_now": "true", "penstock__state__backend": backend}
-    for there in (100, 250):
+    for most in (100, 250):
         env = environment(tmp_path / "job", penstock__step__records=10, parallelism=2, **settings)
-        count(ticks(env, 0, there), tmp_path / "out")
+        count(ticks(env, 0, most), tmp_path / "out")
         env.execute()
-        assert written(tmp_path / "out") == whole(there)
+        assert written(tmp_path / "out") == whole(most)
     assert versions(tmp_path / "job") <= 6
 
 
@@ -337,16 +337,16 @@ import sys
 from penstock.common import WatermarkStrategy
 from tests.job.steps import test_intervals as t
 
-folder, out, parallelism, there, seen, interval = sys.argv[1:]
+folder, out, parallelism, most, seen, interval = sys.argv[1:]
 env = t.environment(folder, int(interval), penstock__step__records=20, parallelism=int(parallelism))
-stream = t.ticks(env, 0.001, int(there))
+stream = t.ticks(env, 0.001, int(most))
 t.count(stream, out).add_sink(t.appended(t.Path(seen))).set_parallelism(1)
 env.execute("killed")
 """
 
 
-def started(tmp_path, parallelism, there, interval):
-    arguments = [tmp_path / "job", tmp_path / "out", parallelism, there, tmp_path / "seen", interval]
+def started(tmp_path, parallelism, most, interval):
+    arguments = [tmp_path / "job", tmp_path / "out", parallelism, most, tmp_path / "seen", interval]
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM))
     root = str(Path(__file__).resolve().parents[3])
@@ -357,17 +357,17 @@ def started(tmp_path, parallelism, there, interval):
 @pytest.mark.slow
 def test_a_driver_that_is_killed_between_checkpoints_loses_and_doubles_nothing(tmp_path):
     """Three times, restored at another parallelism each time."""
-    there = 3_000
+    most = 3_000
     for parallelism in (1, 3, 2):
-        process = started(tmp_path, parallelism, there, 500)
+        process = started(tmp_path, parallelism, most, 500)
         before = len(lines(tmp_path / "seen"))
         until(lambda before=before: len(lines(tmp_path / "seen")) > before + 300)
         process.send_signal(signal.SIGKILL)
         process.wait()
     env = environment(tmp_path / "job", parallelism=2, penstock__step__available_now="true")
-    count(ticks(env, 0, there), tmp_path / "out")
+    count(ticks(env, 0, most), tmp_path / "out")
     env.execute()
-    assert written(tmp_path / "out") == whole(there)
+    assert written(tmp_path / "out") == whole(most)
 
 
 def test_a_failing_checkpoint_forgets_what_was_before(tmp_path):

@@ -62,10 +62,10 @@ class Endless(Source):
     """Numbers from 0, as many at a time as there are."""
 
     bounded = False
-    there = 0
+    end = 0
 
     def splits(self, parallelism):
-        return [Split("numbers", 0, type(self).there)]
+        return [Split("numbers", 0, type(self).end)]
 
     def read(self, split):
         for number in range(split.start, split.end):
@@ -75,7 +75,7 @@ class Endless(Source):
 @pytest.fixture
 def numbers():
     class Numbers(Endless):
-        there = 10
+        end = 10
 
     return Numbers
 
@@ -95,8 +95,8 @@ def test_a_job_that_has_failed_goes_on_where_it_was(tmp_path, capsys):
 
 def test_steps_of_any_size_give_the_same(tmp_path):
     for records in (1, 7, 1000):
-        found = collected(sums(environment(tmp_path / str(records), penstock__step__records=records), pairs(100)))
-        assert Counter(found) == WHOLE
+        result = collected(sums(environment(tmp_path / str(records), penstock__step__records=records), pairs(100)))
+        assert Counter(result) == WHOLE
 
 
 def test_a_restart_strategy_goes_on_from_the_newest_version(tmp_path):
@@ -147,10 +147,10 @@ def test_a_job_with_checkpoints_is_run_again_as_long_as_it_gets_on(tmp_path):
 
 @pytest.mark.usefixtures("at_once")
 def test_a_job_that_fails_again_and_again_in_one_place_stops_with_the_error(tmp_path):
-    found = collected(
+    records = collected(
         failing_again_and_again(with_checkpoints(tmp_path / "few"), interruptions.IN_PLACE - 1, every=False)
     )
-    assert Counter(found) == WHOLE
+    assert Counter(records) == WHOLE
     with pytest.raises(JobExecutionError, match="here") as caught:
         collected(failing_again_and_again(with_checkpoints(tmp_path / "many"), interruptions.IN_PLACE, every=False))
     assert caught.value.attempt == interruptions.IN_PLACE - 1
@@ -239,7 +239,7 @@ def test_available_now_reads_what_is_there_and_more_the_next_time(tmp_path, numb
         return collected(env.from_source(numbers(), NONE, "numbers", Types.LONG()).map(str, Types.STRING()))
 
     assert sorted(map(int, run())) == list(range(10))
-    numbers.there = 14
+    numbers.end = 14
     assert sorted(map(int, run())) == [10, 11, 12, 13]
     assert run() == []
 
@@ -265,7 +265,7 @@ class Stamped(Endless):
     """Two splits, of which one falls silent."""
 
     together = True
-    there = 10
+    end = 10
 
     def splits(self, parallelism):
         return [Split("goes-on", 0, int(time.monotonic() * 100) % 1_000_000), Split("silent", 0, 1)]
@@ -387,7 +387,7 @@ def test_cancelling_leaves_what_was_committed(tmp_path, numbers):
     client = env.execute_async()
     while JobFolder(str(tmp_path)).newest() is None:
         time.sleep(0.01)
-    numbers.there = 1000
+    numbers.end = 1000
     client.cancel()
     with pytest.raises(JobCancelledError):
         client.get_job_execution_result().result()

@@ -59,12 +59,12 @@ def behind_an_exchange(env, folder):
 def seen_while(env: StreamExecutionEnvironment, look: Callable[[RunningMetrics], object]) -> list[object]:
     """What is seen of a job ten times a second."""
     client = env.execute_async("moving")
-    found: list[object] = []
+    samples: list[object] = []
     while not client.get_job_execution_result().done():
-        found.append(look(client.metrics()))
+        samples.append(look(client.metrics()))
         time.sleep(0.1)
     client.get_job_execution_result().result()
-    return found
+    return samples
 
 
 @pytest.mark.parametrize("source", [of_a_collection, of_a_function, of_a_file, behind_an_exchange])
@@ -87,9 +87,9 @@ def test_what_a_job_waits_for_is_said() -> None:
             _done.set()
         return seen.waits_for
 
-    said = [text for text in seen_while(env, look) if text]
-    assert said
-    assert all("stuck" in text and "for one record or to open" in text for text in said)  # type: ignore[operator]
+    texts = [text for text in seen_while(env, look) if text]
+    assert texts
+    assert all("stuck" in text and "for one record or to open" in text for text in texts)  # type: ignore[operator]
 
 
 _done = threading.Event()

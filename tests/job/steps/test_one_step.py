@@ -39,7 +39,7 @@ def sums(env: StreamExecutionEnvironment, gate: Path | None = None) -> DataStrea
         return number % 3, number
 
     pairs = env.from_collection(list(range(10)), Types.LONG()).uid("numbers").map(pair, PAIR)
-    return pairs.key_by(lambda each: each[0], Types.LONG()).sum(1).uid("sum").name("sum")
+    return pairs.key_by(lambda record: record[0], Types.LONG()).sum(1).uid("sum").name("sum")
 
 
 LAST = {(0, 18), (1, 12), (2, 15)}
@@ -56,7 +56,7 @@ def test_savepoints_of_a_job_of_one_step_have_the_state_of_its_end(tmp_path: Pat
     asked = [client.trigger_savepoint()]
     asked += [client.stop_with_savepoint(drains, str(tmp_path / "others")) for drains in (False, True)]
     (tmp_path / "gate").touch()
-    places = [Path(each.result(SECONDS)) for each in asked]
+    places = [Path(future.result(SECONDS)) for future in asked]
     result = client.get_job_execution_result().result(SECONDS)
     assert result.metrics["sum"].records_in == 10
     assert [place.parent.name for place in places] == ["savepoints", "others", "others"]
@@ -80,9 +80,9 @@ def test_its_state_lies_beside_savepoints_on_a_store_and_goes_with_the_job(bucke
     (tmp_path / "gate").touch()
     place = asked.result(SECONDS)
     client.get_job_execution_result().result(SECONDS)
-    found = [entry.path for entry in Store(bucket).list(f"{bucket}/savepoints", deep=True)]
-    assert found
-    assert all(path.startswith(f"{place}/") for path in found)
+    paths = [entry.path for entry in Store(bucket).list(f"{bucket}/savepoints", deep=True)]
+    assert paths
+    assert all(path.startswith(f"{place}/") for path in paths)
 
 
 class Twice(SourceFunction):
@@ -168,7 +168,7 @@ class Ledger(TwoPhaseCommitSink[Any, Any]):
             self.path.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         with self.path.open("a") as file:
-            file.write(json.dumps([version, sorted(value for each in committables for value in each)]) + "\n")
+            file.write(json.dumps([version, sorted(value for values in committables for value in values)]) + "\n")
 
 
 def committed(folder: Path, mode: str, *, kept: bool) -> None:

@@ -42,8 +42,8 @@ def test_what_can_be_converted_is(folder, parallelism, backend, capfd):
     settings = {"parallelism": parallelism, "penstock__state__backend": backend}
     records = run(folder, MORE, value(DOUBLE), get, **settings)
     assert repr(records) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
-    said = "  KeyedProcess (uid kept): x: a ValueState (Types.INT()) is a ValueState (Types.DOUBLE()), 3 values"
-    assert f"State that has changed:\n{said}\n" in capfd.readouterr().err
+    line = "  KeyedProcess (uid kept): x: a ValueState (Types.INT()) is a ValueState (Types.DOUBLE()), 3 values"
+    assert f"State that has changed:\n{line}\n" in capfd.readouterr().err
     assert repr(run(folder, [*MORE, ("a", 0)], value(DOUBLE), get)) == "[('a', 1.0)]"
     assert "State that has changed" not in capfd.readouterr().err
 
@@ -226,8 +226,8 @@ def test_a_class_that_has_changed(tmp_path, monkeypatch, capfd):
     monkeypatch.setitem(globals(), "Basket", Newer)
     records = run(folder, [*FIRST, ("a", 0)], value(None), get)
     assert records == [("a", Newer(1, "red"))]
-    said = "  KeyedProcess (uid kept): objects of the class tests.job.steps.test_opening.Basket are what it is now\n"
-    assert said in capfd.readouterr().err
+    line = "  KeyedProcess (uid kept): objects of the class tests.job.steps.test_opening.Basket are what it is now\n"
+    assert line in capfd.readouterr().err
     (tmp_path / "seen").unlink()
     monkeypatch.delitem(globals(), "Basket")
     before = kept(folder)

@@ -27,15 +27,15 @@ LAYOUTS = [(2, 1, 0), (0, 0, 2), (1, 2, 1)]
 
 def program(root, layout, *, overwrite=False):
     """Sinks of these parallelisms, none of them where it is 0: "left" and "right" of text, "more" of added files."""
-    made = Program()
-    source = made.source([1])
+    graph = Program()
+    source = graph.source([1])
     for name, p in zip(("left", "right", "more"), layout, strict=True):
         sink = TextSink(f"{root}/{name}", overwrite)
         if name == "more":
             sink = FileOutput(f"{root}/{name}", SimpleStringEncoder(), Buckets(), 3)
         if p:
-            made.add(StreamSink(sink), source, p=p, partitioner="REBALANCE", name=f"Sink: {name}")
-    return made.pipeline("steps")
+            graph.add(StreamSink(sink), source, p=p, partitioner="REBALANCE", name=f"Sink: {name}")
+    return graph.pipeline("steps")
 
 
 def run(root, layout, steps=STEPS, *, overwrite=False, **kwargs):
@@ -44,24 +44,24 @@ def run(root, layout, steps=STEPS, *, overwrite=False, **kwargs):
 
 def outputs(root) -> dict[str, list[str]]:
     """The lines of each output, in order for text, sorted for added files by bucket."""
-    found: dict[str, list[str]] = {}
+    contents: dict[str, list[str]] = {}
     for path in sorted(Path(root).rglob("*")):
         name = str(path.relative_to(root))
         if path.is_file() and not name.startswith("job/"):
-            found.setdefault(re.sub(r"/part-.*", "", name), []).extend(path.read_text().split())
-    return {name: sorted(lines) if name.startswith("more") else lines for name, lines in found.items()}
+            contents.setdefault(re.sub(r"/part-.*", "", name), []).extend(path.read_text().split())
+    return {name: sorted(lines) if name.startswith("more") else lines for name, lines in contents.items()}
 
 
 def expected(layout, steps=STEPS) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    contents: dict[str, list[str]] = {}
     for name, p in zip(("left", "right"), layout, strict=False):
         for subtask in range(p):
             lines = [str(value) for values in steps for value in list(values)[subtask::p]]
-            found[name if p == 1 else f"{name}/{subtask + 1}"] = lines
+            contents[name if p == 1 else f"{name}/{subtask + 1}"] = lines
     for value in (str(value) for values in steps for value in values):
         if layout[2]:
-            found.setdefault("more/" + Buckets().get_bucket_id(value, None), []).append(value)
-    return {name: sorted(lines) if name.startswith("more") else lines for name, lines in found.items()}
+            contents.setdefault("more/" + Buckets().get_bucket_id(value, None), []).append(value)
+    return {name: sorted(lines) if name.startswith("more") else lines for name, lines in contents.items()}
 
 
 @pytest.mark.parametrize("rebuilt", [False, True], ids=["living", "rebuilt"])
@@ -70,8 +70,8 @@ def test_each_step_becomes_visible_when_it_is_published(tmp_path, layout, rebuil
     seen = []
     run(tmp_path, layout, rebuilt=rebuilt, after=lambda version, *_: seen.append((version, shown(tmp_path))))
     assert [version for version, _ in seen] == [1, 2, 3, 4]
-    for version, found in seen:
-        assert found == expected(layout, STEPS[:version])
+    for version, content in seen:
+        assert content == expected(layout, STEPS[:version])
     assert not hidden(tmp_path)
     assert outputs(tmp_path) == expected(layout)
 
@@ -89,8 +89,8 @@ def test_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path, layout)
         root.mkdir()
         if not dies_at(n, lambda root=root: run(root, layout)):
             break
-        found = newest(str(root / "job")) if (root / "job").exists() else None
-        versions.add(found["version"] if found else 0)
+        manifest = newest(str(root / "job")) if (root / "job").exists() else None
+        versions.add(manifest["version"] if manifest else 0)
         run(root, layout, rebuilt=n % 2 == 1)
         assert outputs(root) == expected(layout), n
         assert not hidden(root), n
@@ -189,7 +189,7 @@ def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
     with Outputs(deployment) as pending:
         committed = pending.put_together(Sinks(deployment, {}).step(1, range(5)))
     assert len(hidden(tmp_path)) == 3  # of the two sinks, and in the checkpoint directory, what they would pass on
-    assert [found and found.verdict for found in map(recover, pending_at(str(tmp_path)))] == [
+    assert [leftover and leftover.verdict for leftover in map(recover, pending_at(str(tmp_path)))] == [
         Verdict.LEAVE,
         Verdict.LEAVE,
     ]
@@ -247,8 +247,8 @@ def test_a_name_that_is_taken_is_no_commit(tmp_path):
 def texts(root, name) -> dict[str, str]:
     """The files of a text output on a store, by what follows its name."""
     place, store = f"{root}/{name}", Store(root)
-    found = [entry.path for entry in store.list(root, deep=True) if entry.path.startswith(place)]
-    return {path.removeprefix(place): store.get(path).decode() for path in found}
+    paths = [entry.path for entry in store.list(root, deep=True) if entry.path.startswith(place)]
+    return {path.removeprefix(place): store.get(path).decode() for path in paths}
 
 
 @pytest.mark.parametrize("kind", ["memory", "s3"])
@@ -272,9 +272,9 @@ def test_text_on_a_store_gets_a_numbered_file_with_each_version(kind, tmp_path, 
 
 def on_store(root) -> list[str]:
     store = Store(root)
-    found = [entry.path for name in ("left", "more") for entry in store.list(f"{root}/{name}", deep=True)]
-    assert not [path for path in found if "/." in path]
-    return sorted(line for path in found for line in store.get(path).decode().split())
+    paths = [entry.path for name in ("left", "more") for entry in store.list(f"{root}/{name}", deep=True)]
+    assert not [path for path in paths if "/." in path]
+    return sorted(line for path in paths for line in store.get(path).decode().split())
 
 
 @pytest.mark.parametrize("kind", ["memory", "s3"])

@@ -57,7 +57,7 @@ def windows(keyed, wait=WAIT):
     return keyed.window(TumblingProcessingTimeWindows.of(Time.milliseconds(wait))).reduce(max).uid("kept")
 
 
-def program(folder, make, *, there, parallelism=2, spark=None, strategy=None, **settings):
+def program(folder, make, *, filled, parallelism=2, spark=None, strategy=None, **settings):
     """A stream of what a function makes of the numbers 0 to 3, if they are there."""
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
     where = {"executor": "local"} if spark is None else {"spark": spark}
@@ -66,7 +66,7 @@ def program(folder, make, *, there, parallelism=2, spark=None, strategy=None, **
     env.set_parallelism(parallelism)
     if strategy is not None:
         env.set_restart_strategy(strategy)
-    source = Fed(list(range(4)) if there else [], folder.parent / "seen")
+    source = Fed(list(range(4)) if filled else [], folder.parent / "seen")
     read = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG()).uid("numbers")
     return make(read.set_parallelism(1).key_by(lambda n: n, Types.LONG()))
 
@@ -76,7 +76,7 @@ def read_and_left(folder, make, spark=None):
     wait = WAIT
     while True:
         waiting = functools.partial(make, wait=wait)
-        stream = program(folder, waiting, there=True, spark=spark, penstock__step__available_now="true")
+        stream = program(folder, waiting, filled=True, spark=spark, penstock__step__available_now="true")
         if spark is None:  # all of it is in this process: its clock stands still, so much in the past
             past = time.time_ns() - (wait + 1) * 1_000_000
             with pytest.MonkeyPatch.context() as patch:
@@ -117,20 +117,20 @@ def four_of(stream, out):
 @pytest.mark.parametrize("parallelism", [2, 3])
 def test_they_fire_though_no_record_comes(tmp_path, make, parallelism):
     make = read_and_left(tmp_path / "job", make)
-    assert four_of(program(tmp_path / "job", make, there=False, parallelism=parallelism), tmp_path) == [0, 1, 2, 3]
+    assert four_of(program(tmp_path / "job", make, filled=False, parallelism=parallelism), tmp_path) == [0, 1, 2, 3]
 
 
 def test_they_fire_in_a_job_that_begins_with_a_savepoint(tmp_path):
     make = read_and_left(tmp_path / "job", alarms)
     job = JobFolder(str(tmp_path / "job"))
     write_savepoint(job.files, job.newest(), str(tmp_path / "saved"), "savepoint", lambda: None, None)
-    stream = program(tmp_path / "other", make, there=False, execution__savepoint__path=tmp_path / "saved")
+    stream = program(tmp_path / "other", make, filled=False, execution__savepoint__path=tmp_path / "saved")
     assert four_of(stream, tmp_path) == [0, 1, 2, 3]
 
 
 def test_they_fire_again_after_one_has_failed(tmp_path):
     make = read_and_left(tmp_path / "job", functools.partial(alarms, fails=str(tmp_path / "failed")))
-    stream = program(tmp_path / "job", make, there=False, strategy=RestartStrategies.fixed_delay_restart(1, 0))
+    stream = program(tmp_path / "job", make, filled=False, strategy=RestartStrategies.fixed_delay_restart(1, 0))
     assert four_of(stream, tmp_path) == [0, 1, 2, 3]
     assert (tmp_path / "failed").exists()
 
@@ -147,15 +147,15 @@ def test_they_fire_once_in_a_run_that_reads_what_is_there(tmp_path):
         return keyed.process(Again(wait), Types.LONG()).uid("kept")
 
     make = read_and_left(tmp_path / "job", again)
-    stream = program(tmp_path / "job", make, there=True, penstock__step__available_now="true")
+    stream = program(tmp_path / "job", make, filled=True, penstock__step__available_now="true")
     assert set(collected(stream)) == {0, 1, 2, 3}
 
 
 def test_a_run_without_anything_to_do_makes_no_version(tmp_path):
     make = read_and_left(tmp_path / "job", alarms)
-    four_of(program(tmp_path / "job", make, there=False), tmp_path)
+    four_of(program(tmp_path / "job", make, filled=False), tmp_path)
     before = JobFolder(str(tmp_path / "job")).newest()
-    assert collected(program(tmp_path / "job", make, there=True, penstock__step__available_now="true")) == []
+    assert collected(program(tmp_path / "job", make, filled=True, penstock__step__available_now="true")) == []
     assert JobFolder(str(tmp_path / "job")).newest().last_step == before.last_step
 
 
@@ -163,4 +163,4 @@ def test_a_run_without_anything_to_do_makes_no_version(tmp_path):
 @pytest.mark.parametrize("make", [alarms, windows])
 def test_they_fire_on_spark(tmp_path, spark, make):
     make = read_and_left(tmp_path / "job", make, spark)
-    assert four_of(program(tmp_path / "job", make, there=False, spark=spark), tmp_path) == [0, 1, 2, 3]
+    assert four_of(program(tmp_path / "job", make, filled=False, spark=spark), tmp_path) == [0, 1, 2, 3]

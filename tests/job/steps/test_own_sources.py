@@ -26,18 +26,18 @@ NONE = WatermarkStrategy.no_watermarks()
 class Telling(Source):
     """Numbers from a first one on, in one split; writes down what it is told."""
 
-    def __init__(self, first: int, told: list, *, bounded: bool = True) -> None:
-        self.first, self.told, self.bounded = first, told, bounded
+    def __init__(self, first: int, calls: list, *, bounded: bool = True) -> None:
+        self.first, self.calls, self.bounded = first, calls, bounded
         self.produced_type = Types.LONG()
 
     def __reduce__(self):
         return type(self), (self.first, [])
 
     def resume(self, positions) -> None:
-        self.told.append(("resume", positions))
+        self.calls.append(("resume", positions))
 
     def committed(self, positions) -> None:
-        self.told.append(("committed", dict(positions)))
+        self.calls.append(("committed", dict(positions)))
 
     def splits(self, parallelism):
         return [Split("all", 0, 20, finite=True)]
@@ -64,15 +64,15 @@ def test_the_sources_of_a_hybrid_one_are_told_what_it_is_told(tmp_path, bounded)
     assert second == [("resume", None)]
     first.clear()
     second.clear()
-    found = some(numbers(), 3)
-    assert found == [*range(8, 20), *range(100, 100 + len(found) - 12)]
+    records = some(numbers(), 3)
+    assert records == [*range(8, 20), *range(100, 100 + len(records) - 12)]
     assert first[:2] == [("resume", {"all": 8}), ("committed", {"all": 16})]
     assert second[0] == ("resume", None)
-    told = second[-1][1]
-    assert told == {"all": len(found) - 12}
+    positions = second[-1][1]
+    assert positions == {"all": len(records) - 12}
     second.clear()
-    assert collected(numbers()) == list(range(100 + told["all"], 120))
-    assert second[0] == ("resume", told)
+    assert collected(numbers()) == list(range(100 + positions["all"], 120))
+    assert second[0] == ("resume", positions)
 
 
 def test_a_rate_by_checkpoints_holds_within_a_hybrid_source(tmp_path) -> None:
@@ -133,8 +133,8 @@ def replaced(path, text) -> None:
 
 
 def test_a_job_that_goes_on_reads_it_when_it_has_another_end_and_rests_until_then(tmp_path, journal, caplog) -> None:
-    with lines(tmp_path, journal, "false").execute_and_collect() as found:
-        assert [next(found) for _ in range(3)] == ["one", "two", "three"]
+    with lines(tmp_path, journal, "false").execute_and_collect() as records:
+        assert [next(records) for _ in range(3)] == ["one", "two", "three"]
         replaced(journal, "one\n")
         until = time.monotonic() + 60
         while "nothing could be read" not in caplog.text:
@@ -143,14 +143,14 @@ def test_a_job_that_goes_on_reads_it_when_it_has_another_end_and_rests_until_the
         time.sleep(0.3)
         assert caplog.text.count("nothing could be read") == 1
         replaced(journal, "one\ntwo\nthree\nfour\n")
-        assert next(found) == "four"
+        assert next(records) == "four"
 
 
 def within(seconds: float, call: Callable[[], list]) -> list:
     """What a call gives that may not take longer."""
-    found: list[list] = []
-    thread = threading.Thread(target=lambda: found.append(call()), daemon=True)
+    results: list[list] = []
+    thread = threading.Thread(target=lambda: results.append(call()), daemon=True)
     thread.start()
     thread.join(seconds)
-    assert found, "it has not ended"
-    return found[0]
+    assert results, "it has not ended"
+    return results[0]

@@ -91,18 +91,18 @@ def test_files_are_committed_no_more_often_than_is_said(tmp_path, settings, leas
     assert not interval or files <= seconds / interval + 2
 
 
-@pytest.mark.parametrize("given", [None, 500])
-def test_only_a_program_that_adds_files_and_says_no_interval_gets_one(tmp_path, given):
+@pytest.mark.parametrize("milliseconds", [None, 500])
+def test_only_a_program_that_adds_files_and_says_no_interval_gets_one(tmp_path, milliseconds):
     def interval(sink):
         env = environment(penstock__files__commit_interval="10 s")
-        if given is not None:
-            env.enable_checkpointing(given)
+        if milliseconds is not None:
+            env.enable_checkpointing(milliseconds)
         stream = env.from_collection(["a"], Types.STRING())
         sink(stream)
         return paced(deploy(env.to_pipeline("pace"))).checkpoint_interval
 
     row_sink = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder()).build()
-    assert interval(lambda stream: stream.sink_to(row_sink)) == (given or 10_000)
-    assert interval(lambda stream: stream.print()) == given
-    assert interval(lambda stream: stream.write_as_text(str(tmp_path / "text"))) == given
+    assert interval(lambda stream: stream.sink_to(row_sink)) == (milliseconds or 10_000)
+    assert interval(lambda stream: stream.print()) == milliseconds
+    assert interval(lambda stream: stream.write_as_text(str(tmp_path / "text"))) == milliseconds
     assert Settings().file_commits == 10_000

@@ -57,7 +57,7 @@ class Sink:
         self.deployment = in_steps(program.pipeline("passed on"), str(root / "job"))
         self.vertex = self.deployment.vertices[-1]
         self.volatile: Any = None
-        self.found: dict[str, str] = {}
+        self.files: dict[str, str] = {}
         (root / "out" / f".steps-{FOLDER_ID}-{self.deployment.job.job_id}").mkdir(parents=True, exist_ok=True)
 
     def writer(self) -> tuple[Any, OperatorContext]:
@@ -78,8 +78,8 @@ class Sink:
         getattr(writer, end)()
         self.volatile = dumps(writer.volatile())
         for file in context.files:
-            assert file.final not in self.found
-            self.found[file.final] = Path(file.pending).read_text()
+            assert file.final not in self.files
+            self.files[file.final] = Path(file.pending).read_text()
         context.files.clear()
 
 
@@ -113,17 +113,17 @@ def test_files_are_those_of_an_object_that_lives_on(tmp_path_factory, script, bu
         for values, commits, other, twice in script:
             if twice:
                 attempt, before = passing.writer(), copy.copy(passing.volatile)
-                passing_found, passing.found = passing.found, {}
+                passing_files, passing.files = passing.files, {}
                 passing.step(attempt, values[::2], "end_step" if commits else "pass_on")
-                passing.found, passing.volatile = passing_found, before
+                passing.files, passing.volatile = passing_files, before
             on = passing.writer() if other else on
             passing.step(on, values, "end_step" if commits else "pass_on")
             growing.step(lives, values, "end_step" if commits else "flush")
         end = "finish" if ends else "end_step"
         passing.step(passing.writer(), [7], end)  # a subtask may end in a step that is no checkpoint
         growing.step(lives, [7], end)
-    assert passing.found == growing.found
-    assert sum(text.count("\n") for text in passing.found.values()) >= 1
+    assert passing.files == growing.files
+    assert sum(text.count("\n") for text in passing.files.values()) >= 1
 
 
 def test_a_pack_that_was_cut_is_an_error(tmp_path) -> None:

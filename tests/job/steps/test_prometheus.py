@@ -33,16 +33,16 @@ def scraped(port: int) -> dict[tuple[str, str | None, str | None], float]:
         families = list(parser.text_string_to_metric_families(answer.read().decode()))
     assert {family.type for family in families} == {"gauge"}
     return {
-        (each.name, each.labels.get("operator_name"), each.labels.get("subtask_index")): each.value
+        (sample.name, sample.labels.get("operator_name"), sample.labels.get("subtask_index")): sample.value
         for family in families
-        for each in family.samples
+        for sample in family.samples
     }
 
 
 def free_port() -> int:
-    with closing(socket.socket()) as found:
-        found.bind(("", 0))
-        return found.getsockname()[1]
+    with closing(socket.socket()) as probe:
+        probe.bind(("", 0))
+        return probe.getsockname()[1]
 
 
 @pytest.mark.parametrize("key", ["penstock.metrics.prometheus.port", "metrics.reporter.prom.port"])
@@ -54,13 +54,13 @@ def test_a_job_is_scraped_while_it_runs_and_not_after(key: str) -> None:
     client = env.execute_async("clicks")
     executor.step()
     executor.step()
-    found = scraped(port)
+    values = scraped(port)
     operator = "flink_taskmanager_job_task_operator_"
-    assert found[f"{operator}numRecordsIn", "odd", "1"] == 100
-    assert found[f"{operator}numRecordsOut", "Sink: Out", "0"] == 0
-    assert found["flink_jobmanager_job_numberOfCompletedCheckpoints", None, None] == 2
-    assert found["penstock_step_part_ms", None, None] == 40
-    assert found["flink_taskmanager_job_task_busyTimeMsPerSecond", None, "1"] > 0
+    assert values[f"{operator}numRecordsIn", "odd", "1"] == 100
+    assert values[f"{operator}numRecordsOut", "Sink: Out", "0"] == 0
+    assert values["flink_jobmanager_job_numberOfCompletedCheckpoints", None, None] == 2
+    assert values["penstock_step_part_ms", None, None] == 40
+    assert values["flink_taskmanager_job_task_busyTimeMsPerSecond", None, "1"] > 0
     client.stop().result()
     client.get_job_execution_result().result(SECONDS)
     with pytest.raises(urllib.error.URLError):
@@ -89,11 +89,11 @@ def test_jobs_of_one_process_share_a_port_and_a_range_gives_the_first_free_one()
 
 def addresses(port: int) -> set[str]:
     """At which of two addresses of this machine a port is answered."""
-    found = set()
+    answering = set()
     for address in ("127.0.0.1", "127.0.0.2"):
         with contextlib.suppress(OSError), closing(socket.create_connection((address, port), SECONDS)):
-            found.add(address)
-    return found
+            answering.add(address)
+    return answering
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses")
@@ -150,7 +150,7 @@ def test_all_that_is_known_has_a_name() -> None:
             {(state, 0): StateSize(7, 70)}, {behind: SourceProgress(3, 9)},
         )
     )  # fmt: skip
-    found = {
+    values = {
         name.replace("flink_taskmanager_job_task_operator_", "…"): v
         for name, _, _, v in samples("id", progress.metrics())
     }
@@ -159,8 +159,8 @@ def test_all_that_is_known_has_a_name() -> None:
         "…group_c_1": 5, "…m_rate": 0.5, "…m_count": 4, "…d_count": 2, "…d_sum": 6, "…d_min": 1, "…d_max": 5,
         "…empty_count": 0, "…g": 1.5, "flink_jobmanager_job_lastCheckpointFullSize": 70,
     }  # fmt: skip
-    assert {name: found[name] for name in known} == known
-    assert not [name for name in found if "text" in name or name == "…empty_min"]
+    assert {name: values[name] for name in known} == known
+    assert not [name for name in values if "text" in name or name == "…empty_min"]
     keys = {
         (name, dict(labels)["operator_id"]): v
         for name, _, labels, v in samples("id", progress.metrics())

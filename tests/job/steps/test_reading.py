@@ -52,7 +52,9 @@ def plan_of(source, parallelism, positions=(), over=(), once=False):
 
 
 def ranges(plan, records=100):
-    return [[(split.id, split.start, split.end) for split in each.splits] for each in plan.plan(records, 10).readings]
+    return [
+        [(split.id, split.start, split.end) for split in reading.splits] for reading in plan.plan(records, 10).readings
+    ]
 
 
 def test_partitions_are_shared_out_evenly_and_stay():
@@ -95,11 +97,11 @@ def test_files_go_to_whoever_has_few_and_are_over_once():
     folder = Folder(2 * MOST_SPLITS + 5)
     plan = plan_of(folder, 2)
     first = ranges(plan)
-    assert [len(each) for each in first] == [MOST_SPLITS, MOST_SPLITS]
+    assert [len(splits) for splits in first] == [MOST_SPLITS, MOST_SPLITS]
     assert [reading.idle for reading in plan.plan(100, 10).readings] == [None, None]
     for subtask, splits in enumerate(first):
         plan.read(subtask, {name: 1 for name, _, _ in splits}, [name for name, _, _ in splits])
-    assert sorted(name for each in ranges(plan) for name, _, _ in each) == folder.names[-5:]
+    assert sorted(name for splits in ranges(plan) for name, _, _ in splits) == folder.names[-5:]
     assert plan.positions == {}
     assert len(plan.just_over) == 2 * MOST_SPLITS
     plan.committed()
@@ -118,24 +120,24 @@ def test_a_subtask_ends_with_the_last_split_and_not_before():
 
 def test_splits_that_are_over_do_not_wait_and_not_every_source_counts_records():
     plan = plan_of(Folder(5), 2)
-    dealt = [[split.id for split in each.splits] for each in plan.plan(100, 10).readings]
+    dealt = [[split.id for split in reading.splits] for reading in plan.plan(100, 10).readings]
     assert plan.progress() == SourceProgress(5, None)
     plan.read(0, {}, dealt[0])
     assert plan.progress() == SourceProgress(2, None)
     assert OwnPlan(vertex(1), {}, (), pushes=True).progress() is None
 
 
-def counted(made):
+def counted(source):
     """What two steps of ten records leave of a source: all that it says of its progress."""
-    plan = plan_of(made, 1)
-    told = []
+    plan = plan_of(source, 1)
+    behind = []
     for _ in range(2):
         (reading,) = plan.plan(10, 10).readings
         for split in reading.splits:
-            last = list(made.read(split))[-1].position
+            last = list(source.read(split))[-1].position
             plan.read(0, {split.id: last}, [split.id])
-        told.append(plan.progress().records_behind)
-    return told
+        behind.append(plan.progress().records_behind)
+    return behind
 
 
 def test_numbers_are_counted_as_far_as_they_are_due():
@@ -189,7 +191,7 @@ def test_a_source_that_fails_on_the_driver_is_named():
 def test_functions_wait_for_each_other_at_the_ends_of_rounds():
     ahead, behind = (OwnPlan(vertex(1), {"records-0": [0, [9, round_]]}, (), pushes=True) for round_ in (2, 1))
     held = hold_back([(plan, plan.plan(5, 10)) for plan in (ahead, behind)])
-    assert [each[0].records for each in held] == [0, 5]
+    assert [readings[0].records for readings in held] == [0, 5]
     behind.finished = {0}
     first, _ = hold_back([(plan, plan.plan(5, 10)) for plan in (ahead, behind)])
     assert first[0].records == 5

@@ -66,11 +66,11 @@ def by_city(folder, records, record_type, apply, **settings):
 
 
 def in_windows(apply, evicted=False):
-    def made(keyed):
+    def windowed_by_two(keyed):
         window = keyed.window(GlobalWindows.create()).trigger(CountTrigger.of(2))
         return apply(window.evictor(CountEvictor.of(5)) if evicted else window)
 
-    return made
+    return windowed_by_two
 
 
 class Sizes(AggregateFunction):
@@ -144,7 +144,7 @@ class Village(NamedTuple):
     old: int
 
 
-@pytest.mark.parametrize("keeper", [each for each in KEEPERS if "imum" not in each])
+@pytest.mark.parametrize("keeper", [name for name in KEEPERS if "imum" not in name])
 @pytest.mark.parametrize("old", [Town, Village])
 def test_objects_that_gained_lost_and_reordered_fields(tmp_path, monkeypatch, keeper, old):
     folder, apply = tmp_path / "job", KEEPERS[keeper]

@@ -56,10 +56,10 @@ def program(folder, change=lambda stream: stream, env=None, **settings):
 
 def test_each_start_takes_the_cores_that_there_are(tmp_path, room):
     totals = Counter()
-    for there in (2, 5, 1):
-        room(there)
+    for available in (2, 5, 1):
+        room(available)
         totals += Counter(some(program(tmp_path), 3))
-        assert sizes(tmp_path) == {"count": there}
+        assert sizes(tmp_path) == {"count": available}
     room(200)  # more than the state has key groups
     totals += Counter(collected(program(tmp_path)))
     assert sizes(tmp_path) == {"count": 128}
@@ -180,20 +180,20 @@ def test_who_waits_for_a_savepoint_comes_first(tmp_path, room, steps):
 def test_state_that_other_cores_would_lose_is_told_of(tmp_path, room, caplog, uid):
     """Its sink has a parallelism of its own, and is chained to it if that is the same."""
 
-    def made():
+    def build():
         counted = counts(environment(tmp_path, 1, **REACTIVE), lambda stream: stream.uid(uid))
         return counted.map(lambda record: record, PAIR).set_parallelism(2)
 
     room(2)
-    some(made(), 3)
+    some(build(), 3)
     message = "The operators 'count' have no uid, and their IDs depend on the parallelism"
     assert (message in caplog.text) is (uid is None)
     room(3)
     if uid is None:
         with pytest.raises(InvalidProgramError, match="state for operator 'count'"):
-            collected(made())
+            collected(build())
     else:
-        assert len(collected(made())) == 70
+        assert len(collected(build())) == 70
 
 
 class Pushing(ParallelSourceFunction):
