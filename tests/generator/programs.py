@@ -212,12 +212,12 @@ class Feed(Source[int]):
 
     bounded = False
 
-    def __init__(self, number: int, available: int, ends: bool) -> None:
-        self.number, self.available, self.ends = number, available, ends
+    def __init__(self, number: int, per_split: int, ends: bool) -> None:
+        self.number, self.per_split, self.ends = number, per_split, ends
         self.together = number % 2 == 0
 
     def splits(self, parallelism: int) -> Sequence[Split]:
-        return [Split(f"split {i}", 0, self.available) for i in range(SPLITS)]
+        return [Split(f"split {i}", 0, self.per_split) for i in range(SPLITS)]
 
     def ended(self) -> bool:
         return self.ends
@@ -226,7 +226,7 @@ class Feed(Source[int]):
         return replace(split, end=min(split.end, split.start + records))
 
     def read(self, split: Split) -> Iterator[Records[int]]:
-        values = data(self.number, int(split.id.split()[1]), self.available)
+        values = data(self.number, int(split.id.split()[1]), self.per_split)
         for begin in range(split.start, split.end, 4):
             end = min(begin + 4, split.end)
             yield Records(values[begin:end], end)
