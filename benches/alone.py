@@ -122,8 +122,8 @@ def facts(program: Alone, runs: list[Stepped]) -> Iterator[dict[str, Any]]:
     elif program.phase == WRITTEN:
         touched = first.steps * STEP_RECORDS
         serialised = len(marshal.dumps((f"k{MANY}", first.steps), 2)) * STEP_RECORDS
-        each = round(first.bytes / touched * STEP_RECORDS)
-        yield {**row, "phase": WRITTEN, "seconds": first.seconds, "bytes": each, "serialised": serialised}
+        step_bytes = round(first.bytes / touched * STEP_RECORDS)
+        yield {**row, "phase": WRITTEN, "seconds": first.seconds, "bytes": step_bytes, "serialised": serialised}
     else:
         yield {**row, "phase": program.phase, "seconds": first.seconds}
     if len(runs) > 1:

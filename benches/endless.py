@@ -45,8 +45,8 @@ def rows(results: Results) -> list[Row]:
         ),
         limit(results, "start of a job with 1,000,000 keys: ≤ 10 s", (RESUMED, KEYS, MANY, "Penstock"), 10),
         *(
-            limit(results, f"restore of 1,000,000 keys at another parallelism, {executor}: ≤ 10 s", each, 10)
-            for executor, each in RESTORED.items()
+            limit(results, f"restore of 1,000,000 keys at another parallelism, {executor}: ≤ 10 s", key, 10)
+            for executor, key in RESTORED.items()
         ),
     ]  # fmt: skip
     return [*beside, throughput(results), *limits, alike(results), held(results), written(results), delayed(results)]
@@ -88,8 +88,8 @@ def throughput(results: Results) -> Row:
     row = run.find(*key)
     if not row.get("median"):
         return unmeasured(results, target, key)
-    found = key[2] / row["median"]
-    return Row(target, count(found), found >= 150_000, row["checksum_equal"], run.started)
+    per_second = key[2] / row["median"]
+    return Row(target, count(per_second), per_second >= 150_000, row["checksum_equal"], run.started)
 
 
 def limit(results: Results, target: str, key: Key, most: float) -> Row:
@@ -152,8 +152,8 @@ def unbounded(results: Results) -> Table:
 def quickest(results: Results, shape: str) -> list[tuple[str, Found]]:
     """Who ran a program, and how."""
     peers = {key[3] for key in results.rows if key[:2] == (UNBOUNDED, shape)}
-    found = [(peer, newest(results, UNBOUNDED, shape, peer)) for peer in sorted(peers)]
-    return sorted((each for each in found if each[1].get("median")), key=lambda each: -rate(each[1]))
+    measured = [(peer, newest(results, UNBOUNDED, shape, peer)) for peer in sorted(peers)]
+    return sorted((pair for pair in measured if pair[1].get("median")), key=lambda pair: -rate(pair[1]))
 
 
 def line(shape: str, peer: str, row: Found) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def run(
         "PYTHONHASHSEED": "0",
         "PYTHONPATH": path if engine is None else str(RUNNING),
     }
-    command = [str(python(engine)), str(RUNNING / "rounds.py"), json.dumps([asdict(each) for each in programs])]
+    command = [str(python(engine)), str(RUNNING / "rounds.py"), json.dumps([asdict(program) for program in programs])]
     process = subprocess.Popen(
         [*command, str(time.time())],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -150,9 +150,9 @@ def missing(engine: str) -> str | None:
             [sys.executable, "-m", "venv", "--clear", str(home)],
             [str(python(engine)), "-m", "pip", "install", "--quiet", REQUIREMENTS[engine]],
         ):
-            made = subprocess.run(command, capture_output=True, text=True, check=False)
-            if made.returncode:
-                return f"{engine} could not be installed (is there a network?): {made.stderr.strip()[-500:]}"
+            completed = subprocess.run(command, capture_output=True, text=True, check=False)
+            if completed.returncode:
+                return f"{engine} could not be installed (is there a network?): {completed.stderr.strip()[-500:]}"
         (home / "wanted.txt").write_text(REQUIREMENTS[engine])
         freeze = [str(python(engine)), "-m", "pip", "freeze"]
         (home / "installed.txt").write_text(subprocess.check_output(freeze, text=True))
@@ -164,5 +164,5 @@ def version(engine: str) -> str:
     if not installed(engine):
         return "none"
     name = re.split(r"[\[>=]", REQUIREMENTS[engine])[0]
-    found = re.search(rf"^{name}==(.*)$", (FOLDER / engine.lower() / "installed.txt").read_text(), re.M)
-    return found[1] if found else "unknown"
+    match = re.search(rf"^{name}==(.*)$", (FOLDER / engine.lower() / "installed.txt").read_text(), re.M)
+    return match[1] if match else "unknown"

@@ -161,10 +161,10 @@ def _build(version: str) -> str | None:
         if jar.exists() and jar.stat().st_mtime > max(path.stat().st_mtime for path in sources):
             return None
         command = ["mvn", "--quiet", "--batch-mode", f"--activate-profiles=flink-{version}", "package"]
-        made = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    if made.returncode == 0:
+        completed = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    if completed.returncode == 0:
         return None
-    return f"Maven could not build it (is there a network?): {made.stdout.strip()[-500:]}"
+    return f"Maven could not build it (is there a network?): {completed.stdout.strip()[-500:]}"
 
 
 def _java(version: str, heap: str, stack: str, options: dict[str, Any]) -> list[str]:

@@ -17,7 +17,7 @@ def text(results: Results) -> str:
     return "\n".join(f"- {words}: {make(results) or APART}." for words, make in LINES.items())
 
 
-def told(row: Row, than: str) -> str:
+def sentence_of(row: Row, than: str) -> str:
     """A target's ratio in a sentence; a wrong result has none."""
     if row.equal is False or row.met is None:
         return row.verdict if row.equal is False else row.measured
@@ -27,7 +27,7 @@ def told(row: Row, than: str) -> str:
 
 def job_graph(results: Results) -> str:
     ours = ("job graph", "layered_dag", 1_000_000)
-    return told(targets.faster(results, "", 0, ours, FLINK), f"faster than {FLINK}")
+    return sentence_of(targets.faster(results, "", 0, ours, FLINK), f"faster than {FLINK}")
 
 
 def long_chain(results: Results) -> str:
@@ -42,12 +42,14 @@ def long_chain(results: Results) -> str:
 
 def edges(results: Results) -> str:
     ours = ("execution edges", "all_to_all", 8_000)
-    return told(targets.faster(results, "", 0, ours, FLINK, "connect"), f"faster than {FLINK} connects them")
+    return sentence_of(targets.faster(results, "", 0, ours, FLINK, "connect"), f"faster than {FLINK} connects them")
 
 
 def words(results: Results) -> str:
     than = {peer: speed.less_cpu(results, "", 0, peer) for peer in ("mapInArrow", "PyFlink")}
-    return ", ".join(sentence for peer, row in than.items() if (sentence := told(row, f"those of {speed.NAMES[peer]}")))
+    return ", ".join(
+        sentence for peer, row in than.items() if (sentence := sentence_of(row, f"those of {speed.NAMES[peer]}"))
+    )
 
 
 def chaining(results: Results) -> str:

@@ -113,10 +113,10 @@ def count(binary: Path, case: Case) -> int:
         tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
         scope = ["--collect-atstart=no", "--toggle-collect=*measured*"]
         run = subprocess.run([*tool, *scope, str(binary), *map(str, case)], capture_output=True, text=True)
-        found = re.search(r"^summary: (\d+)", out.read_text(), re.M) if run.returncode == 0 else None
-    if found is None or int(found[1]) == 0:
+        match = re.search(r"^summary: (\d+)", out.read_text(), re.M) if run.returncode == 0 else None
+    if match is None or int(match[1]) == 0:
         raise SystemExit(f"callgrind did not count {key(case)}:\n{run.stderr}")
-    return int(found[1])
+    return int(match[1])
 
 
 def compare(baseline: Mapping[str, object], here: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:

@@ -90,9 +90,9 @@ def measured(folder: Path, records: int, warm: int, interval: int | None, **exec
         newest = JobFolder(str(folder / "job")).newest()
     finally:
         client.cancel().result()
-    found = [line.split() for line in out.read_text().splitlines()[: warm + records]]
-    came = [float(moment) - began - (int(number) + 1) * EVERY for number, moment in found]
-    return Measured([int(number) for number, _ in found], came[warm:], 0 if newest is None else newest.version)
+    lines = [line.split() for line in out.read_text().splitlines()[: warm + records]]
+    came = [float(moment) - began - (int(number) + 1) * EVERY for number, moment in lines]
+    return Measured([int(number) for number, _ in lines], came[warm:], 0 if newest is None else newest.version)
 
 
 def _noting(path: str) -> Any:

@@ -59,5 +59,5 @@ def first_version(*command: str) -> str:
         answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return "none"
-    found = re.search(r"\d+\.\d+[\w.+]*", answer)
-    return found[0] if found else "unknown"
+    match = re.search(r"\d+\.\d+[\w.+]*", answer)
+    return match[0] if match else "unknown"

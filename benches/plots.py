@@ -23,7 +23,7 @@ COLOURS = {
 Line = tuple[str, str, str, str]  # label, phase, shape, peer
 
 
-def draw(found: Results, folder: Path) -> None:
+def draw(results: Results, folder: Path) -> None:
     """All plots, as PNG."""
     planners = ("Penstock", "Flink 1.11.4", "Flink 2.3.0", "Python")
     libraries = ("rustworkx", "networkx")
@@ -35,21 +35,21 @@ def draw(found: Results, folder: Path) -> None:
         "JobGraph, layered DAG": [*lines("job graph", "layered_dag", planners), *sort],
         "ExecutionGraph, layered DAG": lines("execution graph", "layered_dag", planners),
     }
-    save(found, panels, "operators", "seconds", "median", folder / "time.png")
+    save(results, panels, "operators", "seconds", "median", folder / "time.png")
     steps = ("build", "job graph", "execution graph")
     up_to = {"layered DAG, peak up to and with": [(step, step, "layered_dag", "Penstock") for step in steps]}
-    save(found, up_to, "operators", "bytes", "peak_bytes", folder / "memory.png")
+    save(results, up_to, "operators", "bytes", "peak_bytes", folder / "memory.png")
     edges = lines("execution edges", "all_to_all", ("Penstock", "NumPy", "memcpy"))
     grouped = ("Penstock: as groups", "execution graph", "all_to_all", "Penstock")
     connect = [(f"{peer}: connect", "connect", "all_to_all", peer) for peer in planners[1:3]]
     panel = {"all-to-all exchange, as edges": [*edges, *connect, grouped]}
-    save(found, panel, "parallelism on both sides", "seconds", "median", folder / "exchanges.png")
-    names = sorted({shape for phase, shape, _, peer in found.rows if (phase, peer) == ("hash", "Penstock")})
+    save(results, panel, "parallelism on both sides", "seconds", "median", folder / "exchanges.png")
+    names = sorted({shape for phase, shape, _, peer in results.rows if (phase, peer) == ("hash", "Penstock")})
     shapes = {
         title: [(name.replace("_", " "), phase, name, "Penstock") for name in names]
         for title, phase in (("operator IDs, Penstock", "hash"), ("JobGraph, Penstock", "job graph"))
     }
-    save(found, shapes, "operators", "seconds", "median", folder / "shapes.png")
+    save(results, shapes, "operators", "seconds", "median", folder / "shapes.png")
 
 
 def lines(phase: str, shape: str, peers: tuple[str, ...]) -> list[Line]:
@@ -57,23 +57,23 @@ def lines(phase: str, shape: str, peers: tuple[str, ...]) -> list[Line]:
     return [(peer, phase, shape, peer) for peer in peers]
 
 
-def save(found: Results, panels: dict[str, list[Line]], x: str, y: str, fact: str, path: Path) -> None:
+def save(results: Results, panels: dict[str, list[Line]], x: str, y: str, fact: str, path: Path) -> None:
     """Panels beside each other, two in a row."""
     across = min(2, len(panels))
     down = -(-len(panels) // across)
     figure = Figure(figsize=(5.4 * across, 3.6 * down), layout="constrained")
     for place, (title, wanted) in enumerate(panels.items(), 1):
         axis = figure.add_subplot(down, across, place)
-        panel(axis, found, wanted, fact)
+        panel(axis, results, wanted, fact)
         axis.set(title=title, xlabel=x, ylabel=y)
     figure.savefig(path, dpi=90, metadata={"Software": None})
 
 
-def panel(axis: Any, found: Results, wanted: list[Line], fact: str) -> None:
+def panel(axis: Any, results: Results, wanted: list[Line], fact: str) -> None:
     """The lines that were measured."""
     alone = len({peer for *_, peer in wanted}) == 1
     for label, phase, shape, peer in wanted:
-        points = found.sizes(phase, shape, peer, fact)
+        points = results.sizes(phase, shape, peer, fact)
         if points:
             colour = None if alone else COLOURS[peer]
             style = "--" if ":" in label else "-"

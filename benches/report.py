@@ -37,32 +37,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Write the report of the runs of the benches.")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check
-    found = store.load()
-    wanted = documents(found)
+    results = store.load()
+    wanted = documents(results)
     if check:
         stale = [str(path.relative_to(ROOT)) for path, text in wanted.items() if path.read_text() != text]
         print("\n".join(f"{name} is not what results.json says: python benches/report.py" for name in stale))
         return int(bool(stale))
-    write(found, wanted)
+    write(results, wanted)
     return 0
 
 
-def documents(found: Results) -> dict[Path, str]:
+def documents(results: Results) -> dict[Path, str]:
     """What the figures make of each document."""
     return {
-        FOLDER / "README.md": full(found),
-        README: put_into(README, HEADLINES, headlines.text(found)),
-        PERFORMANCE: with_tables(PERFORMANCE.read_text(), found),
+        FOLDER / "README.md": full(results),
+        README: put_into(README, HEADLINES, headlines.text(results)),
+        PERFORMANCE: with_tables(PERFORMANCE.read_text(), results),
     }
 
 
-def write(found: Results, wanted: Mapping[Path, str]) -> None:
+def write(results: Results, wanted: Mapping[Path, str]) -> None:
     """The documents and the plots."""
     import plots
 
     for path, text in wanted.items():
         path.write_text(text)
-    plots.draw(found, PLOTS)
+    plots.draw(results, PLOTS)
 
 
 def put_into(path: Path, markers: tuple[str, str], text: str) -> str:
@@ -75,13 +75,13 @@ def put_into(path: Path, markers: tuple[str, str], text: str) -> str:
     return f"{before}{begin}\n{text.strip()}\n{end}{after}"
 
 
-def with_tables(document: str, found: Results) -> str:
+def with_tables(document: str, results: Results) -> str:
     """A document with what stands between ``<!-- measured: NAME -->`` and ``<!-- /measured -->`` exchanged for that
     table of :mod:`tables`, :mod:`speed` or :mod:`endless`."""
 
     def filled(place: re.Match[str]) -> str:
-        made = {**PLANNING, **speed.TABLES, **endless.TABLES}[place[1]](found)
-        text = made if isinstance(made, str) else table(made[0], made[1], len(made[0]) - 1)
+        content = {**PLANNING, **speed.TABLES, **endless.TABLES}[place[1]](results)
+        text = content if isinstance(content, str) else table(content[0], content[1], len(content[0]) - 1)
         return f"<!-- measured: {place[1]} -->\n{text}\n<!-- /measured -->"
 
     return re.sub(r"<!-- measured: (\w+) -->\n.*?<!-- /measured -->", filled, document, flags=re.S)
@@ -95,13 +95,13 @@ PLOTTED = {
 }
 
 
-def full(found: Results) -> str:
+def full(results: Results) -> str:
     """The report."""
     title = "# Report of the benches\n\nWritten by `make bench`; `results.json` has the same figures for programs."
-    parts = [title, RULES, "## Runs", list_of_runs(found), "## Targets", target_table(targets_of(found))]
-    parts += [missed(found), "## Memory", memory(found), "## Plots"]
+    parts = [title, RULES, "## Runs", list_of_runs(results), "## Targets", target_table(targets_of(results))]
+    parts += [missed(results), "## Memory", memory(results), "## Plots"]
     parts.append("\n".join(f"![{words}](../../docs/figures/{name}.png)" for name, words in PLOTTED.items()))
-    parts += ["## Every figure", every_figure(found), newer(found), "## Steps", steps_of(found)]
+    parts += ["## Every figure", every_figure(results), newer(results), "## Steps", steps_of(results)]
     return joined(*parts)
 
 
@@ -110,10 +110,10 @@ def joined(*parts: str) -> str:
     return "\n".join(part.strip() + "\n" for part in parts if part.strip())
 
 
-def missed(found: Results) -> str:
+def missed(results: Results) -> str:
     """Why a target was missed, from the reasons written beside the report."""
     path = FOLDER / "missed.md"
-    any_missed = any(row.met is False for row in targets_of(found))
+    any_missed = any(row.met is False for row in targets_of(results))
     return f"## What was missed\n\n{path.read_text()}" if any_missed and path.exists() else ""
 
 

@@ -98,11 +98,11 @@ class Results(Figures):
     def shown(self) -> dict[tuple[str, ...], Run]:
         """By group of peers the run that its rows are of."""
         groups = {peers(row["step"]) for run in self.runs for row in run.rows.values()}
-        found = {}
+        newest = {}
         for group in sorted(groups):
             any_of_it = [run for run in self.runs if run.of(group)]
-            found[group] = ([run for run in any_of_it if run.whole(group)] or any_of_it)[-1]
-        return found
+            newest[group] = ([run for run in any_of_it if run.whole(group)] or any_of_it)[-1]
+        return newest
 
     @cached_property
     def rows(self) -> Mapping[Key, Row]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -120,9 +120,9 @@ class Results(Figures):
         """
         known = [key for key in beside if self.apart(key)]
         for wanted in ((*keys, *known), keys):
-            found = [run for run in self.runs if all(run.has(key, fact) for key in wanted)]
-            if found:
-                return found[-1]
+            runs = [run for run in self.runs if all(run.has(key, fact) for key in wanted)]
+            if runs:
+                return runs[-1]
         return Run()
 
     def apart(self, *keys: Key) -> bool:

@@ -83,7 +83,7 @@ def step(name: str, folder: Path) -> dict[str, Any]:
     ended = pytest(name, folder)
     seconds = round(time.monotonic() - clock)
     print(f"=== {name}: {ended} after {seconds} s", flush=True)
-    speed = [store.short(each) for each in (before, calibration.seconds())]
+    speed = [store.short(measurement) for measurement in (before, calibration.seconds())]
     return {"started": started, "seconds": seconds, "ended": ended, "calibration": speed}
 
 
@@ -113,11 +113,11 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 def write_report() -> None:
     """The files of benches/report, and the documents that show figures."""
     store.save(store.merged([*store.load().runs, *store.read_raw()]))
-    found = store.load()
-    documents = report.documents(found)
-    report.write(found, documents)
+    results = store.load()
+    documents = report.documents(results)
+    report.write(results, documents)
     names = ", ".join(str(path.relative_to(ROOT)) for path in documents)
-    print(f"\n{tables.target_table(tables.targets_of(found))}\n\nWritten: {names}")
+    print(f"\n{tables.target_table(tables.targets_of(results))}\n\nWritten: {names}")
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ def beside(results: Results, ours: Key, peer: str) -> tuple[Run, Key]:
     """The last run that has a row of ours and one of a peer, and the peer's: its largest workload there."""
     sizes = {key[2] for run in results.runs for key in run.rows if (*key[:2], key[3]) == (*ours[:2], peer)}
     keys: list[Key] = [(*ours[:2], size, peer) for size in sorted(sizes, reverse=True)]
-    found = [(results.together(ours, key), key) for key in keys]
-    return max(found, key=lambda each: each[0].id, default=(Run(), (*ours[:2], 0, peer)))
+    candidates = [(results.together(ours, key), key) for key in keys]
+    return max(candidates, key=lambda candidate: candidate[0].id, default=(Run(), (*ours[:2], 0, peer)))
 
 
 def by_hand(results: Results) -> Row:
@@ -72,8 +72,8 @@ NAMES = {
 
 def newest(results: Figures, phase: str, shape: str, peer: str) -> Found:
     """The row of the largest size; with the size in it."""
-    found = [(key[2], row) for key, row in results.rows.items() if (*key[:2], key[3]) == (phase, shape, peer)]
-    return {"size": max(found)[0], **max(found, key=lambda each: each[0])[1]} if found else {}
+    rows = [(key[2], row) for key, row in results.rows.items() if (*key[:2], key[3]) == (phase, shape, peer)]
+    return {"size": max(rows)[0], **max(rows, key=lambda pair: pair[0])[1]} if rows else {}
 
 
 def rate(row: Found) -> float:
@@ -114,9 +114,9 @@ def word_count(results: Results) -> Table:
 
 def word_counters(results: Results) -> list[tuple[str, str]]:
     """Shapes and peers, running sums first, the quickest first; plain loops last."""
-    found = {(key[1], key[3]) for key in results.rows if key[0] == WORDS}
-    order = lambda each: (each[0] != RUNNING, each[1] == "Python loop", -rate(newest(results, WORDS, *each)))  # noqa: E731
-    return sorted((each for each in found if newest(results, WORDS, *each).get("median")), key=order)
+    counters = {(key[1], key[3]) for key in results.rows if key[0] == WORDS}
+    order = lambda pair: (pair[0] != RUNNING, pair[1] == "Python loop", -rate(newest(results, WORDS, *pair)))  # noqa: E731
+    return sorted((pair for pair in counters if newest(results, WORDS, *pair).get("median")), key=order)
 
 
 def words_line(results: Results, shape: str, peer: str) -> tuple[str, ...]:
@@ -146,8 +146,8 @@ def chains(results: Results) -> Table:
     for peer in CHAINS:
         row = newest(results, *CHAIN, peer)
         if row.get("median"):
-            own, jvm = (nanoseconds(row[fact], row["size"]) for fact in ("median", "jvm_seconds"))
-            lines.append((peer, f"{row['size']:,}", own, jvm, time(row["wall_median"]), same_records(row)))
+            cpu, jvm = (nanoseconds(row[fact], row["size"]) for fact in ("median", "jvm_seconds"))
+            lines.append((peer, f"{row['size']:,}", cpu, jvm, time(row["wall_median"]), same_records(row)))
     return head, lines
 
 
@@ -192,12 +192,12 @@ def start_line(results: Results, peer: str) -> tuple[str, ...]:
 def runs(results: Results) -> str:
     """Of which run each step's figures on this page are."""
     steps = ("word_count", "engines", "chain", "start")
-    found: dict[str, list[str]] = {}
+    names_by_run: dict[str, list[str]] = {}
     for step in steps:
         run = results.shown.get(peers(step))
         if run:
-            found.setdefault(run.started, []).append(f"`{step}`")
-    return " ".join(f"{', '.join(names)}: run of {started}." for started, names in found.items())
+            names_by_run.setdefault(run.started, []).append(f"`{step}`")
+    return " ".join(f"{', '.join(names)}: run of {started}." for started, names in names_by_run.items())
 
 
 TABLES: Mapping[str, Callable[[Results], Table | str]] = {

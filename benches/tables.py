@@ -31,9 +31,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rules, *rows))
 
 
-def targets_of(found: Results) -> list[targets.Row]:
+def targets_of(results: Results) -> list[targets.Row]:
     """Of planning, of running, and of what never ends."""
-    return [*targets.rows(found), *speed.rows(found), *endless.rows(found)]
+    return [*targets.rows(results), *speed.rows(results), *endless.rows(results)]
 
 
 def target_table(reached: Iterable[targets.Row]) -> str:
@@ -48,9 +48,9 @@ def named(started: str) -> str:
     return started.removesuffix(" UTC")
 
 
-def list_of_runs(found: Results) -> str:
+def list_of_runs(results: Results) -> str:
     """A line per run: when, of what, on which machine, and how fast that was."""
-    return "\n".join(described(run) for run in found.runs)
+    return "\n".join(described(run) for run in results.runs)
 
 
 def described(run: Run) -> str:
@@ -82,26 +82,26 @@ def loop(seconds: Iterable[float]) -> str:
     return f"calibration loop {middle} ms" + (f" ({low} to {high} ms)" if low != high else "")
 
 
-def planners(found: Results) -> speed.Table:
+def planners(results: Results) -> speed.Table:
     """The main phases: Penstock beside both Flinks, where they were measured."""
     head = ("step", "operators", *PLANNERS[:-1])
     rows = []
     for phase, shape in SUMMARY:
         for size in SIZES:
-            ours, *flinks = (cell(found, phase, shape, size, peer) for peer in PLANNERS[:-1])
+            ours, *flinks = (cell(results, phase, shape, size, peer) for peer in PLANNERS[:-1])
             if any(flinks):
                 rows.append((f"{phase}, {shape.replace('_', ' ')}", f"{size:,}", ours, *flinks))
     return head, rows
 
 
-def run_of_planners(found: Results) -> str:
+def run_of_planners(results: Results) -> str:
     """The run that the table of planners is from."""
-    return f"Run of {found.shown[peers('planner')].started}."
+    return f"Run of {results.shown[peers('planner')].started}."
 
 
-def verdicts(found: Results) -> str:
+def verdicts(results: Results) -> str:
     """How many targets were met, and those that were not."""
-    reached = targets_of(found)
+    reached = targets_of(results)
     missed = [(row.target, row.measured, named(row.run)) for row in reached if row.met is False]
     met = sum(row.verdict == "met" for row in reached)
     return f"Of {len(reached)} targets {met} were met. Missed:\n\n{table(('target', 'measured', 'run'), missed)}"
@@ -115,37 +115,37 @@ PLANNING: Mapping[str, Callable[[Results], speed.Table | str]] = {
 """By the name that docs/performance.md calls them."""
 
 
-def cell(found: Results, phase: str, shape: str, size: int, peer: str) -> str:
+def cell(results: Results, phase: str, shape: str, size: int, peer: str) -> str:
     """A time, or why there is none."""
-    row = found.find(phase, shape, size, peer)
+    row = results.find(phase, shape, size, peer)
     if row.get("died"):
         return "died"
     return targets.time(row["median"]) if row.get("median") else ""
 
 
-def memory(found: Results) -> str:
+def memory(results: Results) -> str:
     """Bytes per operator and per edge, of layered DAGs of two sizes and of one with more edges.
 
     From differences only: a process has some memory to spare before it begins.
     """
-    size = max((key[2] for key in found.rows if key[1] == "layered_dag, 4 inputs"), default=0)
+    size = max((key[2] for key in results.rows if key[1] == "layered_dag, 4 inputs"), default=0)
     sizes = sorted(
-        key[2] for key, row in found.rows.items() if key[:2] == ("build", "layered_dag") and row.get("nodes")
+        key[2] for key, row in results.rows.items() if key[:2] == ("build", "layered_dag") and row.get("nodes")
     )
     rows = []
     for step in ("build", "job graph", "execution graph"):
-        few, large = (found.find(step, "layered_dag", at) for at in (size, sizes[-1] if sizes else 0))
-        many = found.find(step, "layered_dag, 4 inputs", size)
+        few, large = (results.find(step, "layered_dag", at) for at in (size, sizes[-1] if sizes else 0))
+        many = results.find(step, "layered_dag, 4 inputs", size)
         if few and many and large.get("nodes", 0) > size:
             edge = slope(few, many, "edges")
             node = slope(few, large, "nodes") - edge * large["edges"] / large["nodes"]
             rows.append((step, f"{node:,.0f}", f"{edge:,.0f}"))
-    told = (
+    note = (
         f"By how much the peak memory of a process grows from {size:,} to {sizes[-1] if sizes else 0:,} operators of a "
         f"layered DAG with two edges each, up to and with each step; what an edge takes is the difference to {size:,} "
         "operators with four edges each, the rest is what an operator takes with its vertex and its names."
     )
-    return f"{told}\n\n{table(('up to', 'bytes per operator', 'bytes per edge'), rows, numbers=2)}"
+    return f"{note}\n\n{table(('up to', 'bytes per operator', 'bytes per edge'), rows, numbers=2)}"
 
 
 def slope(less: Row, more: Row, what: str) -> float:
@@ -153,27 +153,29 @@ def slope(less: Row, more: Row, what: str) -> float:
     return (more["peak_bytes"] - less["peak_bytes"]) / (more[what] - less[what])
 
 
-def every_figure(found: Results) -> str:
+def every_figure(results: Results) -> str:
     """Phase by phase: shapes and sizes down, planners across."""
-    timed = [key for key, row in found.rows.items() if {"median", "died"} & row.keys()]
-    return "\n".join(phase_table(found, phase, timed) for phase in dict.fromkeys(key[0] for key in timed))
+    timed = [key for key, row in results.rows.items() if {"median", "died"} & row.keys()]
+    return "\n".join(phase_table(results, phase, timed) for phase in dict.fromkeys(key[0] for key in timed))
 
 
-def phase_table(found: Results, phase: str, timed: Iterable[Key]) -> str:
+def phase_table(results: Results, phase: str, timed: Iterable[Key]) -> str:
     """One phase under its name."""
     keys = [key for key in timed if key[0] == phase]
     peers = [peer for peer in PEERS if any(key[3] == peer for key in keys)]
     rows = []
     for shape, size in sorted({key[1:3] for key in keys}):
-        rows.append((shape, f"{size:,}", *(cell(found, phase, shape, size, peer) for peer in peers)))
+        rows.append((shape, f"{size:,}", *(cell(results, phase, shape, size, peer) for peer in peers)))
     return f"### {phase}\n\n{table(('shape', 'size', *peers), rows, numbers=1 + len(peers))}\n"
 
 
-def newer(found: Results) -> str:
+def newer(results: Results) -> str:
     """What was measured again without its peers, after the run that is shown."""
-    told = "Later runs that lack a peer, or have smaller sizes only. Nothing here is divided by what stands above."
-    parts = [part for run in found.runs for group, shown in found.shown.items() if (part := again(run, group, shown))]
-    return "\n\n".join(["## Measured again without peers", told, *parts]) if parts else ""
+    note = "Later runs that lack a peer, or have smaller sizes only. Nothing here is divided by what stands above."
+    parts = [
+        part for run in results.runs for group, shown in results.shown.items() if (part := again(run, group, shown))
+    ]
+    return "\n\n".join(["## Measured again without peers", note, *parts]) if parts else ""
 
 
 def again(run: Run, group: Iterable[str], shown: Run) -> str:
@@ -185,11 +187,11 @@ def again(run: Run, group: Iterable[str], shown: Run) -> str:
     ]
     if run.id <= shown.id or not rows:
         return ""
-    told = f"{named(run.started)}, {speed_of(run)}; shown above: {named(shown.started)}, {speed_of(shown)}."
-    return f"{told}\n\n{table(('phase', 'shape', 'who', 'size', 'time'), rows, numbers=2)}"
+    note = f"{named(run.started)}, {speed_of(run)}; shown above: {named(shown.started)}, {speed_of(shown)}."
+    return f"{note}\n\n{table(('phase', 'shape', 'who', 'size', 'time'), rows, numbers=2)}"
 
 
-def steps_of(found: Results) -> str:
+def steps_of(results: Results) -> str:
     """Which steps ran, and how they ended."""
     rows = [
         (
@@ -200,12 +202,12 @@ def steps_of(found: Results) -> str:
             facts["ended"],
             loop(facts.get("calibration", ())),
         )
-        for run in found.runs
+        for run in results.runs
         for name, facts in run.steps.items()
     ]
     died = [
         f"- {peer}, {phase}, {shape} of {size:,}: {row['died']}"
-        for (phase, shape, size, peer), row in found.rows.items() if row.get("died")
+        for (phase, shape, size, peer), row in results.rows.items() if row.get("died")
     ]  # fmt: skip
-    told = "\n\nWhat a peer could not do:\n\n" + "\n".join(died) if died else ""
-    return table(("run", "step", "started", "took", "ended", "machine speed"), rows) + told
+    note = "\n\nWhat a peer could not do:\n\n" + "\n".join(died) if died else ""
+    return table(("run", "step", "started", "took", "ended", "machine speed"), rows) + note

@@ -62,7 +62,7 @@ def faster(results: Results, target: str, factor: float, ours: Ours, peer: str, 
     phase, shape, size = ours
     keys = penstock(*ours), (theirs or phase, shape, size, peer)
     run = results.together(*keys)
-    other, mine = run.find(*keys[1]), own(run, ours, peer)
+    other, mine = run.find(*keys[1]), our_row(run, ours, peer)
     if not run.rows:
         return unmeasured(results, target, *keys)
     if not other.get("median") or not mine.get("median"):
@@ -72,7 +72,7 @@ def faster(results: Results, target: str, factor: float, ours: Ours, peer: str, 
     return Row(target, measured, times >= factor, other.get("checksum_equal"), run.started)
 
 
-def own(run: Run, ours: Ours, peer: str) -> Found:
+def our_row(run: Run, ours: Ours, peer: str) -> Found:
     """Penstock's row, with the profile of the Flink it is compared with where that was measured by itself."""
     return (run.find(*ours, PROFILED) if peer == FLINKS[1] else {}) or run.find(*ours)
 
@@ -117,27 +117,27 @@ def growth(results: Results, target: str, phase: str, shape: str, beside: Mappin
     if not small or not large:
         return unmeasured(results, target, *keys)
     times = ratio(large, small)
-    told = [f"{words} {time(second)}" for key, words in beside.items() if (second := run.seconds(*key))]
+    notes = [f"{words} {time(second)}" for key, words in beside.items() if (second := run.seconds(*key))]
     measured = f"100,000: {time(small['median'])}, 1,000,000: {time(large['median'])}, {times:.1f}×"
-    return Row(target, "; ".join([measured, *told]), times < 20, run=run.started)
+    return Row(target, "; ".join([measured, *notes]), times < 20, run=run.started)
 
 
 def job_graph(results: Results) -> list[Row]:
-    made = []
+    table_rows = []
     for size, peers in ((100_000, FLINKS), (1_000_000, FLINKS[:1])):  # 2.3 needs more than 16 GB for a million
         ours = ("job graph", "layered_dag", size)
         for peer in peers:
             whole = f"JobGraph, layered DAG of {size:,}: ≥ 100× less time than {peer}"
             rest = whole.replace("100×", "40×") + " without its config serialisation"
-            made += [faster(results, whole, 100, ours, peer), without_serialisation(results, rest, ours, peer)]
-    return made
+            table_rows += [faster(results, whole, 100, ours, peer), without_serialisation(results, rest, ours, peer)]
+    return table_rows
 
 
 def without_serialisation(results: Results, target: str, ours: Ours, peer: str) -> Row:
     keys = penstock(*ours), (*ours, peer)
     run = results.together(*keys)
     whole, spent = run.find(*keys[1]), run.seconds("config serialisation", *ours[1:], peer)
-    mine = own(run, ours, peer)
+    mine = our_row(run, ours, peer)
     if not run.rows:
         return unmeasured(results, target, *keys)
     if not whole.get("median") or spent is None or not mine.get("median"):
@@ -154,8 +154,8 @@ def long_chain(results: Results) -> list[Row]:
     run = results.together(key, beside=flinks)
     if not run.rows:
         return [Row(target, "", None)]
-    told = [f"{key[3]} at 100,000: {row['died']}" for key in flinks if (row := run.find(*key)).get("died")]
-    return [Row(target, "; ".join([f"JobGraph in {time(run.find(*key)['median'])}", *told]), True, run=run.started)]
+    notes = [f"{key[3]} at 100,000: {row['died']}" for key in flinks if (row := run.find(*key)).get("died")]
+    return [Row(target, "; ".join([f"JobGraph in {time(run.find(*key)['median'])}", *notes]), True, run=run.started)]
 
 
 def huge(results: Results) -> list[Row]:
@@ -164,28 +164,28 @@ def huge(results: Results) -> list[Row]:
     keys: list[Key] = [(phase, "layered_dag", size, "Rust") for phase in phases]
     target = "10,000,000 operators, 20,000,000 edges: operator IDs ≤ 1.5× a bare traversal and bare murmur3"
     run = results.together(*keys)
-    made = unmeasured(results, target, *keys)
+    ids_row = unmeasured(results, target, *keys)
     if run.rows:
         hashed, *floors = (run.find(*key)["median"] for key in keys)
         times = hashed / sum(floors)
-        made = Row(target, f"{times:.2f}× ({time(hashed)} : {time(sum(floors))})", times <= 1.5, run=run.started)
+        ids_row = Row(target, f"{times:.2f}× ({time(hashed)} : {time(sum(floors))})", times <= 1.5, run=run.started)
     target, key = "the same graph: whole JobGraph under 10 GiB", penstock("job graph", "layered_dag", size)
     run = results.together(key, fact="peak_bytes")
     peak = run.find(*key).get("peak_bytes")
     if not peak:
-        return [made, Row(target, "", None)]
-    return [made, Row(target, f"{peak / GIB:.2f} GiB at peak", peak < 10 * GIB, run=run.started)]
+        return [ids_row, Row(target, "", None)]
+    return [ids_row, Row(target, f"{peak / GIB:.2f} GiB at peak", peak < 10 * GIB, run=run.started)]
 
 
 def yielding(results: Results) -> list[Row]:
     words = {"yielding_diamonds": "diamonds of yielding operators", "yielding_chain": "yielding operators in a row"}
-    made = []
+    table_rows = []
     for shape, name in words.items():
         sizes = {peer: sorted({key[2] for key in results.rows if key[:2] == ("hash", shape) and key[3] == peer})
                  for peer in FLINKS}  # fmt: skip
         beside = {("hash", shape, size, peer): f"{peer}, IDs of {size:,}:" for peer in FLINKS for size in sizes[peer]}
-        made.append(growth(results, f"JobGraph of {name}: linear", "job graph", shape, beside))
-    return made
+        table_rows.append(growth(results, f"JobGraph of {name}: linear", "job graph", shape, beside))
+    return table_rows
 
 
 def fan_out(results: Results) -> list[Row]:
@@ -208,8 +208,8 @@ def beside_a_fill(results: Results, target: str, ours: Ours) -> Row:
         return unmeasured(results, target, *keys)
     table, fill = (run.find(*key) for key in keys)
     times, unfolded = ratio(table, fill), run.seconds(*copied)
-    told = f"; what repeats is written once, {time(unfolded)} with every column copied out" if unfolded else ""
-    measured = f"{times:.2f}× ({time(table['median'])} : {time(fill['median'])}){told}"
+    note = f"; what repeats is written once, {time(unfolded)} with every column copied out" if unfolded else ""
+    measured = f"{times:.2f}× ({time(table['median'])} : {time(fill['median'])}){note}"
     return Row(target, measured, times <= 2, run=run.started)
 
 
@@ -227,17 +227,17 @@ def walk(results: Results) -> Row:
 
 
 def scheduling(results: Results) -> list[Row]:
-    made = []
+    table_rows = []
     for phase in ("regions to restart", "partition release"):
         for shape in ("scheduler_streaming", "scheduler_batch"):
             kind, ours = shape.removeprefix("scheduler_"), (phase, shape, 4_000)
             target = f"{phase}, Flink's {kind} scheduler benchmark at parallelism 4,000: ≥ 5× faster than {FLINKS[1]}"
             row = faster(results, target, 5, ours, FLINKS[1])
             run = results.together(penstock(*ours), (*ours, FLINKS[1]))
-            alone = own(run, (f"{phase}, a call per subtask", *ours[1:]), FLINKS[1])
-            told = f"; {time(alone['median'])} with a Python call per subtask" if alone else ""
-            made.append(replace(row, measured=row.measured + told))
-    return made
+            alone = our_row(run, (f"{phase}, a call per subtask", *ours[1:]), FLINKS[1])
+            note = f"; {time(alone['median'])} with a Python call per subtask" if alone else ""
+            table_rows.append(replace(row, measured=row.measured + note))
+    return table_rows
 
 
 def python(results: Results) -> list[Row]:

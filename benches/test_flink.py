@@ -124,9 +124,9 @@ def checksum(phase: str, graph: Any, job: Any) -> dict[str, Any] | None:
     return checksums.job_graph(job) if phase == "job_graph" else getattr(checksums, phase)(job.execution_graph())
 
 
-def shortened(found: dict[str, Any]) -> str:
+def shortened(result: dict[str, Any]) -> str:
     """Enough of a checksum to tell two runs apart."""
-    return str(found.get("sha256") or found.get("sha256_inputs") or found)[:16]
+    return str(result.get("sha256") or result.get("sha256_inputs") or result)[:16]
 
 
 def test_flink(record: Record, tiny: bool, version: str, case: Case) -> None:

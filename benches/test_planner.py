@@ -58,7 +58,7 @@ def tables(size: int) -> tuple[pa.Table, pa.Table]:
 def test_from_columns(measure: Measure, size: int) -> None:
     """A graph out of Arrow tables: every column that a node has, five of an edge."""
     facts = {"phase": "bulk input, Arrow", "shape": "layered_dag", "size": size}
-    graph = measure(lambda made: StreamGraph.from_columns(*made), lambda: tables(size), **facts)
+    graph = measure(lambda columns: StreamGraph.from_columns(*columns), lambda: tables(size), **facts)
     assert len(graph.nodes_table()) == size
 
 
@@ -72,7 +72,7 @@ def test_from_numpy(measure: Measure, size: int) -> None:
         numbers = {name: nodes[name].to_numpy() for name in ("id", "parallelism")}
         return {**numbers, **texts}, {name: edges[name].to_numpy() for name in ("source", "target", "input")}
 
-    graph = measure(lambda made: StreamGraph.from_columns(*made), arrays, **facts)
+    graph = measure(lambda columns: StreamGraph.from_columns(*columns), arrays, **facts)
     assert len(graph.nodes_table()) == size
 
 

@@ -64,10 +64,10 @@ def test_partition_release(measure: Measure, kind: str, flink: str, parallelism:
 
     def finish(release: Any) -> int:
         if step == "partition release":
-            found = [release.vertices_finished(vertex, 0, parallelism - 1) for vertex in (0, 1)]
+            freed = [release.vertices_finished(vertex, 0, parallelism - 1) for vertex in (0, 1)]
         else:
-            found = [release.vertex_finished(vertex, subtask) for vertex in (0, 1) for subtask in range(parallelism)]
-        return sum(map(len, found))
+            freed = [release.vertex_finished(vertex, subtask) for vertex in (0, 1) for subtask in range(parallelism)]
+        return sum(map(len, freed))
 
     released = measure(finish, lambda: with_regions(kind, parallelism, flink).partition_release(), **run)
     assert released == (0 if kind == "streaming" else 1), "pipelined results are released by who wrote them"

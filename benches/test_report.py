@@ -42,23 +42,23 @@ def run(number: int, *lines: dict[str, Any], loop: float = 0.04, **facts: Any) -
     return Run(f"2026-01-{number:02}", f"2026-01-{number:02} 10:00 UTC", steps=steps, rows=gather(lines), **facts)
 
 
-def made(*lines: dict[str, Any]) -> Results:
+def results_of(*lines: dict[str, Any]) -> Results:
     return merged([run(1, *lines)])
 
 
-def row_of(found: Results, words: str) -> targets.Row:
-    return next(row for row in tables.targets_of(found) if words in row.target)
+def row_of(results: Results, words: str) -> targets.Row:
+    return next(row for row in tables.targets_of(results) if words in row.target)
 
 
 def test_the_documents_show_the_committed_figures() -> None:
-    found = load()
-    for path, text in report.documents(found).items():
+    results = load()
+    for path, text in report.documents(results).items():
         assert path.read_text() == text, f"{path.name}: python benches/report.py writes it anew"
     shown = (store.FOLDER / "README.md").read_text()
-    assert len(targets.rows(found)) > 15
-    assert all(f"| {row.target} | {row.measured} |" in shown for row in tables.targets_of(found))
-    assert len(headlines.text(found).splitlines()) == 5
-    assert headlines.text(found) in report.README.read_text()
+    assert len(targets.rows(results)) > 15
+    assert all(f"| {row.target} | {row.measured} |" in shown for row in tables.targets_of(results))
+    assert len(headlines.text(results).splitlines()) == 5
+    assert headlines.text(results) in report.README.read_text()
 
 
 def test_every_plot_that_is_shown_is_there() -> None:
@@ -84,22 +84,22 @@ def test_markers_that_are_gone_are_missed(tmp_path: Path) -> None:
 def test_a_target_is_met_with_equal_results_only(theirs: float, equal: bool, verdict: str) -> None:
     ours = line("hash", 1_000_000, "Penstock", seconds=[0.04, 0.05, 0.09])
     flink = line("hash", 1_000_000, FLINK, seconds=[theirs], checksum_equal=equal)
-    row = row_of(made(ours, flink), f"≥ 10× faster than {FLINK}")
+    row = row_of(results_of(ours, flink), f"≥ 10× faster than {FLINK}")
     assert row.verdict == verdict
     assert row.measured.endswith(": 50 ms)")
 
 
 def test_what_was_not_measured_or_died_is_said() -> None:
-    assert {row.verdict for row in targets.rows(made())} == {"not measured"}
+    assert {row.verdict for row in targets.rows(results_of())} == {"not measured"}
     flink = line("job graph", 1_000_000, FLINK, died="OutOfMemoryError")
     ours = line("job graph", 1_000_000, "Penstock", seconds=[1])
-    row = row_of(made(ours, flink), f"1,000,000: ≥ 100× less time than {FLINK}")
+    row = row_of(results_of(ours, flink), f"1,000,000: ≥ 100× less time than {FLINK}")
     assert (row.verdict, row.measured) == ("not measured", "the peer died: OutOfMemoryError")
 
 
 def test_edges_are_compared_with_another_phase_of_flink() -> None:
     ours = line("execution edges", 8_000, "Penstock", seconds=[0.5])
-    row = row_of(made(ours, line("connect", 8_000, FLINK, seconds=[6])), "than Flink 1.11.4 connects")
+    row = row_of(results_of(ours, line("connect", 8_000, FLINK, seconds=[6])), "than Flink 1.11.4 connects")
     assert (row.met, row.measured) == (True, "12× (6 s : 500 ms)")
 
 
@@ -114,20 +114,20 @@ def counted(peer: str, size: int, cpu: float, *, equal: bool = True) -> dict[str
 )
 def test_engines_are_compared_by_records_per_cpu_second(cpu: float, equal: bool, verdict: str) -> None:
     """The peer may have counted fewer words."""
-    found = made(counted("Penstock", 5_000_000, cpu), counted("PyFlink", 1_000_000, 20, equal=equal))
-    row = row_of(found, "PyFlink")
+    results = results_of(counted("Penstock", 5_000_000, cpu), counted("PyFlink", 1_000_000, 20, equal=equal))
+    row = row_of(results, "PyFlink")
     assert row.verdict == verdict
     assert row.measured.startswith("25×" if cpu == 4 else "16.7×")
 
 
 def test_documents_take_their_tables_from_the_figures() -> None:
-    assert report.with_tables("no tables", made()) == "no tables"
+    assert report.with_tables("no tables", results_of()) == "no tables"
     document = "a\n<!-- measured: word_count -->\nold\n<!-- /measured -->\nb"
-    shown = report.with_tables(document, made(counted("Bytewax", 1_000, 2)))
+    shown = report.with_tables(document, results_of(counted("Bytewax", 1_000, 2)))
     assert "old" not in shown
     assert "| Bytewax | 1,000 | 500 | 1 s |  | equal |\n<!-- /measured -->\nb" in shown
     with pytest.raises(KeyError, match="gone"):
-        report.with_tables(document.replace("word_count", "gone"), made())
+        report.with_tables(document.replace("word_count", "gone"), results_of())
 
 
 def words_of(number: int, *peers: str, slower: float = 1, **facts: Any) -> Run:
@@ -136,8 +136,8 @@ def words_of(number: int, *peers: str, slower: float = 1, **facts: Any) -> Run:
     return run(number, *(counted(peer, SIZE, slower * cpu[peer]) for peer in peers), loop=0.04 * slower, **facts)
 
 
-def ratios(found: Results) -> dict[str, tuple[str, bool | None, str]]:
-    return {row.target: (row.measured, row.met, row.run) for row in speed.rows(found)}
+def ratios(results: Results) -> dict[str, tuple[str, bool | None, str]]:
+    return {row.target: (row.measured, row.met, row.run) for row in speed.rows(results)}
 
 
 def test_a_word_count_alone_on_a_slower_machine_changes_no_ratio() -> None:
@@ -159,9 +159,9 @@ def test_peers_that_the_last_run_has_are_compared_in_it() -> None:
     """`mapInArrow` belongs to the step of Penstock's word count: both are new; Bytewax is in the older run only."""
     full = words_of(1, "Penstock", "mapInArrow", "Bytewax")
     alone = words_of(2, "Penstock", "mapInArrow", slower=2)
-    found = merged([full, alone])
-    assert [row_of(found, peer).run[:10] for peer in ("mapInArrow", "Bytewax")] == ["2026-01-02", "2026-01-01"]
-    assert row_of(found, "mapInArrow").measured == "1.25× (625,000 : 500,000)"
+    results = merged([full, alone])
+    assert [row_of(results, peer).run[:10] for peer in ("mapInArrow", "Bytewax")] == ["2026-01-02", "2026-01-01"]
+    assert row_of(results, "mapInArrow").measured == "1.25× (625,000 : 500,000)"
 
 
 def test_two_machines_are_never_divided() -> None:
@@ -179,11 +179,11 @@ def test_two_machines_are_never_divided() -> None:
 def test_no_target_is_met_by_figures_of_two_runs() -> None:
     """Every figure of the committed results in a run of its own: what compares two of them has nothing to say."""
     lines = [{**dict(zip(KEY, key, strict=True)), **row} for key, row in load().rows.items()]
-    alone = [Run(f"{number:04}", f"{number:04}", rows=gather([each])) for number, each in enumerate(lines)]
-    found = tables.targets_of(Results(tuple(alone)))
-    compared = [row for row in found if "×" in row.measured or " %" in row.measured]
+    alone = [Run(f"{number:04}", f"{number:04}", rows=gather([figure])) for number, figure in enumerate(lines)]
+    target_rows = tables.targets_of(Results(tuple(alone)))
+    compared = [row for row in target_rows if "×" in row.measured or " %" in row.measured]
     assert compared == []
-    assert sum(row.measured == "not measured in one run yet" for row in found) > 15
+    assert sum(row.measured == "not measured in one run yet" for row in target_rows) > 15
 
 
 def test_what_stands_beside_each_other_is_of_peers() -> None:
@@ -192,18 +192,18 @@ def test_what_stands_beside_each_other_is_of_peers() -> None:
     for (phase, shape, *_), row in load().rows.items():
         groups.setdefault((phase, shape), set()).add(steps.peers(row["step"]))
     assert len(groups) > 50
-    assert [place for place, found in groups.items() if len(found) > 1] == []
+    assert [place for place, peers in groups.items() if len(peers) > 1] == []
 
 
 def test_the_calibration_loop_is_shown_for_each_machine() -> None:
-    found = merged([words_of(1, "Penstock", "Bytewax"), words_of(2, "Penstock", slower=2.05)])
-    first, second = tables.list_of_runs(found).splitlines()
+    results = merged([words_of(1, "Penstock", "Bytewax"), words_of(2, "Penstock", slower=2.05)])
+    first, second = tables.list_of_runs(results).splitlines()
     assert "**2026-01-01 10:00**, commit c1: word_count, engines. machine 1" in first
     assert "machine speed: calibration loop 40 ms." in first
     assert "machine speed: calibration loop 82 ms." in second
-    assert first in report.full(found)
-    told = "2026-01-02 10:00, calibration loop 82 ms; shown above: 2026-01-01 10:00, calibration loop 40 ms."
-    assert told in tables.newer(found)
+    assert first in report.full(results)
+    note = "2026-01-02 10:00, calibration loop 82 ms; shown above: 2026-01-01 10:00, calibration loop 40 ms."
+    assert note in tables.newer(results)
     assert tables.loop([0.04, 0.043, 0.041]) == "calibration loop 41 ms (40 to 43 ms)"
     assert 0 < calibration.seconds() < 10
 
@@ -249,26 +249,28 @@ def test_a_run_has_one_name_for_all_its_steps(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(bench, "RAW", tmp_path)
     monkeypatch.setattr(bench, "pytest", benches)
     assert bench.measure(["word_count", "engines"]) == ["passed", "passed"]
-    (found,) = merged(store.read_raw(tmp_path)).runs
-    assert {row["step"] for row in found.rows.values()} == {"word_count", "engines"}
-    assert found.id.endswith(found.commit)
-    assert found.machine["processor"]
-    assert all(len(step["calibration"]) == 2 for step in found.steps.values())
-    assert row_of(Results((found,)), "Bytewax").measured.startswith("1×")
+    (merged_run,) = merged(store.read_raw(tmp_path)).runs
+    assert {row["step"] for row in merged_run.rows.values()} == {"word_count", "engines"}
+    assert merged_run.id.endswith(merged_run.commit)
+    assert merged_run.machine["processor"]
+    assert all(len(step["calibration"]) == 2 for step in merged_run.steps.values())
+    assert row_of(Results((merged_run,)), "Bytewax").measured.startswith("1×")
 
 
 def test_figures_survive_being_saved(tmp_path: Path) -> None:
     lines = [line("hash", 10, FLINK, seconds=[0.123456]), line("hash", 10, "Penstock", seconds=[1, 2], note="x")]
-    found = merged([run(1, *lines, note="a note"), words_of(2, "Penstock", largest=7)])
-    save(found, tmp_path / "results.json")
-    assert load(tmp_path / "results.json") == found
-    assert found.seconds("hash", "layered_dag", 10, FLINK) == 0.123
-    assert list(found.runs[0].rows) == [("hash", "layered_dag", 10, FLINK), ("hash", "layered_dag", 10, "Penstock")]
+    results = merged([run(1, *lines, note="a note"), words_of(2, "Penstock", largest=7)])
+    save(results, tmp_path / "results.json")
+    assert load(tmp_path / "results.json") == results
+    assert results.seconds("hash", "layered_dag", 10, FLINK) == 0.123
+    assert list(results.runs[0].rows) == [("hash", "layered_dag", 10, FLINK), ("hash", "layered_dag", 10, "Penstock")]
 
 
 def test_lines_about_one_thing_add_up() -> None:
-    found = made(line("build", 10, "Penstock", seconds=[1]), line("build", 10, "Penstock", seconds=None, peak_bytes=7))
-    assert found.find("build", "layered_dag", 10) == {
+    results = results_of(
+        line("build", 10, "Penstock", seconds=[1]), line("build", 10, "Penstock", seconds=None, peak_bytes=7)
+    )
+    assert results.find("build", "layered_dag", 10) == {
         "median": 1, "rounds": 1, "peak_bytes": 7, "step": "planner",
     }  # fmt: skip
 

@@ -39,8 +39,8 @@ def run(executor: str, parallelism: int, keys: int, records: int, **settings: st
     numbers = NumberSequenceSource(0, records - 1)
     stream = env.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG()).uid("numbers")
     sums = stream.key_by(lambda number: number % keys, Types.LONG()).process(Sum(), Types.LONG()).uid("sum")
-    with sums.execute_and_collect() as found:
-        return list(found)
+    with sums.execute_and_collect() as results:
+        return list(results)
 
 
 @pytest.mark.parametrize("executor", ["local", "spark"])
@@ -64,6 +64,6 @@ def test_restore(measure: Measure, tiny: bool, tmp_path: Path, executor: str) ->
     measure(work, lambda: str(tmp_path / str(next(numbers))), phase="state", shape=shape, size=keys, rounds=3)
     again = JobFolder(str(tmp_path / "0")).newest()
     assert again is not None
-    (state,) = (each for each in again.operators.values() if each.uid == "sum")
+    (state,) = (operator for operator in again.operators.values() if operator.uid == "sum")
     assert sum(file.keys for chain in state.subtasks for file in chain) == keys
     assert state.parallelism == 3

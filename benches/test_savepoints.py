@@ -104,5 +104,5 @@ def test_taking(
         return write_savepoint(folder.files, newest, place)
 
     shape = "copied" if copied else "linked"
-    found = measure(work, lambda: tmp_path / uuid.uuid4().hex, phase="savepoint", shape=shape, size=keys, rounds=5)
-    assert found.manifest.operators == newest.operators
+    savepoint = measure(work, lambda: tmp_path / uuid.uuid4().hex, phase="savepoint", shape=shape, size=keys, rounds=5)
+    assert savepoint.manifest.operators == newest.operators

@@ -46,14 +46,14 @@ def test_unbounded(request: pytest.FixtureRequest, record: Record, tiny: bool, c
     if reason:
         pytest.skip(reason)
     address = request.getfixturevalue("kafka") if case.shape == KAFKA else None
-    given = case.input(tiny)
-    rounds, final = unbounded.run(case, given, address)
-    expected = case.expected(given)
-    equal = [tuple(each.result) for each in rounds] == expected[: len(rounds)]
+    inputs = case.input(tiny)
+    rounds, final = unbounded.run(case, inputs, address)
+    expected = case.expected(inputs)
+    equal = [tuple(one_round.result) for one_round in rounds] == expected[: len(rounds)]
     equal = equal and (final is None or tuple(final) == expected[-1])
     assert expected[0][0] > 0
-    write(record, case, rounds, given.records(), equal)
-    assert equal, f"{[each.result for each in rounds]} {final}, expected {expected}"
+    write(record, case, rounds, inputs.records(), equal)
+    assert equal, f"{[one_round.result for one_round in rounds]} {final}, expected {expected}"
 
 
 @pytest.mark.parametrize("program", [*alone.triggers(), *alone.touching(), *alone.others()], ids=str)
@@ -74,9 +74,9 @@ def write(record: Record, case: Case, rounds: list[Round], records: list[int], e
         size=records[-1],
         peer=case.peer,
         checksum_equal=equal,
-        seconds=[short(each.wall) for each in measured],
-        cpu_seconds=[short(sum(each.cpu.values())) for each in measured],
-        jvm_seconds=short(statistics.median(each.cpu["jvm"] for each in measured)),
+        seconds=[short(one_round.wall) for one_round in measured],
+        cpu_seconds=[short(sum(one_round.cpu.values())) for one_round in measured],
+        jvm_seconds=short(statistics.median(one_round.cpu["jvm"] for one_round in measured)),
         start_cpu=short(sum(rounds[0].cpu.values())),
-        worker_bytes=max(each.peak_bytes.get("python", 0) for each in rounds) or None,
+        worker_bytes=max(one_round.peak_bytes.get("python", 0) for one_round in rounds) or None,
     )

@@ -78,10 +78,10 @@ class Case:
     def _rounds(self) -> tuple[int, int, int]:
         return self.warm, self.rounds, self.batches
 
-    def expected(self, given: Rounds) -> list[tuple[int, int]]:
+    def expected(self, inputs: Rounds) -> list[tuple[int, int]]:
         """Number and checksum of the records that have come out after each round; of one that is asked, the number of
         records read, and at the end those of its last sums."""
-        return [tuple(each) for each in _plainly(self.shape, self.asked, json.dumps(given.paths))]
+        return [tuple(pair) for pair in _plainly(self.shape, self.asked, json.dumps(inputs.paths))]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def plainly(shape: str, asked: bool, rounds: Rounds) -> list[tuple[int, int]]:
     return list((live.sum_lines if shape == KAFKA else live.sums)(rounds.lines()))
 
 
-def run(case: Case, given: Rounds, kafka: str | None, timeout: float = 400) -> tuple[list[Round], list[int] | None]:
+def run(case: Case, inputs: Rounds, kafka: str | None, timeout: float = 400) -> tuple[list[Round], list[int] | None]:
     """Run a program over its rounds, in one process with what it starts.
 
     Returns:
@@ -126,8 +126,8 @@ def run(case: Case, given: Rounds, kafka: str | None, timeout: float = 400) -> t
     Raises:
         AssertionError: it failed; the end of what it said.
     """
-    counts = [count for count, _ in case.expected(given)][: len(given.paths)]
-    spec = {"job": case.job, "arguments": case.arguments, "rounds": given.paths, "expected": counts}
+    counts = [count for count, _ in case.expected(inputs)][: len(inputs.paths)]
+    spec = {"job": case.job, "arguments": case.arguments, "rounds": inputs.paths, "expected": counts}
     spec |= {"kafka": kafka, "asked": case.asked, "timeout": timeout / 2}
     command = [str(engines.python(case.engine)), str(RUNNING / "feeding.py"), json.dumps(spec)]
     with tempfile.TemporaryFile("w+") as errors:  # a pipe would fill: some peers say much
@@ -141,9 +141,9 @@ def run(case: Case, given: Rounds, kafka: str | None, timeout: float = 400) -> t
             engines.end(process)
         errors.seek(0)
         assert process.returncode == 0, f"status {process.returncode}: {errors.read().strip()[-3000:]}"
-    told = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    final = next((each["final"] for each in told if "final" in each), None)
-    return [Round(**each) for each in told if "final" not in each], final
+    answers = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    final = next((answer["final"] for answer in answers if "final" in answer), None)
+    return [Round(**answer) for answer in answers if "final" not in answer], final
 
 
 def environment(engine: str | None) -> dict[str, str]:

@@ -62,10 +62,10 @@ def main() -> None:
         orders, Country(), timeout=10_000, capacity=50, output_type=Types.TUPLE([Types.INT(), Types.STRING()])
     )
     with located.execute_and_collect("countries") as results:
-        found = list(results)
-    counts = Counter(country for _, country in found)
-    print(f"{len(found)} orders: {', '.join(f'{counts[country]} from {country}' for country in COUNTRIES)}")
-    print(f"the first: order {found[0][0]} from {found[0][1]}")
+        pairs = list(results)
+    counts = Counter(country for _, country in pairs)
+    print(f"{len(pairs)} orders: {', '.join(f'{counts[country]} from {country}' for country in COUNTRIES)}")
+    print(f"the first: order {pairs[0][0]} from {pairs[0][1]}")
 
 
 if __name__ == "__main__":

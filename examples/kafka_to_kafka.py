@@ -82,10 +82,10 @@ def run(servers: str, folder: str) -> None:
 
 def main() -> None:
     """Write orders, run the program, and show what it has written."""
-    given = os.environ.get("KAFKA")
-    producer = Producer({"bootstrap.servers": given} if given else {"test.mock.num.brokers": 1, "log_level": 0})
-    found = producer.list_topics(timeout=10).brokers.values()
-    servers = ",".join(f"{each.host}:{each.port}" for each in found)
+    address = os.environ.get("KAFKA")
+    producer = Producer({"bootstrap.servers": address} if address else {"test.mock.num.brokers": 1, "log_level": 0})
+    brokers = producer.list_topics(timeout=10).brokers.values()
+    servers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
     for order in ORDERS:
         producer.produce("orders", order.encode(), key=order.split()[0].encode())
     producer.flush()

@@ -57,14 +57,14 @@ class _Zygote:
     """The process that forks, as its parent sees it."""
 
     def __init__(self) -> None:
-        own, other = socket.socketpair()
-        with other:
-            command = [sys.executable, "-m", "tests.forks", str(other.fileno())]
+        parent_end, child_end = socket.socketpair()
+        with child_end:
+            command = [sys.executable, "-m", "tests.forks", str(child_end.fileno())]
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
             self._process = subprocess.Popen(
-                command, cwd=ROOT, pass_fds=[other.fileno()], env={**os.environ, "PYTHONPATH": path}
+                command, cwd=ROOT, pass_fds=[child_end.fileno()], env={**os.environ, "PYTHONPATH": path}
             )
-        self._socket, self._lock = own, threading.Lock()
+        self._socket, self._lock = parent_end, threading.Lock()
         atexit.register(self._close)
 
     def ask(self, request: bytes) -> int:

@@ -116,8 +116,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "out").mkdir()
         ways = _ways(spec, Path(folder))
-        told = [{"job": spec.job, "arguments": spec.arguments}, ways.inlet(), str(Path(folder, "out"))]
-        child = subprocess.Popen([sys.executable, __file__, *map(json.dumps, told)])
+        arguments = [{"job": spec.job, "arguments": spec.arguments}, ways.inlet(), str(Path(folder, "out"))]
+        child = subprocess.Popen([sys.executable, __file__, *map(json.dumps, arguments)])
         try:
             for batches, expected in zip(spec.rounds, spec.expected, strict=True):
                 print(json.dumps(_round(spec, ways, child, batches, expected)), flush=True)
@@ -135,10 +135,10 @@ def _ways(spec: Spec, folder: Path) -> Ways:
     return Topics(spec.kafka)
 
 
-def loaded(told: dict[str, Any]) -> Any:
+def loaded(call: dict[str, Any]) -> Any:
     """The job of a name and its arguments."""
-    module, _, function = told["job"].partition(":")
-    return getattr(importlib.import_module(module), function)(**told["arguments"])
+    module, _, function = call["job"].partition(":")
+    return getattr(importlib.import_module(module), function)(**call["arguments"])
 
 
 def _round(

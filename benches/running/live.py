@@ -100,17 +100,17 @@ def sums(rounds: Iterable[Iterable[str]]) -> Iterator[tuple[int, int]]:
 
 def sum_lines(rounds: Iterable[Iterable[str]]) -> Iterator[tuple[int, int]]:
     """The same of the running sums as lines."""
-    return _checked(map(written, each) for each in _sums(rounds))
+    return _checked(map(written, pairs) for pairs in _sums(rounds))
 
 
 def _sums(rounds: Iterable[Iterable[str]]) -> Iterator[list[Pair]]:
     totals: dict[str, int] = {}
     for lines in rounds:
-        found = []
+        pairs = []
         for key, number in map(keyed, lines):
             totals[key] = total = totals.get(key, 0) + number
-            found.append((key, total))
-        yield found
+            pairs.append((key, total))
+        yield pairs
 
 
 def final_sums(rounds: Iterable[Iterable[str]]) -> tuple[int, int]:

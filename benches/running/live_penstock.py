@@ -95,8 +95,8 @@ def timers(executor: str = "spark", parallelism: int = 2, settings: Settings | N
 def _job(build: Callable[..., None], executor: str, parallelism: int, settings: Settings | None) -> Job:
     def job(inlet: Any, out: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            given = {"execution.checkpointing.dir": folder, "penstock.step.records": STEP, **(settings or {})}
-            env = environment(executor, parallelism, given)
+            merged = {"execution.checkpointing.dir": folder, "penstock.step.records": STEP, **(settings or {})}
+            env = environment(executor, parallelism, merged)
             build(env, inlet, out)
             env.execute("endless")
 

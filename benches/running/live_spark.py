@@ -45,9 +45,9 @@ def session(parallelism: int, settings: dict[str, str]) -> Any:
     builder = SparkSession.builder.master(f"local[{parallelism}]")
     for key, value in wanted.items():
         builder = builder.config(key, value)
-    made = builder.getOrCreate()
-    made.sparkContext.setLogLevel("ERROR")
-    return made
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
 
 
 def native_sums(parallelism: int = 2, settings: dict[str, str] | None = None) -> Job:
@@ -64,7 +64,7 @@ def native_sums(parallelism: int = 2, settings: dict[str, str] | None = None) ->
         pairs = _lines(spark, inbox).select(parts[0].alias("key"), parts[1].cast("long").alias("number"))
         with tempfile.TemporaryDirectory() as folder:
             query = _started(pairs.groupBy("key").agg(F.sum("number").alias("total")), folder)
-            _told(query, out)
+            _answer(query, out)
             query.stop()
             _tell_state(spark, folder, out)
             time.sleep(600)
@@ -72,7 +72,7 @@ def native_sums(parallelism: int = 2, settings: dict[str, str] | None = None) ->
     return job
 
 
-def _told(query: Any, out: str) -> None:
+def _answer(query: Any, out: str) -> None:
     """Whenever somebody asks for so many records, answer when all that is there has been read."""
     cells, asked, stop = cells_of(Path(out, "read.live")), Path(out, "asked"), Path(out, "stop")
     while not stop.exists():
@@ -119,8 +119,8 @@ def _sums(folder: str) -> Any:
             self.total = handle.getValueState("total", "total long")
 
         def handleInputRows(self, key: Any, rows: Iterable[Any], timerValues: Any) -> Iterator[Any]:
-            found, name, invoke = self.total.get(), key[0], self.sink.invoke
-            total = found[0] if found else 0
+            stored, name, invoke = self.total.get(), key[0], self.sink.invoke
+            total = stored[0] if stored else 0
             for row in rows:
                 total += row[1]
                 invoke((name, total))
@@ -164,9 +164,9 @@ def _timers(folder: str, pandas: bool) -> Any:
             self.count = handle.getValueState("count", "count long")
 
         def handleInputRows(self, key: Any, rows: Iterable[Any], timerValues: Any) -> Iterator[Any]:
-            found = self.count.get()
+            stored = self.count.get()
             times = (at for frame in rows for at in frame["time"].tolist()) if pandas else (row[1] for row in rows)
-            count = found[0] if found else 0
+            count = stored[0] if stored else 0
             for at in times:
                 if not count:
                     self.handle.registerTimer(end_of(int(at)))

@@ -75,8 +75,8 @@ def _numbers() -> Any:
 
 def _job(build: Callable[[Any], None], executor: str, parallelism: int, settings: Settings | None = None) -> Job:
     def job(folder: str) -> None:
-        given = {"penstock.job.retained-manifests": KEPT, **(settings or {}), "execution.checkpointing.dir": folder}
-        env = environment(executor, parallelism, given)
+        merged = {"penstock.job.retained-manifests": KEPT, **(settings or {}), "execution.checkpointing.dir": folder}
+        env = environment(executor, parallelism, merged)
         build(env)
         env.execute("steps")
 
@@ -98,12 +98,12 @@ def by_hand(parallelism: int = 2, records: int = 10) -> Job:
         manifests = Path(folder, "manifests")
         manifests.mkdir(exist_ok=True)
 
-        def each(batch: Any, number: int) -> None:
+        def write_manifest(batch: Any, number: int) -> None:
             batch.collect()
             Path(manifests, f"manifest-{number}.json").touch()
 
         writer = frame.writeStream.option("checkpointLocation", str(Path(folder, "checkpoint")))
-        writer.trigger(processingTime="0 seconds").foreachBatch(each).start().awaitTermination()
+        writer.trigger(processingTime="0 seconds").foreachBatch(write_manifest).start().awaitTermination()
 
     return job
 

@@ -57,9 +57,9 @@ def main() -> None:
     keys, limit, timers = int(sys.argv[1]), int(sys.argv[2]) << 20, "timers" in sys.argv
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     start = time.process_time()
-    found = run(keys, timers)
+    results = run(keys, timers)
     expected = sum(1 for key in range(keys) if key * SPREAD % 1_000_003 % 1_000 == 0) if timers else 0
-    assert found == expected, (found, expected)
+    assert results == expected, (results, expected)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     print(json.dumps({"keys": keys, "cpu": time.process_time() - start, "peak": peak}))
 

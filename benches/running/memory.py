@@ -140,8 +140,8 @@ def collected(env: Environment, size: int) -> int:
 
 
 PROGRAMS: dict[str, Callable[[Environment, int], int]] = {
-    each.__name__: each
-    for each in (
+    program.__name__: program
+    for program in (
         skewed_sum,
         skewed_window,
         exchange,
@@ -164,8 +164,8 @@ def run(name: str, executor: str, size: int) -> dict[str, Any]:
     started = time.perf_counter()
     expected = PROGRAMS[name](env, size)
     if name != "collected":
-        found = env.execute(name).get_accumulator_result("total")
-        assert found == expected, (found, expected)
+        result = env.execute(name).get_accumulator_result("total")
+        assert result == expected, (result, expected)
     else:
         assert not expected
     return {"seconds": time.perf_counter() - started, "peaks": tree.peak_bytes()}

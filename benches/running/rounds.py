@@ -24,11 +24,11 @@ from functions import collected, first_record
 def main() -> None:
     tree.adopt()
     before, started = dict.fromkeys(tree.cpu(), 0.0), float(sys.argv[2])
-    for each in json.loads(sys.argv[1]):
-        module, _, function = each["job"].partition(":")
-        job = getattr(importlib.import_module(module), function)(**each["arguments"])
-        for data in [each["tiny"]] + each["rounds"] * [each["data"]]:
-            print(json.dumps({"job": each["job"], **_timed(job, data, before, started)}), flush=True)
+    for program in json.loads(sys.argv[1]):
+        module, _, function = program["job"].partition(":")
+        job = getattr(importlib.import_module(module), function)(**program["arguments"])
+        for data in [program["tiny"]] + program["rounds"] * [program["data"]]:
+            print(json.dumps({"job": program["job"], **_timed(job, data, before, started)}), flush=True)
             before, started = tree.cpu(), time.time()
 
 

@@ -61,8 +61,8 @@ def main() -> None:
 
 def _run(spec: Spec, folder: Path, warm: int) -> dict[str, Any]:
     known, started = _versions(folder), time.time()
-    told = json.dumps({"job": spec.job, "arguments": spec.arguments})
-    child = subprocess.Popen([sys.executable, __file__, told, str(folder)])
+    call = json.dumps({"job": spec.job, "arguments": spec.arguments})
+    child = subprocess.Popen([sys.executable, __file__, call, str(folder)])
     try:
         first = _wait(folder, len(known) + 1, child)[len(known)]
         before = _wait(folder, len(known) + warm, child)
@@ -82,14 +82,14 @@ def _run(spec: Spec, folder: Path, warm: int) -> dict[str, Any]:
 def _wait(folder: Path, count: int, child: subprocess.Popen[bytes]) -> list[float]:
     """Until there are so many manifests: when each was written."""
     until = time.time() + TIMEOUT
-    while len(found := _versions(folder)) < count:
+    while len(versions := _versions(folder)) < count:
         if child.poll() is not None:
-            raise SystemExit(f"the job ended by itself with status {child.returncode} after {len(found)} steps")
+            raise SystemExit(f"the job ended by itself with status {child.returncode} after {len(versions)} steps")
         if time.time() > until:
             os.kill(child.pid, signal.SIGKILL)
-            raise SystemExit(f"{len(found)} of {count} steps in {TIMEOUT} s")
+            raise SystemExit(f"{len(versions)} of {count} steps in {TIMEOUT} s")
         time.sleep(POLL)
-    return found
+    return versions
 
 
 def _versions(folder: Path) -> list[float]:

@@ -25,8 +25,8 @@ class Topics:
         name = uuid.uuid4().hex[:8]
         self.names = f"in-{name}", f"out-{name}"
         self.admin = AdminClient({"bootstrap.servers": address})
-        made = self.admin.create_topics([NewTopic(topic, PARTITIONS, 1) for topic in self.names])
-        for future in made.values():
+        futures = self.admin.create_topics([NewTopic(topic, PARTITIONS, 1) for topic in self.names])
+        for future in futures.values():
             future.result()
         self.producer = Producer({"bootstrap.servers": address, "linger.ms": 20, "acks": 1})
         self.reader = self._consumer()

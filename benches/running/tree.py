@@ -20,7 +20,7 @@ class Process(NamedTuple):
     pid: int
     parent: int
     kind: str
-    own: float
+    own_seconds: float
     """CPU seconds of itself."""
     gone: float
     """CPU seconds of its descendants that have ended."""
@@ -39,7 +39,7 @@ def cpu(*, with_own: bool = True) -> dict[str, float]:
     """
     spent = {JVM: 0.0, PYTHON: 0.0}
     for process in family():
-        spent[process.kind] += process.own if with_own or process.pid != os.getpid() else 0.0
+        spent[process.kind] += process.own_seconds if with_own or process.pid != os.getpid() else 0.0
         spent[PYTHON] += process.gone
     return spent
 
@@ -71,12 +71,12 @@ def family() -> list[Process]:
     children: dict[int, list[int]] = {}
     for process in everyone.values():
         children.setdefault(process.parent, []).append(process.pid)
-    found, waiting = [], [os.getpid()]
+    members, waiting = [], [os.getpid()]
     while waiting:
         pid = waiting.pop()
-        found.append(everyone[pid])
+        members.append(everyone[pid])
         waiting.extend(children.get(pid, ()))
-    return found
+    return members
 
 
 def _everyone() -> Iterator[Process]:

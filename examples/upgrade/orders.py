@@ -22,6 +22,6 @@ files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), "in
 files = files.monitor_continuously(Duration.of_seconds(1)).build()
 lines = env.from_source(files, WatermarkStrategy.no_watermarks(), "inbox").uid("inbox").set_parallelism(1)
 orders = lines.map(order, output_type=ORDER)
-totals = orders.key_by(lambda each: each[0], Types.STRING()).sum(1).uid("totals").name("totals")
+totals = orders.key_by(lambda pair: pair[0], Types.STRING()).sum(1).uid("totals").name("totals")
 totals.print().name("print").set_parallelism(1)
 env.execute("orders")

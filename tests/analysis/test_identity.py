@@ -87,8 +87,8 @@ def test_an_operator_is_found_by_uid_name_number_and_id(pipeline: Pipeline) -> N
         == more
     )
     assert find(model, "last").uid == "last"
-    for unknown, said in (("nobody", "No operator is called 'nobody'"), ("", "No operator is called")):
-        with pytest.raises(UnknownNameError, match=said):
+    for unknown, message in (("nobody", "No operator is called 'nobody'"), ("", "No operator is called")):
+        with pytest.raises(UnknownNameError, match=message):
             find(model, unknown)
     with pytest.raises(UnknownNameError, match="Several operators are called 'Map': 2 'Map', 3 'Map'"):
         find(model_of(planned(lambda env: env.from_collection([1]).map(str).map(str).print())), "Map")

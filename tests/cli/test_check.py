@@ -102,19 +102,19 @@ def advised(printed: str, behind: str) -> list[str]:
 def test_an_advice_repeats_the_options_that_were_given(penstock, edited) -> None:
     edited(FILTERED)
     Path("penstock.lock").rename("my lock")
-    given = ["--lock", "my lock", "--flink", "1.11", "counts.py", "--", "--fix", "later.py"]
-    result = penstock("check", *given)
+    options = ["--lock", "my lock", "--flink", "1.11", "counts.py", "--", "--fix", "later.py"]
+    result = penstock("check", *options)
     fixing = advised(result.stdout, "or have these lines written: ")
-    assert fixing == ["check", "--fix", *given]
-    accepting = advised(penstock("lock", *given).stdout, "not needed any more: ")
-    assert accepting == ["lock", "--accept-loss", *given]
+    assert fixing == ["check", "--fix", *options]
+    accepting = advised(penstock("lock", *options).stdout, "not needed any more: ")
+    assert accepting == ["lock", "--accept-loss", *options]
     assert penstock(*fixing).exit_code == 0
-    output = penstock("check", *given).stdout
+    output = penstock("check", *options).stdout
     assert "no state is lost" in output
     writing = advised(output, "write it again: ")
-    assert writing == ["lock", *given]
+    assert writing == ["lock", *options]
     assert penstock(*writing).exit_code == 0
-    assert "older" not in penstock("check", *given).stdout
+    assert "older" not in penstock("check", *options).stdout
 
 
 def test_an_advice_has_no_options_that_its_command_lacks(penstock, edited) -> None:

@@ -156,9 +156,9 @@ def test_an_operator_that_is_gone_may_be_left_behind(edited) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_diff_says_the_same(edited, penstock, form: str) -> None:
     edited(HEAD + TWO, HEAD + FILTERED)
-    said = penstock("diff", "--format", form, "penstock.lock", "counts.py").stdout
-    assert said.count("is new, and") >= 1
-    assert said.count(".set_uid_hash(") == 2
+    output = penstock("diff", "--format", form, "penstock.lock", "counts.py").stdout
+    assert output.count("is new, and") >= 1
+    assert output.count(".set_uid_hash(") == 2
 
 
 FATES = {

@@ -121,9 +121,9 @@ def test_what_a_job_in_steps_has_left_is_removed(penstock, steps):
     folder = steps(function=AT_THE_SECOND)
     [waiting] = [name for name in os.listdir(folder) if name != "out"]
     assert waiting.startswith(".out.steps-")
-    said = f"job 'lines', output {folder}/out\n"
-    assert penstock("clean", "--dry-run", folder).stdout == f"would remove: {said}"
-    assert penstock("clean", folder / "out").stdout == f"removed: {said}"
+    description = f"job 'lines', output {folder}/out\n"
+    assert penstock("clean", "--dry-run", folder).stdout == f"would remove: {description}"
+    assert penstock("clean", folder / "out").stdout == f"removed: {description}"
     assert os.listdir(folder) == ["out"]
     assert (folder / "out").read_text() == "a\n"
     assert penstock("clean", folder).stdout == "nothing to clean\n"

@@ -225,7 +225,7 @@ def test_the_guard_says_what_the_run_does(penstock, tmp_path, monkeypatch, row: 
     assert first.exit_code == 0, first.stderr
     assert penstock("lock", "job.py").exit_code == 0
     _write(row.classes[1], row.after, "1 5\n2 5\n1 1\n1 1\n", "tuesday")
-    said = {
+    verdicts = {
         "lock": _checked(penstock("check", "--format", "json", "job.py")),
         "checkpoint directory": _checked(penstock("check", "--format", "json", "--from-savepoint", "job", "job.py")),
         "alone": _verdict(penstock("savepoint", "check", "--json", "job", "job.py")),
@@ -238,7 +238,7 @@ def test_the_guard_says_what_the_run_does(penstock, tmp_path, monkeypatch, row: 
         "checkpoint directory": row.saved or row.run,
         "alone": row.saved or row.run,
     }
-    assert said == expected
+    assert verdicts == expected
 
 
 def _write(classes: str, stream: str, records: str, name: str) -> None:
@@ -284,9 +284,11 @@ def _verdict(result) -> str:
     """What ``savepoint check`` says, and that its exit status says the same."""
     document = json.loads(result.stdout)
     codes = {finding["code"] for finding in document["findings"]}
-    said = REFUSED if not document["restored"] else LOST if "lost" in codes else UNKNOWN if "unknown" in codes else KEPT
-    assert result.exit_code == (said in (REFUSED, LOST))
-    return said
+    verdict = (
+        REFUSED if not document["restored"] else LOST if "lost" in codes else UNKNOWN if "unknown" in codes else KEPT
+    )
+    assert result.exit_code == (verdict in (REFUSED, LOST))
+    return verdict
 
 
 MOVED = """
@@ -294,8 +296,8 @@ from {} import Thing
 """
 
 
-@pytest.mark.parametrize(("keeps", "said"), [(False, REFUSED), (True, UNKNOWN)])
-def test_a_class_that_has_moved(tmp_path, monkeypatch, keeps: bool, said: str) -> None:
+@pytest.mark.parametrize(("keeps", "expected"), [(False, REFUSED), (True, UNKNOWN)])
+def test_a_class_that_has_moved(tmp_path, monkeypatch, keeps: bool, expected: str) -> None:
     """In processes of their own, as this one would go on with the modules that it has."""
     monkeypatch.chdir(tmp_path)
     thing = TWO.replace("Thing:", "Thing:  # moved")
@@ -311,7 +313,7 @@ def test_a_class_that_has_moved(tmp_path, monkeypatch, keeps: bool, said: str) -
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     document = json.loads(done.stdout)
     assert done.returncode == (not keeps)
-    assert (REFUSED if document["problems"] else UNKNOWN) == said
+    assert (REFUSED if document["problems"] else UNKNOWN) == expected
     assert (_run_apart()[0] != 0) == (not keeps)
 
 

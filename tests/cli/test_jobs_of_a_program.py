@@ -129,18 +129,18 @@ def planned(penstock, *arguments):
     ],
 )
 def test_a_job_is_chosen_by_name_or_number(penstock, program, job, names):
-    all_names, said = planned(penstock, "--job", job, program(THREE))
+    all_names, errors = planned(penstock, "--job", job, program(THREE))
     assert all_names == names
-    assert said == ("0 records\n" if names[-1] not in ("first", "second") else "")  # a job passed over has no records
+    assert errors == ("0 records\n" if names[-1] not in ("first", "second") else "")  # a job passed over has no records
 
 
 @pytest.mark.parametrize("job", ["5", "0", "last"])
 def test_a_job_that_is_not_there_is_an_error_with_those_that_are(penstock, program, job):
     result = penstock("explain", "--job", job, program(THREE))
     assert result.exit_code == 1
-    said = " ".join(result.stderr.split())
-    assert f"has no job {job!r}" in said
-    assert said.endswith("1 'first', 2 'second', 3 'third', 4 'Flink Streaming Job'.")
+    message = " ".join(result.stderr.split())
+    assert f"has no job {job!r}" in message
+    assert message.endswith("1 'first', 2 'second', 3 'third', 4 'Flink Streaming Job'.")
 
 
 def test_lint_looks_at_all_jobs_or_says_at_which(penstock, program):
@@ -182,19 +182,19 @@ def test_uids_of_each_job_are_compared_with_a_second_run(penstock, program):
 
 def test_a_program_that_fails_without_records_says_so(penstock, program):
     text = TWO + "max([])\nenv.from_collection([3]).print()\nenv.execute('last')\n"
-    names, said = planned(penstock, "--job", "all", program(text))
+    names, errors = planned(penstock, "--job", "all", program(text))
     assert names == ["first", "second"]
-    assert "ended behind its job 2, 'second', by ValueError: max()" in said
-    assert "Jobs are not run here, so they give no records" in said
-    names, said = planned(penstock, "--job", "last", program(text))
-    assert (names, "by ValueError: max()" in " ".join(said.split())) == ([], True)
+    assert "ended behind its job 2, 'second', by ValueError: max()" in errors
+    assert "Jobs are not run here, so they give no records" in errors
+    names, errors = planned(penstock, "--job", "last", program(text))
+    assert (names, "by ValueError: max()" in " ".join(errors.split())) == ([], True)
 
 
 def test_a_loop_without_an_end_ends_at_its_hundredth_job(penstock, program):
     text = "while True:\n    env.from_collection([1]).print()\n    env.execute()"
-    names, said = planned(penstock, "--job", "all", program(text))
+    names, errors = planned(penstock, "--job", "all", program(text))
     assert len(names) == 100
-    assert "was ended at its job 100" in said
+    assert "was ended at its job 100" in errors
 
 
 def test_a_cached_stream_is_planned_in_later_jobs_as_if_it_had_been_computed(penstock, program):
@@ -233,17 +233,17 @@ env.execute("second")
 
 
 def test_each_job_has_a_lock_file_of_its_own(penstock, program, tmp_path):
-    file, own = program(STATEFUL), tmp_path / "second.lock"
+    file, lock_file = program(STATEFUL), tmp_path / "second.lock"
     assert penstock("lock", file).exit_code == 0
     result = penstock("lock", "--job", "second", file)
     assert result.exit_code == 2
     assert "is the lock file of the job 'first', and this is the job 'second'" in " ".join(result.stderr.split())
     assert penstock("check", "--job", "second", file).exit_code == 2
-    assert penstock("lock", "--job", "second", "--lock", own, file).exit_code == 0
-    assert penstock("check", "--job", "second", "--lock", own, file).exit_code == 0
+    assert penstock("lock", "--job", "second", "--lock", lock_file, file).exit_code == 0
+    assert penstock("check", "--job", "second", "--lock", lock_file, file).exit_code == 0
     program(STATEFUL.replace("sum two", "total two"))
     assert penstock("check", file).exit_code == 0
-    result = penstock("check", "--job", "2", "--lock", own, file)
+    result = penstock("check", "--job", "2", "--lock", lock_file, file)
     assert (result.exit_code, "sum two" in result.stdout) == (1, True)
 
 
@@ -279,7 +279,7 @@ def test_an_id_is_looked_for_in_all_jobs(penstock, program):
 
 
 @pytest.mark.parametrize(
-    ("text", "reached", "said"),
+    ("text", "reached", "expected"),
     [
         ("env.execute()", [1], ""),
         ("env.execute(\n  'a'\n)", [1], ""),
@@ -303,7 +303,7 @@ def test_an_id_is_looked_for_in_all_jobs(penstock, program):
         ("no Python", [1], ""),
     ],
 )
-def test_what_may_start_other_jobs(text, reached, said):
+def test_what_may_start_other_jobs(text, reached, expected):
     sentences = other_jobs(text, reached)
-    assert sentences.startswith(said)
-    assert bool(sentences) == bool(said)
+    assert sentences.startswith(expected)
+    assert bool(sentences) == bool(expected)

@@ -72,12 +72,12 @@ def test_a_view_that_fails_fails_no_job(control) -> None:
 def test_a_line_now_and_then_and_in_the_end(control, capsys) -> None:
     with PlainView(SECONDS)(control):
         pass
-    said, until = "", time.monotonic() + SECONDS
+    output, until = "", time.monotonic() + SECONDS
     with PlainView(0.01)(control):
-        while said.count("\n") < 3 and time.monotonic() < until:
+        while output.count("\n") < 3 and time.monotonic() < until:
             time.sleep(0.01)
-            said += capsys.readouterr().err
-    lines = (said + capsys.readouterr().err).splitlines()
+            output += capsys.readouterr().err
+    lines = (output + capsys.readouterr().err).splitlines()
     assert len(lines) > 2
     assert lines[0].startswith('penstock: Job "clicks" · CREATED · 0:00:00 · ')
     assert lines[0].endswith(" out, version 3, step 50 ms")

@@ -167,7 +167,7 @@ def test_settings_of_ours_and_of_flink_count_before_those_of_the_program(penstoc
 
 
 @pytest.mark.parametrize(
-    ("setting", "status", "said"),
+    ("setting", "status", "message"),
     [
         ("penstock.files.shared-folder=/mnt", 1, "Did you mean penstock.files.shared-folders?"),
         ("parallelism.default=many", 1, "parallelism.default"),
@@ -175,11 +175,11 @@ def test_settings_of_ours_and_of_flink_count_before_those_of_the_program(penstoc
         ("driver.memory=4g", 0, "These settings are neither Penstock's nor Flink's nor Spark's"),
     ],
 )
-def test_settings_are_checked_as_in_a_configuration(penstock, program, setting, status, said):
+def test_settings_are_checked_as_in_a_configuration(penstock, program, setting, status, message):
     file = program("print('ran'); env.from_collection([1]).print(); env.execute()")
     result = penstock("run", "--local", "--progress", "none", "--conf", setting, file)
     assert result.exit_code == status, result.output
-    assert said in " ".join(result.stderr.split())
+    assert message in " ".join(result.stderr.split())
     assert ("ran" in result.stdout) == (status == 0)
 
 

@@ -132,7 +132,7 @@ def test_a_savepoint_of_flink_is_refused_and_what_reads_it_is_named(penstock, pr
     path = program("env.from_collection([1]).print(); env.execute()")
     result = penstock("run", "--local", "-s", tmp_path / "flinks", "--checkpoint-directory", tmp_path / "job", path)
     assert result.exit_code == 1
-    said = " ".join(result.stderr.split())
-    assert "a savepoint of Apache Flink" in said
-    assert "`penstock savepoint check`" in said
-    assert "does not read" not in said
+    message = " ".join(result.stderr.split())
+    assert "a savepoint of Apache Flink" in message
+    assert "`penstock savepoint check`" in message
+    assert "does not read" not in message

@@ -70,7 +70,7 @@ def job(penstock, program, tmp_path):
     return tmp_path / "job", before, written
 
 
-def said(result):
+def error_text(result):
     return " ".join(result.stderr.split())
 
 
@@ -88,8 +88,8 @@ def test_read(penstock, job):
         assert len(result.stdout.splitlines()) == 3
     missing = penstock(*read, "--unpickle", place, "many", "thing")
     assert missing.exit_code == 1
-    assert "objects of the class __main__.Thing, which cannot be found" in said(missing)
-    assert "It belongs to the program's own file: name that file, --program FILE." in said(missing)
+    assert "objects of the class __main__.Thing, which cannot be found" in error_text(missing)
+    assert "It belongs to the program's own file: name that file, --program FILE." in error_text(missing)
     needless = penstock(*read, "--program", file, place, "many", "thing")
     assert (needless.exit_code, "add --unpickle" in needless.stderr) == (2, True)
 
@@ -99,8 +99,8 @@ def test_another_max_parallelism(penstock, job, tmp_path):
     command = ("savepoint", "set-max-parallelism")
     missing = penstock(*command, "--unpickle", place, tmp_path / "no", "many", "256")
     assert missing.exit_code == 1
-    assert "objects of the class __main__.Thing, which cannot be found" in said(missing)
-    assert "--program FILE" in said(missing)
+    assert "objects of the class __main__.Thing, which cannot be found" in error_text(missing)
+    assert "--program FILE" in error_text(missing)
     result = penstock(*command, "--unpickle", "--program", file, place, tmp_path / "new", "many", "256")
     assert result.exit_code == 0, result.stderr
     output = penstock("savepoint", "read", "--unpickle", "--program", file, tmp_path / "new", "many", "thing")
@@ -113,11 +113,11 @@ def test_a_program_without_the_state_and_the_class(penstock, job, tmp_path):
     begin = ("run", "--local", "--from-savepoint")
     refused = penstock(*begin, place, "--checkpoint-directory", tmp_path / "b", after)
     assert refused.exit_code == 1
-    assert "objects of the class __main__.Thing, which the program does not have" in said(refused)
-    command = re.search(r"that this makes: penstock (savepoint drop .*? many thing)", said(refused))
+    assert "objects of the class __main__.Thing, which the program does not have" in error_text(refused)
+    command = re.search(r"that this makes: penstock (savepoint drop .*? many thing)", error_text(refused))
     assert penstock(*shlex.split(command[1])).exit_code == 0
     place_without = shlex.split(command[1])[3]
-    assert f"(--from-savepoint {place_without})" in said(refused)
+    assert f"(--from-savepoint {place_without})" in error_text(refused)
     assert penstock(*begin, place_without, "--checkpoint-directory", tmp_path / "c", after).exit_code == 0
     for number, options in enumerate([(), ("--unpickle",)]):
         new = tmp_path / f"new-{number}"
@@ -145,12 +145,12 @@ def test_a_state_is_dropped_with_its_class_if_that_is_allowed(penstock, job, tmp
     result = penstock(*run, after)
     assert result.exit_code == 0, result.stderr
     dropped = "thing: objects of the class __main__.Thing are in it, which the program does not have: it is dropped"
-    assert dropped in said(result)
+    assert dropped in error_text(result)
     shown = penstock("savepoint", "show", tmp_path / "next").stdout
     assert "number" in shown
     assert "thing" not in shown.replace("job things", "").replace("'things'", "")
     again = penstock("run", "--local", "--checkpoint-directory", tmp_path / "next", after)
-    assert (again.exit_code, "is dropped" in said(again)) == (0, False)
+    assert (again.exit_code, "is dropped" in error_text(again)) == (0, False)
 
 
 def test_a_state_that_is_asked_for_is_not_dropped_with_its_class(penstock, job, tmp_path):
@@ -167,4 +167,4 @@ def test_a_state_that_is_asked_for_is_not_dropped_with_its_class(penstock, job, 
     reason = (
         "The state 'thing' has objects of the class __main__.Thing, which the program does not have, and the program"
     )
-    assert reason in said(result)
+    assert reason in error_text(result)

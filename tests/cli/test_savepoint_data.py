@@ -79,7 +79,7 @@ def test_edits_make_new_savepoints(penstock, tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_is_said_in_words(penstock, tmp_path):
-    for step, said in [
+    for step, message in [
         (("merge", GOLDEN, GOLDEN, tmp_path / "new"), "in both savepoints"),
         (("drop", GOLDEN, tmp_path / "new", "few"), "uid or OperatorID 'few'"),
         (("set-max-parallelism", GOLDEN, tmp_path / "new", "many", 1), "cannot be 1"),
@@ -87,7 +87,7 @@ def test_what_cannot_be_is_said_in_words(penstock, tmp_path):
     ]:
         result = penstock("savepoint", *step)
         assert result.exit_code == 1, step
-        assert said in " ".join(result.stderr.split())
+        assert message in " ".join(result.stderr.split())
         assert "Traceback" not in result.stderr
     assert not (tmp_path / "new" / "savepoint.json").exists()
 

@@ -163,9 +163,9 @@ def test_a_secret_is_not_shown(text: str) -> None:
 
 
 def test_a_secret_shows_itself_nowhere() -> None:
-    given = {"penstock.storage.options": '{"s3": {"key": "hush"}}'}
-    assert "hush" not in repr(Settings.of(given))
-    assert "hush" not in repr(Configuration.from_dict(given))
+    options = {"penstock.storage.options": '{"s3": {"key": "hush"}}'}
+    assert "hush" not in repr(Settings.of(options))
+    assert "hush" not in repr(Configuration.from_dict(options))
 
 
 @pytest.mark.parametrize(
@@ -264,13 +264,13 @@ def test_a_restart_strategy_is_read_as_flink_reads_it() -> None:
 
 
 def test_jars_go_to_spark_but_for_flinks() -> None:
-    given = {
+    options = {
         "pipeline.jars": "file:///lib/pg.jar;file:///lib/flink-sql-connector-kafka-1.17.1.jar;s3://lib/x.jar",
         "pipeline.classpaths": "file:///lib/classes/;file:///lib/flink-dist_2.12.jar",
         "spark.jars": "/own.jar,file:///lib/pg.jar",
         "spark.executor.extraClassPath": "/own",
     }
-    assert Settings.of(given).spark == {
+    assert Settings.of(options).spark == {
         "spark.jars": "/own.jar,file:///lib/pg.jar,s3://lib/x.jar",
         "spark.driver.extraClassPath": "/lib/classes/",
         "spark.executor.extraClassPath": "/own:/lib/classes/",
@@ -309,8 +309,8 @@ def test_every_hint_is_one_of_flinks_keys() -> None:
 
 def test_keys_of_flink_for_which_there_is_a_setting_name_it() -> None:
     for key in ("execution.checkpointing.storage", "state.backend.fs.checkpointdir"):
-        (said,) = without_effect([key])
-        assert said.startswith(f"{key} has no effect in Penstock: set {CHECKPOINT_DIRECTORY}, the job's own checkpoint")
+        (text,) = without_effect([key])
+        assert text.startswith(f"{key} has no effect in Penstock: set {CHECKPOINT_DIRECTORY}, the job's own checkpoint")
         assert without_effect([key], Settings(checkpoint_directory="job")) == []
     assert without_effect(["s3.access-key"]) == [
         "s3.access-key has no effect in Penstock: set penstock.storage.options, keys and endpoints of stores"
@@ -322,14 +322,14 @@ def test_keys_of_flink_for_which_there_is_a_setting_name_it() -> None:
 def test_programs_written_for_pyflink_share_the_folder_of_checkpoints(key: str) -> None:
     settings = Settings.of({"penstock.pyflink": "true", key: "shared"})
     assert settings.checkpoint_directory is None
-    (said,) = without_effect([key], settings)
-    assert said == (
+    (text,) = without_effect([key], settings)
+    assert text == (
         f"{key} has no effect in a program written for PyFlink: give the job a checkpoint directory of its own, from "
         "which it resumes, by `penstock run --checkpoint-directory` or the setting penstock.job.folder"
     )
-    own = settings.updated({"penstock.job.folder": "job"})
-    assert (own.checkpoint_directory, retired(own.explicit, own)) == ("job", [])
-    assert own.updated({key: "shared"}).checkpoint_directory == "job"
+    with_folder = settings.updated({"penstock.job.folder": "job"})
+    assert (with_folder.checkpoint_directory, retired(with_folder.explicit, with_folder)) == ("job", [])
+    assert with_folder.updated({key: "shared"}).checkpoint_directory == "job"
     assert settings.updated({key: "job"}, imposed=True).checkpoint_directory == "job"
     assert Settings.of({"penstock.job.folder": "job", **settings.explicit}).checkpoint_directory == "job"
 
@@ -337,9 +337,9 @@ def test_programs_written_for_pyflink_share_the_folder_of_checkpoints(key: str) 
 def test_an_old_name_means_the_same() -> None:
     settings = Settings.of({"penstock.job.folder": "job"})
     assert settings.checkpoint_directory == "job"
-    (said,) = retired(settings.explicit, settings)
+    (text,) = retired(settings.explicit, settings)
     new = CHECKPOINT_DIRECTORY
-    assert said == f"penstock.job.folder is the old name of the setting {new}: set {new}"
+    assert text == f"penstock.job.folder is the old name of the setting {new}: set {new}"
     assert retired([key for setting in TABLE for key in (setting.key, *setting.others)], settings) == []
 
 
@@ -347,8 +347,8 @@ def test_jars_that_only_flinks_connectors_need_mean_nothing() -> None:
     for name in ("kafka-clients-3.4.0.jar", "flink-connector-kafka-3.3.0-1.20.jar", "Flink_x.jar", "pyflink-a.jar"):
         assert is_flinks_jar(f"file:///lib/{name}")
     assert not any(is_flinks_jar(f"file:///lib/{name}") for name in ("postgresql.jar", "kafka-avro-serializer.jar"))
-    given = {"pipeline.jars": "file:///lib/kafka-clients-3.4.0.jar;file:///lib/postgresql.jar"}
-    assert Settings.of(given).spark["spark.jars"] == "file:///lib/postgresql.jar"
+    options = {"pipeline.jars": "file:///lib/kafka-clients-3.4.0.jar;file:///lib/postgresql.jar"}
+    assert Settings.of(options).spark["spark.jars"] == "file:///lib/postgresql.jar"
 
 
 def test_keys_without_effect() -> None:
@@ -364,20 +364,20 @@ def test_keys_without_effect() -> None:
         "execution.checkpointing.unaligned",
         "restart-strategy.exponential-delay.jitter-factor",
     ]
-    (said,) = without_effect(flinks)
-    assert said == f"These settings of Flink have no effect in Penstock: {', '.join(sorted(flinks))}"
+    (text,) = without_effect(flinks)
+    assert text == f"These settings of Flink have no effect in Penstock: {', '.join(sorted(flinks))}"
     near = {"pipeline.object-resue": "pipeline.object-reuse", "paralelism.default": "parallelism.default"}
     nobodys = ["high-availabilityx", "state", "my.limit", "pipeline.mine", *near]
-    (said,) = without_effect(nobodys)
-    assert said.startswith("These settings are neither Penstock's nor Flink's nor Spark's")
-    assert all(key in said for key in nobodys)
-    assert all(f"{key} (did you mean {meant}?)" in said for key, meant in near.items())
-    (said,) = without_effect(["execution.checkpointing.intervall"])
-    assert said.endswith("execution.checkpointing.intervall (did you mean execution.checkpointing.interval?)")
+    (text,) = without_effect(nobodys)
+    assert text.startswith("These settings are neither Penstock's nor Flink's nor Spark's")
+    assert all(key in text for key in nobodys)
+    assert all(f"{key} (did you mean {meant}?)" in text for key, meant in near.items())
+    (text,) = without_effect(["execution.checkpointing.intervall"])
+    assert text.endswith("execution.checkpointing.intervall (did you mean execution.checkpointing.interval?)")
 
 
 @pytest.mark.parametrize(
-    ("given", "on_disk"),
+    ("options", "on_disk"),
     [
         ({}, False),
         ({"state.backend": "hashmap"}, False),
@@ -389,5 +389,5 @@ def test_keys_without_effect() -> None:
         ({"penstock.state.backend": "disk", "execution.runtime-mode": "BATCH"}, False),
     ],
 )
-def test_flinks_backends_say_where_state_is(given: dict[str, str], on_disk: bool) -> None:
-    assert Settings.of(given).disk_state is on_disk
+def test_flinks_backends_say_where_state_is(options: dict[str, str], on_disk: bool) -> None:
+    assert Settings.of(options).disk_state is on_disk

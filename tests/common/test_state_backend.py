@@ -16,11 +16,11 @@ from penstock.datastream import EmbeddedRocksDBStateBackend, StreamExecutionEnvi
 def test_it_says_where_state_is_kept(key, name, on_disk) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        given = Configuration.from_dict({key: name})
-        env = StreamExecutionEnvironment.get_execution_environment(given)
+        configuration = Configuration.from_dict({key: name})
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
     assert env.settings.disk_state is on_disk
     assert env.get_state_backend() is not None
-    ours = {**given.to_dict(), "penstock.state.backend": "memory"}
+    ours = {**configuration.to_dict(), "penstock.state.backend": "memory"}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(ours))
     assert not env.settings.disk_state
 

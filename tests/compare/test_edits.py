@@ -50,9 +50,9 @@ def test_there_are_enough_edits() -> None:
     assert len(CASES) == len(BY_ID) >= 50
     assert set(WHY) | set(BLOCKED) <= set(BY_ID)
     assert len(planned(PLAIN)[0].operators) == 12
-    said = {cause.split(": ")[0] for why in WHY.values() for cause in why.split("; ")}
+    kinds_of_cases = {cause.split(": ")[0] for why in WHY.values() for cause in why.split("; ")}
     kinds = {kind for name, kind in vars(causes).items() if name.isupper() and isinstance(kind, str)}
-    assert said >= kinds - {causes.UNKNOWN}
+    assert kinds_of_cases >= kinds - {causes.UNKNOWN}
 
 
 @EACH

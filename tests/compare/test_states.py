@@ -81,9 +81,9 @@ def test_states_by_name_kind_and_type(
 def test_what_is_not_known_to_be_stateless_may_be_lost() -> None:
     unknown = changed(MODEL, "count", states=None, stateful=None)
     gone = changed(MODEL, "count", operator_id="0" * 32, uid="other")
-    said = [problem.text for problem in compare(unknown, gone).problems]
-    assert len(said) == 1
-    assert "may hold state" in said[0]
+    texts = [problem.text for problem in compare(unknown, gone).problems]
+    assert len(texts) == 1
+    assert "may hold state" in texts[0]
 
 
 def test_a_program_that_is_refused_is_blocked() -> None:

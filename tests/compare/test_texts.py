@@ -64,5 +64,5 @@ def test_json_says_all() -> None:
 
 
 def test_annotations_are_of_the_form_of_workflow_commands() -> None:
-    said = annotation("error", "a,b:c", "100%\nof it", "/x,y/z:1.py", 7)
-    assert said == "::error file=/x%2Cy/z%3A1.py,line=7,title=a%2Cb%3Ac::100%25%0Aof it"
+    command = annotation("error", "a,b:c", "100%\nof it", "/x,y/z:1.py", 7)
+    assert command == "::error file=/x%2Cy/z%3A1.py,line=7,title=a%2Cb%3Ac::100%25%0Aof it"

@@ -87,8 +87,8 @@ def test_long_jobs_are_cut(progress: Progress) -> None:
 
 
 def test_in_a_line(progress: Progress) -> None:
-    said = line(progress.metrics())
-    assert said.endswith("version 17, step 2,000 ms, busiest Source: Sequence Source -> odd (1/2) 95%")
+    text = line(progress.metrics())
+    assert text.endswith("version 17, step 2,000 ms, busiest Source: Sequence Source -> odd (1/2) 95%")
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def shown(name: Name) -> str:
     """A name with the version, if only one has it; one that deviates with our parameters."""
     text = name.path.partition(".")[2] or name.path
     if status(name) == DEVIATES:
-        text += f"({', '.join(ours(found(name)))})"
+        text += f"({', '.join(ours(resolved(name)))})"
     return f"`{text}`" if "+" in name.versions else f"`{text}` ({name.versions})"
 
 
@@ -117,7 +117,7 @@ def reasons(itself: Name, members: Iterable[Name]) -> Iterator[str]:
     for member in members:
         method = member.path.rpartition(".")[2]
         if status(member) == REFUSED:
-            yield f"`{method}`: {summary_of(found(member))}"
+            yield f"`{method}`: {summary_of(resolved(member))}"
         elif status(member) == NOT_THERE:
             text = known.get(method) or next((why for part, why in PYFLINKS_OWN.items() if part in method), None)
             yield from [] if text is None else [f"`{method}`: {text}"]
@@ -130,7 +130,7 @@ def summary_of(value: Any) -> str:
 
 @cache
 def status(name: Name) -> str:
-    value = found(name)
+    value = resolved(name)
     if name.kind == "refused":  # as in PyFlink
         return THERE
     if value is None or hasattr(value, "pyflinks"):
@@ -142,7 +142,7 @@ def status(name: Name) -> str:
 
 
 @cache
-def found(name: Name) -> Any:
+def resolved(name: Name) -> Any:
     """What has the name, None if nothing has."""
     owner, *inner = name.path.split(".")
     value: Any = vars(importlib.import_module(f"penstock.{name.module}")).get(owner)

@@ -233,5 +233,5 @@ def test_the_sentences_are_there(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_the_tests_are_there(page: str) -> None:
     tests = {test for held in PAGES[page].values() for test in held}
-    there = {path: functions(ROOT / "tests" / path) for path in {test.partition("::")[0] for test in tests}}
-    assert sorted(test for test in tests if test.partition("::")[2] not in there[test.partition("::")[0]]) == []
+    existing = {path: functions(ROOT / "tests" / path) for path in {test.partition("::")[0] for test in tests}}
+    assert sorted(test for test in tests if test.partition("::")[2] not in existing[test.partition("::")[0]]) == []

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.pyflink.names import Name, read
 from tests.docs import pyflink_page
-from tests.docs.pyflink_page import DEVIATES, NOT_THERE, PAGE, REFUSED, THERE, found, status, written
+from tests.docs.pyflink_page import DEVIATES, NOT_THERE, PAGE, REFUSED, THERE, resolved, status, written
 
 NAMES = {(name.module.removeprefix("pyflink."), name.path): name for name in read()}
 
@@ -66,7 +66,7 @@ def test_what_programs_use_is_there() -> None:
 def test_what_is_refused_says_why() -> None:
     for name in read():
         if name.kind != "import" and status(name) == REFUSED:
-            assert len(pyflink_page.summary_of(found(name))) > 30, name.path
+            assert len(pyflink_page.summary_of(resolved(name))) > 30, name.path
 
 
 def test_a_method_that_always_raises_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,9 +81,9 @@ def test_a_method_that_always_raises_is_refused(monkeypatch: pytest.MonkeyPatch)
 
     assert status(name) == NOT_THERE
     pyflink_page.status.cache_clear()
-    found.cache_clear()
+    resolved.cache_clear()
     monkeypatch.setattr(Row, "fly", fly, raising=False)
-    assert found(name) is fly
+    assert resolved(name) is fly
     assert status(name) == REFUSED
     pyflink_page.status.cache_clear()
-    found.cache_clear()
+    resolved.cache_clear()

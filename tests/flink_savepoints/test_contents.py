@@ -61,8 +61,8 @@ def test_differences_by_id() -> None:
 
 
 def test_damaged_files_are_named(tmp_path: Path) -> None:
-    there = read_savepoint(place("2.3.0", "files_a"))
-    assert verify(there) == ([], 4)
+    savepoint = read_savepoint(place("2.3.0", "files_a"))
+    assert verify(savepoint) == ([], 4)
     copied = tmp_path / "copy"
     shutil.copytree(unpacked() / "2.3.0" / "files_a", copied)
     first, second, *_ = sorted(path for path in copied.iterdir() if not path.name.startswith("_"))

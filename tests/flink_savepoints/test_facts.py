@@ -19,12 +19,12 @@ THERE = [line for line in savepoints() if "savepoint" in line]
 def test_every_fact_of_every_savepoint_is_what_flink_reads() -> None:
     compared, problems = 0, []
     for expected in THERE:
-        said = json.loads(json.dumps(line(place(expected["flink"], expected["name"]))))
+        facts = json.loads(json.dumps(line(place(expected["flink"], expected["name"]))))
         wanted = {name: expected[name] for name in ("flink", "savepoint", "metadata")}
         if expected["kind"] != "rewritten":
             wanted["files"] = expected["files"]
             wanted["kind"] = expected["kind"] if "properties" in expected["savepoint"] else None
-        leaves, sentences = differences({name: said.get(name) for name in wanted}, wanted, expected["name"])
+        leaves, sentences = differences({name: facts.get(name) for name in wanted}, wanted, expected["name"])
         compared += leaves
         problems += sentences
     assert not problems
@@ -35,9 +35,9 @@ def test_every_fact_of_every_savepoint_is_what_flink_reads() -> None:
 def test_what_a_fact_is_worth() -> None:
     """One that is wrong is found."""
     expected = THERE[0]
-    said = line(place(expected["flink"], expected["name"]))
-    said["savepoint"]["operators"][0]["subtasks"][1]["managed_keyed"][0]["offsets"][5] += 1
-    assert differences(said["savepoint"], expected["savepoint"])[1]
+    facts = line(place(expected["flink"], expected["name"]))
+    facts["savepoint"]["operators"][0]["subtasks"][1]["managed_keyed"][0]["offsets"][5] += 1
+    assert differences(facts["savepoint"], expected["savepoint"])[1]
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -10,7 +10,9 @@ from penstock.flink.findings import findings, program_name
 from tests.flink_savepoints.golden import RELEASES, pairs, place, spec
 
 
-def found(release: str, savepoint: str, program: str, declared: dict[str, list[str]] | None = None, allow: bool = True):
+def findings_of(
+    release: str, savepoint: str, program: str, declared: dict[str, list[str]] | None = None, allow: bool = True
+):
     flink = RELEASES[release]
     read, plan = read_savepoint(place(release, savepoint), flink), plan_of(spec(release, program), flink)
     nodes = {operator.name: operator.node for vertex in plan.vertices for operator in vertex.operators}
@@ -18,65 +20,65 @@ def found(release: str, savepoint: str, program: str, declared: dict[str, list[s
         nodes[name]: tuple(StateModel(state, "value") for state in names) for name, names in (declared or {}).items()
     }
     prediction = predict_restore(read, plan, flink, allow)
-    said = {(finding.code, finding.severity): finding.message for finding in findings(read, prediction, states)}
-    compared = said.pop(("not-compared", "info"), None)  # of every savepoint of which state is taken
+    messages = {(finding.code, finding.severity): finding.message for finding in findings(read, prediction, states)}
+    compared = messages.pop(("not-compared", "info"), None)  # of every savepoint of which state is taken
     assert compared is None or "neither the types of keys" in compared
-    return prediction, said
+    return prediction, messages
 
 
 def test_a_pinned_operator_loses_its_own_state_in_1_11_only() -> None:
-    prediction, said = found("1.11.4", "f_pinned_uid", "after_pinned_uid")
+    prediction, messages = findings_of("1.11.4", "f_pinned_uid", "after_pinned_uid")
     assert prediction.restored
-    assert said.keys() == {("not-taken", "error")}
-    assert "(2,098 bytes) is lost silently" in said["not-taken", "error"]
-    assert "Flink 1.11 asks for that ID only" in said["not-taken", "error"]
-    assert not found("2.3.0", "f_pinned_uid", "after_pinned_uid")[1]
+    assert messages.keys() == {("not-taken", "error")}
+    assert "(2,098 bytes) is lost silently" in messages["not-taken", "error"]
+    assert "Flink 1.11 asks for that ID only" in messages["not-taken", "error"]
+    assert not findings_of("2.3.0", "f_pinned_uid", "after_pinned_uid")[1]
 
 
 def test_state_that_another_operator_inherits() -> None:
     """``count`` unchained, then a Map before it: the Map has the ID that ``count`` had."""
     arguments = ("2.3.0", "f_auto_unchained", "f_auto_inserted")
-    assert found(*arguments)[0].restored
-    assert "'Map' has no uid" in found(*arguments)[1]["inherited", "warning"]
-    said = found(*arguments, {"Map": [], "count": ["count"]})[1]
-    assert "declares none of these states" in said["inherited", "error"]
-    assert "'count' is not asked for by 'Map'" in said["unread", "warning"]
-    assert "its state (count) starts empty" in said["starts-empty", "warning"]
+    assert findings_of(*arguments)[0].restored
+    assert "'Map' has no uid" in findings_of(*arguments)[1]["inherited", "warning"]
+    messages = findings_of(*arguments, {"Map": [], "count": ["count"]})[1]
+    assert "declares none of these states" in messages["inherited", "error"]
+    assert "'count' is not asked for by 'Map'" in messages["unread", "warning"]
+    assert "its state (count) starts empty" in messages["starts-empty", "warning"]
 
 
 def test_a_savepoint_without_names_tells_by_its_states() -> None:
     arguments = ("1.11.4", "f_auto_unchained", "f_auto_inserted")
-    assert not found(*arguments)[1]
-    assert ("inherited", "error") in found(*arguments, {"Map": ["another"]})[1]
+    assert not findings_of(*arguments)[1]
+    assert ("inherited", "error") in findings_of(*arguments, {"Map": ["another"]})[1]
 
 
 def test_a_renamed_operator_is_no_other_one() -> None:
     arguments = ("2.3.0", "f_auto", "f_auto_renamed")
-    assert found(*arguments)[1].keys() == {("inherited", "warning")}
-    assert found(*arguments, {"another name": ["count"]})[1].keys() == {("inherited", "info")}
+    assert findings_of(*arguments)[1].keys() == {("inherited", "warning")}
+    assert findings_of(*arguments, {"another name": ["count"]})[1].keys() == {("inherited", "info")}
 
 
 def test_a_renamed_state_is_carried_along() -> None:
-    _, said = found("2.3.0", "f_base", "f_state_renamed", {"count": ["total"]})
-    assert said.keys() == {("unread", "warning"), ("starts-empty", "info")}
-    assert "'total' of 'count' (uid 'count') is not in the savepoint" in said["starts-empty", "info"]
+    _, messages = findings_of("2.3.0", "f_base", "f_state_renamed", {"count": ["total"]})
+    assert messages.keys() == {("unread", "warning"), ("starts-empty", "info")}
+    assert "'total' of 'count' (uid 'count') is not in the savepoint" in messages["starts-empty", "info"]
 
 
 def test_state_that_is_left_behind() -> None:
-    prediction, said = found("2.3.0", "f_two", "f_base")
+    prediction, messages = findings_of("2.3.0", "f_two", "f_base")
     assert prediction.left == ("6730ef7375fb60f9d9bbdfdfd174d803",)
-    assert said.keys() == {("left-behind", "warning")}
-    refused = found("2.3.0", "f_two", "f_base", allow=False)[0]
+    assert messages.keys() == {("left-behind", "warning")}
+    refused = findings_of("2.3.0", "f_two", "f_base", allow=False)[0]
     assert refused.refusal is not None
     assert "set_uid_hash('6730ef7375fb60f9d9bbdfdfd174d803')" in refused.refusal.message
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_chains_that_mix_key_groups(release: str) -> None:
-    prediction, said = found(release, "f_max_mixed", "f_max_mixed_chained")
+    prediction, messages = findings_of(release, "f_max_mixed", "f_max_mixed_chained")
     assert prediction.refusal is not None
     assert prediction.refusal.stage == "task"
-    assert "FLINK-40113" in said["mixed-key-groups", "error"]
+    assert "FLINK-40113" in messages["mixed-key-groups", "error"]
 
 
 def test_mixed_key_groups_at_another_parallelism_are_silent() -> None:
@@ -90,13 +92,13 @@ def test_mixed_key_groups_at_another_parallelism_are_silent() -> None:
 
 
 def test_key_groups_that_are_taken_over() -> None:
-    _, said = found("1.11.4", "f_p90", "f_base")
-    assert "keeps the 256 key groups" in said["key-groups-kept", "info"]
-    assert not found("1.11.4", "f_base", "f_base")[1]
+    _, messages = findings_of("1.11.4", "f_p90", "f_base")
+    assert "keeps the 256 key groups" in messages["key-groups-kept", "info"]
+    assert not findings_of("1.11.4", "f_base", "f_base")[1]
 
 
 def test_hooks() -> None:
-    assert "hook" in found("2.3.0", "g_hook", "g_no_hook")[1]["hook", "info"]
+    assert "hook" in findings_of("2.3.0", "g_hook", "g_no_hook")[1]["hook", "info"]
 
 
 def test_nothing_is_lost_silently_where_nothing_is_pinned() -> None:
@@ -104,14 +106,16 @@ def test_nothing_is_lost_silently_where_nothing_is_pinned() -> None:
     silent = set()
     for pair in pairs():
         if pair["restored"] and "savepoint_flink" not in pair:
-            _, said = found(pair["flink"], pair["savepoint"], pair["program"], allow=pair["allow_non_restored_state"])
-            if any(severity == "error" for _, severity in said):
+            _, messages = findings_of(
+                pair["flink"], pair["savepoint"], pair["program"], allow=pair["allow_non_restored_state"]
+            )
+            if any(severity == "error" for _, severity in messages):
                 silent.add((pair["flink"], pair["program"]))
     assert silent == {("1.11.4", "f_pinned"), ("1.11.4", "f_pinned_uid")}
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("count", "count"),
         ("python-state-count", "count"),
@@ -120,5 +124,5 @@ def test_nothing_is_lost_silently_where_nothing_is_pinned() -> None:
         ("window-contents", "window-contents"),
     ],
 )
-def test_names_of_programs(name: str, said: str) -> None:
-    assert program_name(name) == said
+def test_names_of_programs(name: str, expected: str) -> None:
+    assert program_name(name) == expected

@@ -34,23 +34,23 @@ def verdict(pair):
     flink = RELEASES[pair["flink"]]
     saved = savepoint(pair.get("savepoint_flink", pair["flink"]), pair["savepoint"], flink)
     allowed = pair["allow_non_restored_state"]
-    said = outcome(predict_restore(saved, plan(pair["flink"], pair["program"]), flink, allowed))
-    text = json.dumps(said).replace(f"file:{unpacked() / pair['flink']}", "file:/savepoints")
+    result = outcome(predict_restore(saved, plan(pair["flink"], pair["program"]), flink, allowed))
+    text = json.dumps(result).replace(f"file:{unpacked() / pair['flink']}", "file:/savepoints")
     return json.loads(text)
 
 
 def test_every_pair_that_is_decided_before_a_task_runs_is_as_flink_has_it() -> None:
     counted = Counter()
     for pair in pairs():
-        said = verdict(pair)
+        predicted = verdict(pair)
         expected = {
             name: pair[name] for name in ("restored", "vertices", "stage", "error", "wrapped_in") if name in pair
         }
-        if pair.get("stage") == "task" and said["restored"]:
+        if pair.get("stage") == "task" and predicted["restored"]:
             counted["left to tasks"] += 1  # types of states, which the graph does not tell
             continue
         counted[pair.get("stage", "restored")] += 1
-        assert said == expected, (pair["savepoint"], pair["program"], pair["flink"])
+        assert predicted == expected, (pair["savepoint"], pair["program"], pair["flink"])
     assert counted == {"restored": 642, "plan": 519, "task": 6, "left to tasks": 86}
 
 
@@ -92,18 +92,18 @@ def test_odd_places_are_refused_as_flink_does(release: str, tmp_path: Path, monk
             "spec": spec(release, program),
             "allow_non_restored_state": False,
         }
-        (said,) = restores([json.dumps(asked)], RELEASES[release])
-        assert said["restored"] == expected["restored"], expected["name"]
-        if not said["restored"]:
-            assert said["wrapped_in"] == expected["wrapped_in"], expected["name"]
-            message = said["error"]["message"]
+        (answer,) = restores([json.dumps(asked)], RELEASES[release])
+        assert answer["restored"] == expected["restored"], expected["name"]
+        if not answer["restored"]:
+            assert answer["wrapped_in"] == expected["wrapped_in"], expected["name"]
+            message = answer["error"]["message"]
             message = message and re.sub(r"[0-9a-f-]{36}", "UUID", message.replace(real, bare))
-            assert {**said["error"], "message": message} == expected["error"]
+            assert {**answer["error"], "message": message} == expected["error"]
     assert len(lines) == 9
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("no JSON", "not JSON"),
         ("[1]", "not a JSON object"),
@@ -115,15 +115,15 @@ def test_odd_places_are_refused_as_flink_does(release: str, tmp_path: Path, monk
         ('{"savepoint": "a\\u0000b", "spec": {}}', "`savepoint`"),
     ],
 )
-def test_a_line_that_is_wrong_gives_a_line_that_says_so(line: str, said: str) -> None:
+def test_a_line_that_is_wrong_gives_a_line_that_says_so(line: str, message: str) -> None:
     (first, second) = restores([line, "", line], "2.3")
     assert first["line"] == 1
     assert second["line"] == 3
-    assert said in first["error"]["message"]
+    assert message in first["error"]["message"]
 
 
 def test_a_graph_that_cannot_be_planned_is_said_on_its_line() -> None:
     asked = {"savepoint": place("2.3.0", "value_a"), "spec": {"nodes": "none"}}
-    (said,) = restores([json.dumps(asked)], "2.3")
-    assert said["line"] == 1
-    assert "restored" not in said
+    (answer,) = restores([json.dumps(asked)], "2.3")
+    assert answer["line"] == 1
+    assert "restored" not in answer

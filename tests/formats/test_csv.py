@@ -203,14 +203,14 @@ def test_whatever_is_written_is_read(tmp_path_factory, records):
 def test_the_slow_reader_reads_what_the_quick_one_reads(text, comments):
     described = CsvSchema(comments=comments)
 
-    def found(slow):
+    def rows_read(slow):
         return list(CsvRows(io.BytesIO(text.encode()), "file", described, slow=slow))
 
     try:
-        quick = found(False)
+        quick = rows_read(False)
     except csv.Error:
         return
-    assert found(True) == quick
+    assert rows_read(True) == quick
 
 
 def test_columns_that_no_text_can_show_are_refused():

@@ -45,10 +45,10 @@ class PlayedByAll(ParallelSourceFunction):
 
     def open(self, runtime_context):
         step = runtime_context.get_number_of_parallel_subtasks()
-        self.own = self.values[runtime_context.get_index_of_this_subtask() :: step]
+        self.share = self.values[runtime_context.get_index_of_this_subtask() :: step]
 
     def run(self, ctx):
-        play(ctx, self.own)
+        play(ctx, self.share)
 
 
 FORMATS = ("collection", "sequence", "text", "played", "parallel")
@@ -92,7 +92,7 @@ LARGE = Profile(
     sources=(2, 3),
     operators=(12, 12),
     parallelism=(1, 3),
-    own=lambda choices: choices.number(1, 3),
+    operator_parallelism=lambda choices: choices.number(1, 3),
 )
 SMALL = replace(
     LARGE,
@@ -107,7 +107,7 @@ PLAIN = Profile(
     operators=(2, 12),
     parallelism=(1, 1),
     unchained=0,
-    own=lambda choices: choices.number(1, 4),
+    operator_parallelism=lambda choices: choices.number(1, 4),
 )
 """Operators that know neither time nor state."""
 

@@ -227,7 +227,7 @@ def _fired(seen: Seen, amount: int) -> Bag:
 # --- records with their times -----------------------------------------------------------------------------------------
 
 
-def _each(bag: TimedBag, function: Callable[[int], Iterable[int]]) -> TimedBag:
+def _flat_mapped(bag: TimedBag, function: Callable[[int], Iterable[int]]) -> TimedBag:
     result: TimedBag = Counter()
     for (value, time), number in bag.items():
         for output in function(value):
@@ -308,11 +308,11 @@ def _nears(one: TimedBag, other: TimedBag, amount: int) -> TimedBag:
 
 @dataclass(frozen=True)
 class Kind:
-    """What builds an operator, and what it computes: of ``each`` value, by its states, or with ``time``."""
+    """What builds an operator, and what it computes: by ``flat_map`` of each value, by its states, or with ``time``."""
 
     inputs: int
     build: Callable[..., Any]
-    each: Callable[..., Iterable[int]] | None = None
+    flat_map: Callable[..., Iterable[int]] | None = None
     holds: tuple[str, ...] = ()
     absorb: Callable[[int, int, int], Any] = lambda side, value, amount: value % amount
     sooner: Callable[..., Bag] = lambda *_: Counter()
@@ -332,20 +332,20 @@ class Kind:
         """The states when the inputs have come."""
         result = {state: Counter(records) for state, records in seen.items()}
         for side, bag in enumerate(inputs):
-            own: Seen = result.setdefault(self.holds[side if len(self.holds) > 1 else 0], Counter())
+            contents: Seen = result.setdefault(self.holds[side if len(self.holds) > 1 else 0], Counter())
             for value, number in bag.items():
                 spread = self.spread(side, value, amount) if self.spread else [self.absorb(side, value, amount)]
                 for part in spread:
-                    own[part] += number
+                    contents[part] += number
         return result
 
     def plain(self, inputs: Sequence[Bag], amount: int) -> Bag:
         """What one without state makes of its inputs."""
-        assert self.each is not None
+        assert self.flat_map is not None
         result: Bag = Counter()
         for bag in inputs:
             for value, number in bag.items():
-                for output in self.each(value, amount):
+                for output in self.flat_map(value, amount):
                     result[output] += number
         return result
 
@@ -353,8 +353,8 @@ class Kind:
         """What one makes of its inputs, with the time of each record; what is broadcast comes in ``copies``."""
         if self.time is not None:
             return self.time(*inputs, amount)
-        assert self.each is not None
-        outputs = sum((_each(bag, lambda value: self.each(value, amount)) for bag in inputs), Counter())
+        assert self.flat_map is not None
+        outputs = sum((_flat_mapped(bag, lambda value: self.flat_map(value, amount)) for bag in inputs), Counter())
         return Counter({record: number * copies for record, number in outputs.items()})
 
 
@@ -504,13 +504,13 @@ BOUNDED: dict[str, Kind] = {
     "co map": Kind(
         2,
         lambda one, other, amount: one.connect(other).map(PlusAndTimes(), INT),
-        time=lambda one, other, amount: _each(one, lambda v: [v + 1]) + _each(other, lambda v: [v * 2]),
+        time=lambda one, other, amount: _flat_mapped(one, lambda v: [v + 1]) + _flat_mapped(other, lambda v: [v * 2]),
     ),
     "co flat map": Kind(
         2,
         lambda one, other, amount: one.connect(other).flat_map(Some(), INT),
         time=lambda one, other, amount: (
-            _each(one, lambda v: [v] * (v % 3)) + _each(other, lambda v: [v, -v] if v % 2 else [])
+            _flat_mapped(one, lambda v: [v] * (v % 3)) + _flat_mapped(other, lambda v: [v, -v] if v % 2 else [])
         ),
     ),
     "running counts": Kind(1, _running, time=_running_counts),
@@ -551,9 +551,9 @@ TIMED = {"window", "wide", "sliding", "session", "triggered", "alarm", "near", "
 
 def foreign(kind: str, seen: dict[str, Seen]) -> bool:
     """Whether state of windows of another sort comes to windows: what they make of it nobody has said."""
-    own = KINDS[kind].holds
-    here = any(name.startswith("window") for name in own)
-    return here and any(name.startswith("window") and name not in own for name, records in seen.items() if records)
+    states = KINDS[kind].holds
+    here = any(name.startswith("window") for name in states)
+    return here and any(name.startswith("window") and name not in states for name, records in seen.items() if records)
 
 
 def other_keys(kind: str, seen: dict[str, Seen]) -> bool:

@@ -81,12 +81,12 @@ class Program:
         if gone.inputs:
             return replace(self, nodes=tuple(_reads(n, label, gone.inputs[0]) for n in rest))
         left: list[Node] = []
-        there: set[str] = set()
+        labels: set[str] = set()
         for node in rest:
-            inputs = tuple(name for name in node.inputs if name in there)
+            inputs = tuple(name for name in node.inputs if name in labels)
             if node.kind == SOURCE or (inputs and (node.kind == "union" or inputs == node.inputs)):
                 left.append(replace(node, inputs=inputs * 2 if node.kind == "union" and len(inputs) == 1 else inputs))
-                there.add(node.label)
+                labels.add(node.label)
         return replace(self, nodes=tuple(left))
 
 
@@ -108,7 +108,9 @@ class Profile:
     parallelism: tuple[int, int] = (1, 4)
     unchained: int = 10
     """In percent: programs without chaining."""
-    own: Callable[[Choices], int | None] = lambda choices: choices.pick((None, None, choices.number(1, 4)))
+    operator_parallelism: Callable[[Choices], int | None] = lambda choices: choices.pick(
+        (None, None, choices.number(1, 4))
+    )
     """The parallelism of an operator."""
     amounts: tuple[int, int] = (1, 4)
     reach: int | None = None
@@ -130,15 +132,15 @@ def draw(choices: Choices, profile: Profile) -> Program:
 
 
 def draw_node(choices: Choices, program: Program, label: str, profile: Profile) -> Node:
-    there = [node for node in program.nodes if node.kind != SINK and node.kind not in profile.ends]
+    readable = [node for node in program.nodes if node.kind != SINK and node.kind not in profile.ends]
     if profile.reach is not None:
-        operators = [node for node in there if node.kind != SOURCE]
-        there = [*(node for node in there if node.kind == SOURCE), *operators[-profile.reach :]]
-    splits = [node for node in there if node.kind == "split"]
+        operators = [node for node in readable if node.kind != SOURCE]
+        readable = [*(node for node in readable if node.kind == SOURCE), *operators[-profile.reach :]]
+    splits = [node for node in readable if node.kind == "split"]
     kind = choices.pick([kind for kind in profile.kinds if kind != "side" or splits])
     count = KINDS[kind].inputs if kind in KINDS else 1
-    inputs = tuple(choices.pick(splits if kind == "side" else there).label for _ in range(count))
-    parallelism = None if kind in ("side", "union", "counts of all") else profile.own(choices)
+    inputs = tuple(choices.pick(splits if kind == "side" else readable).label for _ in range(count))
+    parallelism = None if kind in ("side", "union", "counts of all") else profile.operator_parallelism(choices)
     chain = choices.pick(("", "", "", "new", "off"))
     return Node(label, kind, inputs, choices.number(*profile.amounts), parallelism=parallelism, chain=chain)
 
@@ -199,10 +201,10 @@ def named(draws: random.Random, node: Node) -> Node:
 # --- for real ---------------------------------------------------------------------------------------------------------
 
 
-def data(number: int, split: int, there: int) -> list[int]:
+def data(number: int, split: int, available: int) -> list[int]:
     """The records of a split of a source so far: of more there are the same at first."""
     draw = random.Random(f"{number}/{split}")
-    return [draw.randint(-30, 30) for _ in range(there)]
+    return [draw.randint(-30, 30) for _ in range(available)]
 
 
 class Feed(Source[int]):
@@ -210,12 +212,12 @@ class Feed(Source[int]):
 
     bounded = False
 
-    def __init__(self, number: int, there: int, ends: bool) -> None:
-        self.number, self.there, self.ends = number, there, ends
+    def __init__(self, number: int, per_split: int, ends: bool) -> None:
+        self.number, self.per_split, self.ends = number, per_split, ends
         self.together = number % 2 == 0
 
     def splits(self, parallelism: int) -> Sequence[Split]:
-        return [Split(f"split {i}", 0, self.there) for i in range(SPLITS)]
+        return [Split(f"split {i}", 0, self.per_split) for i in range(SPLITS)]
 
     def ended(self) -> bool:
         return self.ends
@@ -224,22 +226,22 @@ class Feed(Source[int]):
         return replace(split, end=min(split.end, split.start + records))
 
     def read(self, split: Split) -> Iterator[Records[int]]:
-        values = data(self.number, int(split.id.split()[1]), self.there)
+        values = data(self.number, int(split.id.split()[1]), self.per_split)
         for begin in range(split.start, split.end, 4):
             end = min(begin + 4, split.end)
             yield Records(values[begin:end], end)
 
 
-def _source(program: Program, node: Node, env: Any, there: int, ends: bool) -> Any:
+def _source(program: Program, node: Node, env: Any, available: int, ends: bool) -> Any:
     if node.amount >= COLLECTION:
-        return env.from_collection([value for i in range(SPLITS) for value in data(node.amount, i, there)], INT)
+        return env.from_collection([value for i in range(SPLITS) for value in data(node.amount, i, available)], INT)
     if program.feed is not None:
         return program.feed.source(node, env, ends)
-    return env.from_source(Feed(node.amount, there, ends), WatermarkStrategy.no_watermarks(), node.label, INT)
+    return env.from_source(Feed(node.amount, available, ends), WatermarkStrategy.no_watermarks(), node.label, INT)
 
 
 def build(
-    program: Program, env: Any, there: int = 0, ends: bool = True, show: Any = None, source: Any = None
+    program: Program, env: Any, available: int = 0, ends: bool = True, show: Any = None, source: Any = None
 ) -> dict[str, Any]:
     """Build a program. ``source`` makes a source of (environment, node), ``show`` a sink of (stream, node)."""
     read, streams = {}, {}
@@ -247,7 +249,7 @@ def build(
     for node in program.nodes:
         inputs = [read[label] for label in node.inputs]
         if node.kind == SOURCE:
-            stream = _source(program, node, env, there, ends) if source is None else source(env, node)
+            stream = _source(program, node, env, available, ends) if source is None else source(env, node)
         elif node.kind == SINK:
             stream = show(*inputs, node) if show is not None else collect(*inputs, node.label, node.parallelism)
         else:
@@ -280,8 +282,8 @@ def _set(node: Node, stream: Any) -> None:
 
 
 def environment(program: Program, executor: Any = "local", **settings: str) -> StreamExecutionEnvironment:
-    given = {key.replace("__", ".").replace("_", "-"): value for key, value in settings.items()}
-    configuration = Configuration.from_dict({**program.settings, **given})
+    overrides = {key.replace("__", ".").replace("_", "-"): value for key, value in settings.items()}
+    configuration = Configuration.from_dict({**program.settings, **overrides})
     env = StreamExecutionEnvironment.get_execution_environment(configuration, executor=executor)
     env.set_parallelism(program.parallelism).set_stream_time_characteristic(TimeCharacteristic.EventTime)
     if program.max_parallelism is not None:
@@ -298,12 +300,12 @@ def planned(program: Program, **how: Any) -> Pipeline:
 
 
 def run(
-    program: Program, there: int, ends: bool, executor: Any = "local", records: int = 5, **settings: str
+    program: Program, available: int, ends: bool, executor: Any = "local", records: int = 5, **settings: str
 ) -> dict[str, Bag]:
     """Run a program until it has read what is there, or to its end."""
     now = {} if ends else {"penstock__step__available_now": "true"}
     env = environment(program, executor, penstock__step__records=str(records), **now, **settings)
-    build(program, env, there, ends)
+    build(program, env, available, ends)
     before = sinks.known()
     got = env.execute("edited").collected
     return {

@@ -72,18 +72,18 @@ class World:
     def predicted(self, program: Program, *, allowed: bool = False) -> Prediction:
         """What happens when a program goes on from here."""
         known_places = places(program)
-        own = {label: self._of(place) for label, place in known_places.items()}
+        kept_by_label = {label: self._of(place) for label, place in known_places.items()}
         known = {operator_id for place in known_places.values() for operator_id in (place.generated, place.pinned)}
         left = frozenset(kept.label for id_, kept in self._kept.items() if id_ not in known)
         takers = Counter(id_ for place in known_places.values() if (id_ := self._id(place)) is not None)
         refused = (bool(left) and not allowed) or max(takers.values(), default=0) > 1
-        for label, kept in own.items():
+        for label, kept in kept_by_label.items():
             if kept is not None and kept.positions is None:
                 place = known_places[label]
                 refused |= place.max_parallelism not in (None, kept.max_parallelism)
                 refused |= place.parallelism > kept.max_parallelism
-        takes = {label: kept for label, kept in own.items() if not label.startswith("#")}
-        lost = frozenset(kept.label for label, kept in own.items() if kept and label not in takes)
+        takes = {label: kept for label, kept in kept_by_label.items() if not label.startswith("#")}
+        lost = frozenset(kept.label for label, kept in kept_by_label.items() if kept and label not in takes)
         unread = frozenset(label for label, kept in takes.items() if kept and not _reads_of(program.node(label), kept))
         held = [(program.node(label).kind, kept.seen) for label, kept in takes.items() if kept and kept.seen]
         labels = {label: kept and kept.label for label, kept in takes.items()}
@@ -109,7 +109,7 @@ class World:
     def _of(self, place: Place) -> Kept | None:
         return self._kept.get(self._id(place) or "")
 
-    def run(self, program: Program, there: int, ends: bool) -> dict[str, Bag]:
+    def run(self, program: Program, available: int, ends: bool) -> dict[str, Bag]:
         """What sinks get of a run; afterwards there is what that run has left."""
         known_places, kept, bags = places(program), {}, {}
         for node in program.nodes:
@@ -127,7 +127,7 @@ class World:
                 after.collection = node.amount >= COLLECTION
                 same = before.collection == after.collection  # else it is a source of another kind, which begins anew
                 positions = (before.positions or {}) if same else {}
-                splits = _splits(program, node, positions, there)
+                splits = _splits(program, node, positions, available)
                 bags[node.label] = Counter(
                     value for name, values in splits.items() for value in values[positions.get(name, 0) :]
                 )
@@ -155,10 +155,10 @@ def _leaves(node: Node, kept: Kept) -> bool:
     return any(seen and name not in KINDS[node.kind].holds for name, seen in kept.seen.items())
 
 
-def _splits(program: Program, node: Node, positions: Mapping[str, int], there: int) -> dict[str, list[int]]:
+def _splits(program: Program, node: Node, positions: Mapping[str, int], available: int) -> dict[str, list[int]]:
     """The splits of a source with what is in them. One that goes on with those of another topic reads on there, too."""
     if program.feed is None or node.amount >= COLLECTION:
-        return {f"split {i}": data(node.amount, i, there) for i in range(SPLITS)}
+        return {f"split {i}": data(node.amount, i, available) for i in range(SPLITS)}
     numbers = dict.fromkeys([node.amount, *(int(name.split("-")[0]) for name in positions)])
     splits = {
         f"{number}-{i}": data(number, i, end) for number in numbers for i, end in enumerate(program.feed.ends(number))

@@ -141,13 +141,13 @@ def _arrow(room: str, other: str) -> str:
 
 
 def _highest(part: str) -> str:
-    own = {pair for pair in arrows() if pair[0].startswith(f"{part}.")}
-    return min({room for room, _ in own} - {other for _, other in own}, default=part)
+    inner = {pair for pair in arrows() if pair[0].startswith(f"{part}.")}
+    return min({room for room, _ in inner} - {other for _, other in inner}, default=part)
 
 
 def _lowest(part: str) -> str:
-    own = {pair for pair in arrows() if pair[0].startswith(f"{part}.")}
-    return min({other for _, other in own} - {room for room, _ in own}, default=part)
+    inner = {pair for pair in arrows() if pair[0].startswith(f"{part}.")}
+    return min({other for _, other in inner} - {room for room, _ in inner}, default=part)
 
 
 if __name__ == "__main__":

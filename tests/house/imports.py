@@ -51,10 +51,10 @@ def between_rooms(part: str) -> set[tuple[str, str]]:
     pairs = set()
     for module, imported in imports().items():
         for other in imported:
-            here, there = module.split("."), other.split(".")
-            inside = here[: len(above)] == there[: len(above)] == above and len(here) > len(above) < len(there)
-            if inside and here[len(above)] != there[len(above)]:
-                pairs.add((here[len(above)], there[len(above)]))
+            source, target = module.split("."), other.split(".")
+            inside = source[: len(above)] == target[: len(above)] == above and len(source) > len(above) < len(target)
+            if inside and source[len(above)] != target[len(above)]:
+                pairs.add((source[len(above)], target[len(above)]))
     return pairs
 
 

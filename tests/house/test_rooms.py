@@ -254,10 +254,10 @@ def circle(graph: dict[str, set[str]]) -> list[str] | None:
 def test_no_circle_but_the_fluent_apis_own_room() -> None:
     assert sum(map(len, imports().values())) > len(imports()) > 100
     room = {module for module in imports() if f"{module}.".startswith(f"{FLUENT}.")}
-    own = {module: imports()[module] & room for module in room}
-    rest = {module: imported - own.get(module, set()) for module, imported in imports().items()}
+    within = {module: imports()[module] & room for module in room}
+    rest = {module: imported - within.get(module, set()) for module, imported in imports().items()}
     assert circle(rest) is None
-    assert circle(own) is not None, "the fluent API is no circle any more: it needs no exception"
+    assert circle(within) is not None, "the fluent API is no circle any more: it needs no exception"
 
 
 def test_nothing_in_the_runtime_is_the_drivers_only() -> None:

@@ -50,5 +50,5 @@ def test_every_room_says_what_lives_there() -> None:
     rooms = {path: text for path, text in files("python/penstock").items() if path.endswith("__init__.py")}
     assert len(rooms) > 15
     assert {path.rpartition("/")[0] for path in files("python/penstock")} == {path.rpartition("/")[0] for path in rooms}
-    said = {path: ast.get_docstring(ast.parse(text)) or "" for path, text in rooms.items()}
-    assert {path: text for path, text in said.items() if len(text.split()) < 6 or "." not in text} == {}
+    docstrings = {path: ast.get_docstring(ast.parse(text)) or "" for path, text in rooms.items()}
+    assert {path: text for path, text in docstrings.items() if len(text.split()) < 6 or "." not in text} == {}

@@ -45,10 +45,10 @@ def test_a_command_line_selects_instead_and_ignores_besides() -> None:
     assert {code for code in RULES if chosen.selects(code)} == group("PS3") | {"PS407"}
 
 
-@pytest.mark.parametrize("given", ["PS1000", "X", "", "ps001", "PS001 "])
-def test_an_unknown_code_is_refused(given: str) -> None:
+@pytest.mark.parametrize("code", ["PS1000", "X", "", "ps001", "PS001 "])
+def test_an_unknown_code_is_refused(code: str) -> None:
     with pytest.raises(ConfigurationError, match="names the rule"):
-        LintConfiguration(ignore=(given,))
+        LintConfiguration(ignore=(code,))
 
 
 def test_the_nearest_table_counts(tmp_path: Path) -> None:

@@ -83,9 +83,9 @@ def test_a_rule_that_is_not_selected_is_not_missed(tmp_path: Path) -> None:
     assert findings_of(tmp_path, inside="  # penstock: ignore[PS502, PS001]") == []
 
 
-@pytest.mark.parametrize("given", ["PS999", "PS50x", "", "502"])
-def test_an_unknown_code_is_found_and_suppresses_nothing(tmp_path: Path, given: str) -> None:
-    assert sorted(codes(findings_of(tmp_path, inside=f"  # penstock: ignore[{given}]"))) == ["PS502", "PS902"]
+@pytest.mark.parametrize("code", ["PS999", "PS50x", "", "502"])
+def test_an_unknown_code_is_found_and_suppresses_nothing(tmp_path: Path, code: str) -> None:
+    assert sorted(codes(findings_of(tmp_path, inside=f"  # penstock: ignore[{code}]"))) == ["PS502", "PS902"]
 
 
 def test_what_a_file_says_can_suppress_what_is_said_of_comments(tmp_path: Path) -> None:

@@ -28,11 +28,11 @@ def test_a_lock_has_all_that_ids_are_made_of(flink: str) -> None:
     for record, model in models(flink):
         if model.refused is None and Graph(model).order:
             text = written(model, "x.py")
-            there, graph = model_of_lock(text, "x"), Graph(model)
-            assert Graph(there).order == tuple(range(len(graph.order))), record["spec"]["name"]
-            chained = [len(Graph(there).chained(node)) for node in range(len(graph.order))]
+            locked, graph = model_of_lock(text, "x"), Graph(model)
+            assert Graph(locked).order == tuple(range(len(graph.order))), record["spec"]["name"]
+            chained = [len(Graph(locked).chained(node)) for node in range(len(graph.order))]
             assert chained == [len(graph.chained(node)) for node in graph.order]
-            assert written(there, "x.py") == text
+            assert written(locked, "x.py") == text
             count += 1
     assert count > 300
 
@@ -42,7 +42,7 @@ def test_a_comparison_with_a_lock_says_the_same(case) -> None:
     old, new = planned(case.before)[0], planned(case.after)[0]
     locked = model_of_lock(written(old, "shop.py"), "penstock.lock")
     from_program, from_lock = compare(old, new), compare(locked, new)
-    said = [
+    changes = [
         [
             sorted(
                 (operator.name, operator.change, operator.cause and (operator.cause.kind, operator.cause.subject))
@@ -51,7 +51,7 @@ def test_a_comparison_with_a_lock_says_the_same(case) -> None:
             for operators in (from_program.operators, from_lock.operators)
         ]
     ]
-    assert all(one == other for one, other in said)
+    assert all(one == other for one, other in changes)
     problems = [sorted((p.kind, p.operator) for p in difference.problems) for difference in (from_program, from_lock)]
     assert problems[0] == problems[1]
 

@@ -69,7 +69,7 @@ def test_the_script_of_the_action_runs(status: int, lock: str, tmp_path: Path) -
         check=False,
     )
     assert run.returncode == status
-    given = ["--lock", lock] if lock else []
-    rest = [*given, "--allow-non-restored-state", "jobs/visits.py", "--window", "20"]
+    options = ["--lock", lock] if lock else []
+    rest = [*options, "--allow-non-restored-state", "jobs/visits.py", "--window", "20"]
     assert run.stdout == f"{['check', '--format', 'github', *rest]}\n"
     assert summary.read_text() == f"{['check', '--format', 'markdown', *rest]}\n"

@@ -27,8 +27,8 @@ def check(name: str, setting: Setting, executor: Any = None) -> Outcome:
         assert outcome.promised(timed=True) == plain.promised(timed=True), (name, setting)
     else:
         assert outcome == plain, (name, setting)
-    own = {knob: value if knob in knobs else DEFAULT[knob] for knob, value in setting.items()}
-    assert plain.promised() == local(name, tuple(own.items())).promised(), (name, setting)
+    limited = {knob: value if knob in knobs else DEFAULT[knob] for knob, value in setting.items()}
+    assert plain.promised() == local(name, tuple(limited.items())).promised(), (name, setting)
     return outcome
 
 

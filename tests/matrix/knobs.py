@@ -49,8 +49,8 @@ DEFAULT: Setting = {CHAINING: True, PARALLELISM: None, **{k: v[0] for k, v in KN
 
 def settings_of(setting: Setting) -> dict[str, str]:
     """The configuration of a program that is run with a setting. State on disk has next to no memory."""
-    given = {knob: str(value) for knob, value in setting.items() if "." in knob and value is not None}
-    return {**given, MEMORY: "1 kb"} if setting.get(STATE) == "disk" else given
+    configuration = {knob: str(value) for knob, value in setting.items() if "." in knob and value is not None}
+    return {**configuration, MEMORY: "1 kb"} if setting.get(STATE) == "disk" else configuration
 
 
 def everything() -> Iterator[Setting]:

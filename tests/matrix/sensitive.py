@@ -122,9 +122,9 @@ SENSITIVITIES = (
 
 KNOBS_OF: dict[str, frozenset[str]] = {}
 """The knobs a program is sensitive to, by its name."""
-for _each in SENSITIVITIES:
-    for _name in _each.programs:
-        KNOBS_OF[_name] = KNOBS_OF.get(_name, frozenset()) | _each.knobs
+for _sensitivity in SENSITIVITIES:
+    for _name in _sensitivity.programs:
+        KNOBS_OF[_name] = KNOBS_OF.get(_name, frozenset()) | _sensitivity.knobs
 
 REFUSED_ON_SPARK = frozenset(
     _programs(

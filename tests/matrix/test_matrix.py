@@ -73,8 +73,8 @@ def test_programs_that_may_differ_do(sensitivity: Sensitivity) -> None:
 
 
 def differs(name: str, setting: Setting, knob: str) -> bool:
-    own, other = (local(name, tuple(settings.items())) for settings in (setting, {**setting, knob: DEFAULT[knob]}))
-    return own.promised() != other.promised()
+    result, default = (local(name, tuple(settings.items())) for settings in (setting, {**setting, knob: DEFAULT[knob]}))
+    return result.promised() != default.promised()
 
 
 def test_reasons_are_documented() -> None:

@@ -138,11 +138,11 @@ def test_signatures_are_the_same_in_both() -> None:
     for name, _, stub, real in callables():
         looked_at += 1
         assert [parameter[:2] for parameter in stub] == [parameter[:2] for parameter in real], name
-        for (parameter, _, said), (_, _, shown) in zip(stub, real, strict=True):
+        for (parameter, _, declared), (_, _, shown) in zip(stub, real, strict=True):
             if shown is ...:
-                hidden[name, parameter] = said
+                hidden[name, parameter] = declared
             else:
-                assert (said, type(said)) == (shown, type(shown)), f"{name}: {parameter}"
+                assert (declared, type(declared)) == (shown, type(shown)), f"{name}: {parameter}"
     assert hidden == HIDDEN
     assert looked_at > 90
 
@@ -151,17 +151,17 @@ def test_everything_has_a_type() -> None:
     looked_at = 0
     for node in [*FUNCTIONS.values(), *(item for owner in CLASSES.values() for item in methods(owner).values())]:
         looked_at += 1
-        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         assert node.returns is not None, node.name
-        assert [item.arg for item in given if item.annotation is None] in ([], ["self"], ["cls"]), node.name
+        assert [item.arg for item in parameters if item.annotation is None] in ([], ["self"], ["cls"]), node.name
     assert looked_at > 150
 
 
 def test_fields_cannot_be_set() -> None:
     views = [(name, node) for name, node in CLASSES.items() if fields(node)]
     for name, node in views:
-        given = [item.annotation for item in node.body if isinstance(item, ast.AnnAssign)]
-        assert {ast.unparse(item).partition("[")[0] for item in given} == {"Final"}, name
+        annotations = [item.annotation for item in node.body if isinstance(item, ast.AnnAssign)]
+        assert {ast.unparse(item).partition("[")[0] for item in annotations} == {"Final"}, name
     assert len(views) > 8
     with pytest.raises(AttributeError, match="not writable"):
         setattr(shapes.all_to_all(2).nodes[0], "id", 3)  # noqa: B010
@@ -179,14 +179,14 @@ def hidden(function: str) -> dict[str, Any]:
 
 
 def test_hidden_defaults_of_the_builder() -> None:
-    plain, said = StreamGraphBuilder(), StreamGraphBuilder()
+    plain, explicit = StreamGraphBuilder(), StreamGraphBuilder()
     for builder, node, loop in [
         (plain, {}, {}),
-        (said, hidden("StreamGraphBuilder.add_node"), hidden("StreamGraphBuilder.add_iteration")),
+        (explicit, hidden("StreamGraphBuilder.add_node"), hidden("StreamGraphBuilder.add_iteration")),
     ]:
         builder.add_node(1, "Source", "source", **node)
         builder.add_iteration(1, 2, 3, parallelism=1, **loop)
-    assert plain.build().to_json() == said.build().to_json()
+    assert plain.build().to_json() == explicit.build().to_json()
 
 
 def test_hidden_defaults_of_an_execution_graph() -> None:

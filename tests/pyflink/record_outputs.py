@@ -16,14 +16,14 @@ RUNNER = Path(__file__).parent / "on_pyflink.py"
 def outputs(lines: list[str]) -> dict[str, str]:
     """The lines of each program that has come to its end."""
     texts: dict[str, str] = {}
-    own: list[str] = []
+    output: list[str] = []
     for line in lines:
         if line.startswith(BEGIN):
-            own = []
+            output = []
         elif line.startswith(END):
-            texts[line.removeprefix(END).strip()] = "".join(own)
+            texts[line.removeprefix(END).strip()] = "".join(output)
         else:
-            own.append(line)
+            output.append(line)
     return texts
 
 

@@ -50,7 +50,7 @@ print(Planning(pyflink=True, arguments=sys.argv[2:]).plan(sys.argv[1]).stream_gr
 """
 
 
-def said(way: str) -> list[str]:
+def arguments_of(way: str) -> list[str]:
     return [way] if way else []
 
 
@@ -69,14 +69,14 @@ def quiet() -> Generator[None, None, None]:
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize(("program", "way", "wanted"), CASES)
 def test_a_program_is_planned(program: str, way: str, wanted: list[str]) -> None:
-    assert operators(Planning(pyflink=True, arguments=said(way)).plan(str(FOLDER / f"{program}.py"))) == wanted
+    assert operators(Planning(pyflink=True, arguments=arguments_of(way)).plan(str(FOLDER / f"{program}.py"))) == wanted
 
 
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize(("program", "way", "why"), REFUSED)
 def test_it_says_why_it_does_not_run(program: str, way: str, why: str) -> None:
     with pytest.raises(UnsupportedError, match=why):
-        run_program(str(FOLDER / f"{program}.py"), said(way), executors.get("local"), pyflink=True)
+        run_program(str(FOLDER / f"{program}.py"), arguments_of(way), executors.get("local"), pyflink=True)
 
 
 def test_no_client_is_needed_to_plan() -> None:

@@ -65,9 +65,9 @@ def test_programs_for_pyflink_have_them_all() -> None:
 
 
 def test_settings_without_effect_are_named_at_the_line_of_the_program() -> None:
-    given = Configuration({"rest.port": "8081", "pipeline.jars": "file:///lib/flink-connector-kafka-3.3.0-1.20.jar"})
+    settings = Configuration({"rest.port": "8081", "pipeline.jars": "file:///lib/flink-connector-kafka-3.3.0-1.20.jar"})
     with pytest.warns(UserWarning, match="no effect") as caught:
-        pyflink.StreamExecutionEnvironment.get_execution_environment(given)
+        pyflink.StreamExecutionEnvironment.get_execution_environment(settings)
     assert [warning.filename for warning in caught] == [__file__] * 2
 
 
@@ -103,8 +103,8 @@ def test_one_subtask_in_batch_mode_where_nobody_says() -> None:
     assert make().set_runtime_mode(RuntimeExecutionMode.BATCH).get_parallelism() == 1
     assert make(Configuration(batch)).get_parallelism() == 1
     assert make(Configuration({**batch, "parallelism.default": "3"})).get_parallelism() == 3
-    said = make().set_parallelism(4).set_runtime_mode(RuntimeExecutionMode.AUTOMATIC)
-    assert said.get_parallelism() == 4
+    explicit = make().set_parallelism(4).set_runtime_mode(RuntimeExecutionMode.AUTOMATIC)
+    assert explicit.get_parallelism() == 4
     env = make().set_runtime_mode(RuntimeExecutionMode.BATCH).set_runtime_mode(RuntimeExecutionMode.STREAMING)
     assert env.get_parallelism() == cores()
     off = make(Configuration({**batch, "penstock.pyflink": "false"}))

@@ -20,7 +20,7 @@ from tests.running import collected
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_earlier_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
     """No warning has been given yet."""
     monkeypatch.setattr(deviations, "_SAID", set())
 
@@ -48,7 +48,7 @@ def test_a_strategy_for_pyflink_is_changed_by_its_assigner() -> None:
     assert plain.assigner is None
 
 
-@pytest.mark.usefixtures("said")
+@pytest.mark.usefixtures("no_earlier_warnings")
 @pytest.mark.parametrize(
     "then",
     [
@@ -73,21 +73,21 @@ def test_a_warning_tells_of_an_assigner_that_pyflink_forgets(then: Any) -> None:
         then(WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: value))
 
 
-@pytest.mark.usefixtures("said")
+@pytest.mark.usefixtures("no_earlier_warnings")
 def test_a_warning_tells_of_an_assigner_that_pyflink_leaves_out_in_a_source() -> None:
-    def made(module: Any, strategies: Any) -> Any:
+    def numbers(module: Any, strategies: Any) -> Any:
         env = module.StreamExecutionEnvironment.get_execution_environment(executor="local").set_parallelism(1)
         strategy = strategies.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: value * 10)
         return env.from_source(NumberSequenceSource(1, 2), strategy, "numbers")
 
     with pytest.warns(UserWarning, match=r"PyFlink leaves out the timestamp assigner .* Penstock applies it") as warned:
-        streams = [made(pyflink, Strategy), made(pyflink, Strategy)]
+        streams = [numbers(pyflink, Strategy), numbers(pyflink, Strategy)]
     assert len(warned) == 1
     assert warned[0].filename == __file__
     assert times(streams[0]) == [10, 20]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert times(made(datastream, WatermarkStrategy)) == [10, 20]
+        assert times(numbers(datastream, WatermarkStrategy)) == [10, 20]
 
 
 def test_a_source_has_the_parallelism_that_is_set() -> None:

@@ -54,9 +54,9 @@ def test_how_many_ids_the_mirror_shares_with_the_real_one(capsys: pytest.Capture
     for plan in recorded():
         with led_away():
             mine = Planning(pyflink=True).plan(str(FOLDER / f"{plan['program']}.py")).stream_graph
-        own, real = Counter(ids(mine).values()), Counter(plan["hashes"].values())
-        equal += own == real
-        shared += sum((own & real).values())
+        ours, real = Counter(ids(mine).values()), Counter(plan["hashes"].values())
+        equal += ours == real
+        shared += sum((ours & real).values())
     assert (equal, shared) == (14, 510)
 
 

@@ -48,7 +48,7 @@ def test_every_name_can_be_imported() -> None:
 
 
 def test_pyflink_is_the_same_modules() -> None:
-    said = in_a_process(
+    output = in_a_process(
         """
         import penstock.pyflink.install
         import penstock.pyflink.install
@@ -68,7 +68,7 @@ def test_pyflink_is_the_same_modules() -> None:
         """
     )
     unknown = ": PyFlink has none of this name that Penstock knows. docs/pyflink.md lists what is there.\n"
-    assert said == (
+    assert output == (
         "True True penstock.pyflink.datastream.window penstock.pyflink.datastream.window 2.3.0\n[]\n"
         f"No module named 'pyflink.nothing'{unknown}No module named 'pyflink.finder'{unknown}"
         f"No module named 'pyflink.datastream.nothing'{unknown}"
@@ -76,7 +76,7 @@ def test_pyflink_is_the_same_modules() -> None:
 
 
 def test_modules_that_are_made_are_like_those_of_files() -> None:
-    said = in_a_process(
+    output = in_a_process(
         """
         import penstock.pyflink.install
         import importlib, inspect, pickle, pkgutil, pydoc
@@ -92,7 +92,7 @@ def test_modules_that_are_made_are_like_those_of_files() -> None:
         print("completable_future" in pydoc.render_doc(pyflink.common), types.__doc__)
         """
     )
-    assert said == (
+    assert output == (
         "['pyflink.metrics', 'pyflink.metrics.metricbase'] 1\nTrue True penstock.pyflink.common\n"
         "True penstock.pyflink.util.java_utils\n"
         "True <module 'penstock.pyflink.common.typeinfo' (names.tsv)>\nTrue The names of PyFlink's "
@@ -108,7 +108,7 @@ def test_the_mirror_of_modules_that_are_not_there_can_be_pickled() -> None:
 
 
 def test_the_real_one_must_not_be_loaded() -> None:
-    said = in_a_process(
+    output = in_a_process(
         """
         import sys, types
         sys.modules["pyflink"] = types.ModuleType("pyflink")
@@ -118,7 +118,7 @@ def test_the_real_one_must_not_be_loaded() -> None:
             print(type(error).__name__, error)
         """
     )
-    assert said == (
+    assert output == (
         "ConfigurationError The real PyFlink is loaded already (None), and a process has one. Write `import "
         "penstock.pyflink.install` before the first import of pyflink, or run the program by `penstock run "
         "--pyflink`.\n"
@@ -126,7 +126,7 @@ def test_the_real_one_must_not_be_loaded() -> None:
 
 
 def test_tasks_are_led_there_if_the_program_is() -> None:
-    said = in_a_process(
+    output = in_a_process(
         """
         from penstock.pyflink.datastream import StreamExecutionEnvironment
         print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
@@ -134,7 +134,7 @@ def test_tasks_are_led_there_if_the_program_is() -> None:
         print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
         """
     )
-    assert said == "()\n('penstock.pyflink.install',)\n"
+    assert output == "()\n('penstock.pyflink.install',)\n"
 
 
 def test_nothing_is_led_elsewhere_unasked() -> None:
@@ -181,7 +181,7 @@ def test_the_table_api_can_be_imported_and_not_used() -> None:
 
     with pytest.raises(UnsupportedError, match="There is no Table API"):
         StreamTableEnvironment.create()
-    said = in_a_process(
+    output = in_a_process(
         """
         import penstock.pyflink.install
         from pyflink.table.expressions import col
@@ -189,7 +189,7 @@ def test_the_table_api_can_be_imported_and_not_used() -> None:
         print(col, DataTypes.INT())
         """
     )
-    assert said == "<placeholder for pyflink.table.expressions.col> INT\n"
+    assert output == "<placeholder for pyflink.table.expressions.col> INT\n"
 
 
 def test_the_gateway_answers_with_advice() -> None:
@@ -242,7 +242,7 @@ def test_every_advice_is_for_something() -> None:
 
 
 def test_names_of_modules_that_are_not_there_can_be_imported_and_give_advice() -> None:
-    said = in_a_process(
+    output = in_a_process(
         """
         import penstock.pyflink.install
         from pyflink.table import DataTypes
@@ -265,7 +265,7 @@ def test_names_of_modules_that_are_not_there_can_be_imported_and_give_advice() -
         """
     )
     nothing = "is PyFlink's, and Penstock has nothing for it yet."
-    *refusals, same = said.splitlines()
+    *refusals, same = output.splitlines()
     assert [line.split(f" {nothing} ") for line in refusals] == [
         ["UnsupportedError pyflink.table.udf.udf", f"{ADVICE['pyflink.table']}."],
         ["UnsupportedError pyflink.table.udf.ScalarFunction", f"{ADVICE['pyflink.table']}."],
@@ -295,11 +295,11 @@ def test_a_class_of_java_is_refused_with_advice(base: Any) -> None:
         base("com.Mine")
 
     class Mine(base):
-        def __init__(self, given: str) -> None:
-            self.given = given
+        def __init__(self, argument: str) -> None:
+            self.argument = argument
 
         def run(self, ctx: Any) -> None: ...
         def invoke(self, value: Any, context: Any) -> None: ...
         def runtime(self) -> Any: ...
 
-    assert Mine("x").given == pickle.loads(cloudpickle.dumps(Mine("x"))).given == "x"
+    assert Mine("x").argument == pickle.loads(cloudpickle.dumps(Mine("x"))).argument == "x"

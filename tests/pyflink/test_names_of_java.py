@@ -30,14 +30,14 @@ ROW = Types.ROW_NAMED(["x", "y"], [Types.INT(), Types.STRING()])
 
 
 @pytest.mark.parametrize(
-    ("type_info", "value", "said"),
+    ("type_info", "value", "message"),
     [
         (ROW, 1, "no internal form of 1. Give a Row, a dict, a tuple, a list or an object with attributes"),
         (Types.TUPLE([ROW]), "a", r"Types.TUPLE\(.*\) has no internal form of 'a'. Give a tuple, a list or a Row"),
     ],
 )
-def test_what_has_no_internal_form_is_refused(type_info: Any, value: object, said: str) -> None:
-    with pytest.raises(TypeInfoError, match=said):
+def test_what_has_no_internal_form_is_refused(type_info: Any, value: object, message: str) -> None:
+    with pytest.raises(TypeInfoError, match=message):
         type_info.to_internal_type(value)
 
 

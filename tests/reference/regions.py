@@ -195,8 +195,8 @@ class PartitionRelease:
 
     def _may_release(self, region: Region, group: Group, partition: Partition) -> bool:
         if self._flink == "1.11":
-            own = (partition[0], partition[2]) in region
-            return not own and all(map(self._finished, self._topology.readers(partition)))
+            inside = (partition[0], partition[2]) in region
+            return not inside and all(map(self._finished, self._topology.readers(partition)))
         readers = [subtask for subtask in self._topology.subtasks if group in self._topology.groups(subtask)]
         return all(map(self._finished, readers))
 
@@ -211,21 +211,21 @@ class RegionScheduling:
     """PipelinedRegionSchedulingStrategy: each region not yet scheduled is asked whether all its inputs are there."""
 
     def __init__(self, topology: Topology, all_regions: list[Region], flink: str) -> None:
-        self._topology, self._found, self._whole_results = topology, all_regions, flink == "1.11"
+        self._topology, self._regions, self._whole_results = topology, all_regions, flink == "1.11"
         self._finished: set[Subtask] = set()
         self._scheduled: set[Region] = set()
 
     def start(self) -> list[int]:
-        return self._schedule(self._found)
+        return self._schedule(self._regions)
 
     def vertex_finished(self, subtask: Subtask) -> list[int]:
         """The regions that a finished subtask sets free."""
         self._finished.add(subtask)
-        return self._schedule(self._found)
+        return self._schedule(self._regions)
 
     def restart(self, numbers: Iterable[int]) -> list[int]:
         """Regions run again; those of them that wait for nothing."""
-        again = [self._found[number] for number in numbers]
+        again = [self._regions[number] for number in numbers]
         self._scheduled.difference_update(again)
         self._finished.difference_update(subtask for region in again for subtask in region)
         return self._schedule(again)
@@ -233,7 +233,7 @@ class RegionScheduling:
     def _schedule(self, candidates: list[Region]) -> list[int]:
         ready = [region for region in candidates if region not in self._scheduled and self._is_ready(region)]
         self._scheduled.update(ready)
-        return sorted({self._found.index(region) for region in ready})
+        return sorted({self._regions.index(region) for region in ready})
 
     def _is_ready(self, region: Region) -> bool:
         outside = {

@@ -54,25 +54,25 @@ def filled(place: Path, parallelism: int = 1, groups: int = 128) -> Savepoint:
 @pytest.mark.parametrize(("parallelism", "groups", "now"), [(1, 128, 2), (3, 128, 2), (4, 1000, 5)])
 def test_a_job_begins_with_it_as_with_its_own(tmp_path: Path, parallelism: int, groups: int, now: int) -> None:
     outputs(tmp_path / "job", PAIRS, groups=groups)
-    own = SavepointWriter(taken(tmp_path / "job", tmp_path / "own")).drop("pairs").write(tmp_path / "dropped")
+    dropped = SavepointWriter(taken(tmp_path / "job", tmp_path / "own")).drop("pairs").write(tmp_path / "dropped")
     new = filled(tmp_path / "new", parallelism, groups)
     assert verify(read_savepoint(new.place)).problems == ()
     more = {"source": "more", "parallelism": now, "groups": groups}
-    expected = outputs(tmp_path / "first", MORE, begin=Path(own.place), **more)
+    expected = outputs(tmp_path / "first", MORE, begin=Path(dropped.place), **more)
     assert len(expected) > len(PAIRS)
     assert outputs(tmp_path / "second", MORE, begin=Path(new.place), **more) == expected
 
 
 def test_its_files_say_what_those_of_the_job_say(tmp_path: Path) -> None:
     outputs(tmp_path / "job", PAIRS)
-    own = taken(tmp_path / "job", tmp_path / "own")
+    saved = taken(tmp_path / "job", tmp_path / "own")
     filled(tmp_path / "new", parallelism=2)
 
     def files(where: Path) -> set:
         headers = read_headers(read_savepoint(where)).values()
         return {(h.about, h.key, frozenset(h.states), h.timers, h.entries, str(h.classes)) for h in headers}
 
-    assert files(tmp_path / "new") == files(own)
+    assert files(tmp_path / "new") == files(saved)
 
 
 TABLE = [
@@ -213,8 +213,8 @@ def test_into_a_savepoint_that_is_there(tmp_path: Path) -> None:
     assert {operator.uid for operator in new.operators()} == {"many", "more"}
     renamed = SavepointWriter(new).drop("many").rename_uid("more", "many").drop("pairs").set_max_parallelism("many", 9)
     renamed.write(tmp_path / "last")
-    [said] = outputs(tmp_path / "again", [("k1", 5)], begin=tmp_path / "last", parallelism=1)[:1]
-    assert said == ("k1", "(31, [], [], None, None, None, None, [])")
+    [output] = outputs(tmp_path / "again", [("k1", 5)], begin=tmp_path / "last", parallelism=1)[:1]
+    assert output == ("k1", "(31, [], [], None, None, None, None, [])")
 
 
 def test_no_keyed_state_is_lost_by_a_change_before_it_is_written(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_no_keyed_state_is_lost_by_a_change_before_it_is_written(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("states", "key_type", "said"),
+    ("states", "key_type", "message"),
     [
         ({LAST: "all"}, Types.STRING(), r"The state 'last' of the key 'k1' would have \[1, 2\]"),
         ({LAST: "nothing"}, Types.STRING(), "has no column 'nothing'"),
@@ -236,8 +236,8 @@ def test_no_keyed_state_is_lost_by_a_change_before_it_is_written(tmp_path: Path)
         ({ValueStateDescriptor("person", PAIR): "by"}, Types.STRING(), "The state 'person' of the key 'k1'"),
     ],
 )
-def test_what_is_not_of_its_type_is_refused(states: Any, key_type: Any, said: str) -> None:
-    with pytest.raises(SavepointError, match=said):
+def test_what_is_not_of_its_type_is_refused(states: Any, key_type: Any, message: str) -> None:
+    with pytest.raises(SavepointError, match=message):
         SavepointWriter().with_keyed_state("many", TABLE, "id", key_type, states)
 
 

@@ -75,9 +75,9 @@ def test_a_dropped_state_is_empty_and_the_others_stay(place: Path, tmp_path: Pat
     assert verify(read_savepoint(new.place)).problems == ()
     [operator] = new.operators()
     assert {state.name for state in operator.states} == {"last", "by", "sum", "count", "person", "named"}
-    said = dict(output for output in goes_on(tmp_path / "new", tmp_path / "job") if not output[1].startswith("timer"))
-    assert said["k1"].startswith("(36, [], [('even', 36), ('odd', 31)], 148, 8, Row(")
-    assert ", None, [('k1', 36)])" in said["k1"]
+    by_key = dict(output for output in goes_on(tmp_path / "new", tmp_path / "job") if not output[1].startswith("timer"))
+    assert by_key["k1"].startswith("(36, [], [('even', 36), ('odd', 31)], 148, 8, Row(")
+    assert ", None, [('k1', 36)])" in by_key["k1"]
 
 
 def test_a_state_whose_class_is_gone_can_be_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_another_max_parallelism_regroups_the_keys(place: Path, whole: list, tmp
 def test_regrouped_files_are_those_that_the_job_would_have_written(place: Path, tmp_path: Path) -> None:
     """The same keys, entries and timers in the same subtasks and key groups."""
     outputs(tmp_path / "job", PAIRS, groups=1000)
-    own = taken(tmp_path / "job", tmp_path / "own")
+    saved = taken(tmp_path / "job", tmp_path / "own")
     SavepointWriter(place).set_max_parallelism("many", 1000).write(tmp_path / "new")
 
     def files(where: Path) -> set:
@@ -147,7 +147,7 @@ def test_regrouped_files_are_those_that_the_job_would_have_written(place: Path, 
             for h in headers
         }
 
-    assert files(tmp_path / "new") == files(own)
+    assert files(tmp_path / "new") == files(saved)
 
 
 @pytest.mark.parametrize("groups", [0, 1, 32769])

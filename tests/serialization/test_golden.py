@@ -90,7 +90,7 @@ def csv_writer(type_: str, options: tuple[Any, ...]) -> Any:
     return attempt(lambda: configured(CsvRowSerializationSchema.Builder(row_type(type_)), options).build())
 
 
-def made(case: Case, reader: Any) -> list[Any]:
+def results_of(case: Case, reader: Any) -> list[Any]:
     """What our schemas make of a case: the record's text, then its JSON and its CSV."""
     row = FAILED if reader is FAILED else attempt(reader.deserialize, case.message.encode())
     if row is FAILED or row is None:
@@ -102,9 +102,9 @@ def made(case: Case, reader: Any) -> list[Any]:
 
 def compared(ours: list[Any], theirs: list[Any]) -> bool:
     """Whether what was made is what was recorded, as far as both wrote something."""
-    for own, their in zip(ours, theirs, strict=True):
+    for our, their in zip(ours, theirs, strict=True):
         failed = isinstance(their, dict)
-        if failed != (own is FAILED) or (not failed and own != (their.encode() if isinstance(own, bytes) else their)):
+        if failed != (our is FAILED) or (not failed and our != (their.encode() if isinstance(our, bytes) else their)):
             return False
     return True
 
@@ -113,7 +113,7 @@ def differing(cases: list[Case], reader: Callable[[Case], Any]) -> list[str]:
     """The cases where we are not Flink."""
     texts = []
     for case in cases:
-        ours, theirs = made(case, reader(case)), recorded()[case.key]
+        ours, theirs = results_of(case, reader(case)), recorded()[case.key]
         if any(part in f"{case.type} {case.message}" for part, _ in OTHERWISE):
             continue
         if any(part in case.type for part in NO_TEXT):

@@ -49,7 +49,7 @@ def test_records_are_taken_by_name_or_by_position() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "message", "said"),
+    ("schema", "message", "error"),
     [
         (json_in(), b'{"id": "x"}', "the field 'id' is 'x', which is not a whole number of 32 bits."),
         (json_in(ORDER), b'{"lines": [{}, {"price": "y"}]}', "'lines[1].price' is 'y', which is not a decimal"),
@@ -64,8 +64,8 @@ def test_records_are_taken_by_name_or_by_position() -> None:
         (CsvRowDeserializationSchema.Builder(PAIR).build(), b"\xff,1", "can't decode byte 0xff"),
     ],
 )
-def test_an_error_of_reading_names_field_value_and_message(schema: Any, message: bytes, said: str) -> None:
-    with pytest.raises(SerializationError, match=said.replace("[1]", r"\[1\]")) as refused:
+def test_an_error_of_reading_names_field_value_and_message(schema: Any, message: bytes, error: str) -> None:
+    with pytest.raises(SerializationError, match=error.replace("[1]", r"\[1\]")) as refused:
         schema.deserialize(message)
     assert f"The message is {message!r}." in str(refused.value)
     assert "ignore_parse_errors" in str(refused.value)
@@ -73,7 +73,7 @@ def test_an_error_of_reading_names_field_value_and_message(schema: Any, message:
 
 
 @pytest.mark.parametrize(
-    ("type_info", "record", "said"),
+    ("type_info", "record", "error"),
     [
         (PAIR, Row("x", "y"), "the field 'id' is 'x', which is not a whole number"),
         (PAIR, Row(2**31, "y"), "the field 'id' is 2147483648, which does not fit into 32 bits"),
@@ -82,9 +82,9 @@ def test_an_error_of_reading_names_field_value_and_message(schema: Any, message:
         (Types.ROW_NAMED(["v"], [Types.BASIC_ARRAY(Types.INT())]), Row([1, "x"]), r"the field 'v(\[1\])?' is 'x'"),
     ],
 )
-def test_an_error_of_writing_names_field_and_value(type_info: Any, record: Any, said: str) -> None:
+def test_an_error_of_writing_names_field_and_value(type_info: Any, record: Any, error: str) -> None:
     for schema in (json_out(type_info), CsvRowSerializationSchema.Builder(type_info).build()):
-        with pytest.raises(SerializationError, match=said):
+        with pytest.raises(SerializationError, match=error):
             schema.serialize(record)
 
 
@@ -116,7 +116,7 @@ def test_parse_errors_can_be_ignored() -> None:
 
 def test_wrong_settings_are_refused_when_they_are_made() -> None:
     builder = JsonRowDeserializationSchema.builder
-    for call, said in (
+    for call, error in (
         (lambda: builder().build(), "has no type yet"),
         (lambda: builder().type_info(Types.INT()), "a type of rows is expected"),
         (lambda: builder().type_info(PAIR).fail_on_missing_field().ignore_parse_errors().build(), "Leave one out"),
@@ -130,7 +130,7 @@ def test_wrong_settings_are_refused_when_they_are_made() -> None:
         (lambda: CsvRowSerializationSchema.Builder(PAIR).set_line_delimiter(";"), "it is one of"),
         (lambda: CsvRowDeserializationSchema.Builder(PAIR).set_array_element_delimiter(""), "it is empty"),
     ):
-        with pytest.raises(InvalidProgramError, match=said):
+        with pytest.raises(InvalidProgramError, match=error):
             call()
 
 
@@ -178,14 +178,14 @@ def test_errors_of_avro() -> None:
     with pytest.raises(UnsupportedError, match=r"record_class='org\.x\.Order'.*avro_schema_string"):
         AvroRowDeserializationSchema("org.x.Order")
     recursive = '{"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}'
-    for schema, said in (
+    for schema, error in (
         (None, "avro_schema_string"),
         ("{", "not an Avro schema"),
         ('"int"', "a record's is needed"),
         ('{"type": "record", "name": "R", "fields": [{"name": "a", "type": "what"}]}', "not an Avro schema"),
         (recursive, "contains itself"),
     ):
-        with pytest.raises(InvalidProgramError, match=said):
+        with pytest.raises(InvalidProgramError, match=error):
             AvroRowSerializationSchema(avro_schema_string=schema)
 
 

@@ -265,10 +265,10 @@ def test_sink_functions() -> None:
 def test_job_parameters_come_from_the_configuration() -> None:
     class Tell(ProcessFunction):
         def open(self, runtime_context):
-            self.told = runtime_context.get_job_parameter("spell", "none")
+            self.spell = runtime_context.get_job_parameter("spell", "none")
 
         def process_element(self, value, ctx):
-            yield self.told
+            yield self.spell
 
     configuration = Configuration.from_dict({"pipeline.global-job-parameters": "spell:xyzzy"})
     harness = OneInputTestHarness(lambda s: s.process(Tell()), configuration=configuration)

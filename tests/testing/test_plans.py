@@ -79,9 +79,9 @@ def test_programs_of_every_kind(tmp_path: Path) -> None:
     program(env)
 
     def main() -> None:
-        own = StreamExecutionEnvironment.get_execution_environment()
-        program(own)
-        own.execute("of a main function")
+        main_env = StreamExecutionEnvironment.get_execution_environment()
+        program(main_env)
+        main_env.execute("of a main function")
 
     assert plan_of(file).name == "of a file"
     assert plan_of(main).name == "of a main function"

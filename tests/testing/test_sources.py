@@ -39,16 +39,16 @@ class Feed(Source):
         self.partitions = partitions
 
     def splits(self, parallelism):
-        return [Split(str(number), 0, len(own)) for number, own in enumerate(self.partitions)]
+        return [Split(str(number), 0, len(partition)) for number, partition in enumerate(self.partitions)]
 
     def limited(self, split, records):
         return replace(split, end=min(split.end, split.start + records))
 
     def read(self, split):
-        own = self.partitions[int(split.id)]
+        partition = self.partitions[int(split.id)]
         for position in range(split.start, split.end, 2):
             end = min(position + 2, split.end)
-            yield Records(own[position:end], end)
+            yield Records(partition[position:end], end)
 
 
 class Shared:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("pyright") is None, rea
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], set[str]]:
+def broken_rules(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], set[str]]:
     """The rules that pyright found broken, by file and line."""
     config = tmp_path_factory.mktemp("pyright") / "pyrightconfig.json"
     settings = {
@@ -44,10 +44,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], set
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", sorted(path.name for path in PROGRAMS.glob("*.py")))
-def test_an_editor_reports_what_is_wrong_and_nothing_else(program: str, found: dict[tuple[str, int], set[str]]) -> None:
+def test_an_editor_reports_what_is_wrong_and_nothing_else(
+    program: str, broken_rules: dict[tuple[str, int], set[str]]
+) -> None:
     lines = enumerate((PROGRAMS / program).read_text().splitlines(), 1)
     expected = {number: match[1].split() for number, line in lines if (match := EXPECTED.search(line))}
-    here = {line: rules for (file, line), rules in found.items() if file == program}
+    here = {line: rules for (file, line), rules in broken_rules.items() if file == program}
     assert here.keys() == expected.keys()
     assert not {line: rules for line, rules in here.items() if not rules & set(expected[line])}
 

@@ -35,14 +35,14 @@ def classes() -> list[type]:
     result: dict[type, None] = {}
     for name in MODULES:
         module = importlib.import_module(name)
-        for public in getattr(module, "__all__", _own(module)):
+        for public in getattr(module, "__all__", _public_names(module)):
             value = getattr(module, public)
             if isinstance(value, type) and value.__module__.startswith("penstock."):
                 result.update(dict.fromkeys(base for base in value.__mro__ if base.__module__.startswith("penstock.")))
     return [cls for cls in result if cls.__module__ != "penstock.plan"]  # these are native; a stub describes them
 
 
-def _own(module: ModuleType) -> list[str]:
+def _public_names(module: ModuleType) -> list[str]:
     """The public names that a module defines itself."""
     mine = (name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__)
     return [name for name in mine if not name.startswith("_")]
@@ -61,14 +61,14 @@ def _body(cls: type) -> list[ast.stmt]:
 
 
 def _annotations(function: Function) -> Iterator[ast.expr | None]:
-    own = function.args
-    positional = [*own.posonlyargs, *own.args]
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
     static = any(
         isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in function.decorator_list
     )
-    for argument in [*(positional if static else positional[1:]), *own.kwonlyargs]:
+    for argument in [*(positional if static else positional[1:]), *arguments.kwonlyargs]:
         yield argument.annotation
-    for rest in (own.vararg, own.kwarg):
+    for rest in (arguments.vararg, arguments.kwarg):
         if rest is not None:
             yield rest.annotation
     if function.name != "__init__":

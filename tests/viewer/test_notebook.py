@@ -82,13 +82,13 @@ def lab(folder: Path) -> Generator[str, None, None]:
         port = free.getsockname()[1]
     home = folder / "home"
     home.mkdir()
-    own = {f"JUPYTER_{name}_DIR": str(home / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    folders = {f"JUPYTER_{name}_DIR": str(home / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     options = {"port": port, "open_browser": False, "ip": "127.0.0.1", "root_dir": folder, "allow_root": True}
     flags = [f"--ServerApp.{name}={value}" for name, value in options.items()]
     command = [sys.executable, "-m", "jupyterlab", *flags, "--IdentityProvider.token=secret"]
     with (folder / "lab.log").open("w") as log:
         server = subprocess.Popen(
-            command, env={**os.environ, **own, "HOME": str(home)}, stdout=log, stderr=log, start_new_session=True
+            command, env={**os.environ, **folders, "HOME": str(home)}, stdout=log, stderr=log, start_new_session=True
         )
         try:
             address = f"http://127.0.0.1:{port}"

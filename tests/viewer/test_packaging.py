@@ -65,9 +65,9 @@ def test_the_build_makes_the_page(backend) -> None:
 
 def test_a_wheel_is_built_without_node_and_says_so(backend, capsys) -> None:
     assert backend.build_wheel("dist") == "wheel"
-    said = capsys.readouterr().err
-    assert "no page for `penstock view`" in said
-    assert "npm" in said
+    output = capsys.readouterr().err
+    assert "no page for `penstock view`" in output
+    assert "npm" in output
 
 
 def test_sources_are_not_packed_without_the_page(backend) -> None:

@@ -140,9 +140,9 @@ def test_whole_numbers_are_those_of_the_model(value: Any, bits: int, place: str)
 
 @given(st.floats(allow_nan=False))
 def test_collected_floats_have_the_bits_that_were_sent(value: float) -> None:
-    there, shown = crossed(value, Types.FLOAT()), crossed(value, Types.FLOAT(), COLLECT)
-    assert struct.pack("f", shown) == struct.pack("f", there)
-    assert digits(shown) <= digits(there)
+    passed, shown = crossed(value, Types.FLOAT()), crossed(value, Types.FLOAT(), COLLECT)
+    assert struct.pack("f", shown) == struct.pack("f", passed)
+    assert digits(shown) <= digits(passed)
 
 
 def digits(value: float) -> int:

@@ -158,8 +158,8 @@ def test_any_number_of_subtasks_take_over_from_any(tmp_path_factory, kind, old, 
     for subtask in range(new):
         keyed, state = fresh(TYPES[kind]), OperatorState()
         load(folder, chains, keyed, state, about(subtask, new))
-        own = about(subtask, new).groups
-        assert all(keyed.group(key) in own for group in tables(keyed).values() for _, key in group)
+        groups = about(subtask, new).groups
+        assert all(keyed.group(key) in groups for group in tables(keyed).values() for _, key in group)
         for place, pairs in tables(keyed).items():
             by_place.setdefault(place, {}).update(pairs)
         all_timers += [timer[:-1] for timer in timers(keyed.event_timers)]
@@ -170,7 +170,7 @@ def test_any_number_of_subtasks_take_over_from_any(tmp_path_factory, kind, old, 
         assert state.broadcast("rules").keys() == set(range(len(touched) + 1))
     assert by_place == tables(whole)
     assert sorted(all_timers, key=repr) == sorted((t[:-1] for t in timers(whole.event_timers)), key=repr)
-    assert sorted(part for own in lists for part in own) == [
+    assert sorted(part for parts in lists for part in parts) == [
         (s, v) for s in range(old) for v in range(len(touched) + 1)
     ]
     assert old != new or [{s for s, _ in parts} for parts in lists] == [{s} for s in range(old)]

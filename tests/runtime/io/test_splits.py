@@ -41,9 +41,9 @@ def test_every_split_is_dealt_out_once_in_order_and_by_weight(weights, paralleli
     splits = [Split(str(index), weight=weight) for index, weight in enumerate(weights)]
     dealt = deal(splits, parallelism)
     assert len(dealt) == parallelism
-    assert sorted((split for own in dealt for split in own), key=lambda split: int(split.id)) == splits
-    assert all([int(split.id) for split in own] == sorted(int(split.id) for split in own) for own in dealt)
-    loads = [sum(split.weight for split in own) for own in dealt]
+    assert sorted((split for share in dealt for split in share), key=lambda split: int(split.id)) == splits
+    assert all([int(split.id) for split in share] == sorted(int(split.id) for split in share) for share in dealt)
+    loads = [sum(split.weight for split in share) for share in dealt]
     assert max(loads) - min(loads) <= max(weights, default=0)
     assert dealt == deal(splits, parallelism)
 
@@ -100,17 +100,17 @@ def test_folders_are_entered_and_hidden_files_left_out(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
 
-    def found(*paths):
+    def listed(*paths):
         return [os.path.relpath(entry.path, tmp_path) for entry in found_files(paths)]
 
     root = str(tmp_path)
-    assert found(root) == ["a.txt", "b.txt", "deep/er/c.txt"]
-    assert found(f"{root}/b.txt", root) == ["b.txt", "a.txt", "deep/er/c.txt"]
-    assert found(f"{root}/*.txt") == ["a.txt", "b.txt"]
-    assert found(f"{root}/**/c.*") == ["deep/er/c.txt"]
-    assert found(f"file://{root}/a.txt") == ["a.txt"]
+    assert listed(root) == ["a.txt", "b.txt", "deep/er/c.txt"]
+    assert listed(f"{root}/b.txt", root) == ["b.txt", "a.txt", "deep/er/c.txt"]
+    assert listed(f"{root}/*.txt") == ["a.txt", "b.txt"]
+    assert listed(f"{root}/**/c.*") == ["deep/er/c.txt"]
+    assert listed(f"file://{root}/a.txt") == ["a.txt"]
     (tmp_path / "odd[1].txt").write_text("x")
-    assert found(f"{root}/odd[1].txt") == ["odd[1].txt"]
+    assert listed(f"{root}/odd[1].txt") == ["odd[1].txt"]
 
 
 def test_paths_that_stand_for_nothing_are_refused(tmp_path):
@@ -123,13 +123,13 @@ def test_paths_that_stand_for_nothing_are_refused(tmp_path):
 
 
 class Three(Source):
-    def __init__(self, given):
-        self.given = given
+    def __init__(self, result):
+        self.result = result
 
     def splits(self, parallelism):
-        if isinstance(self.given, Exception):
-            raise self.given
-        return self.given
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
 
     def read(self, split):
         yield Records([split.id], None)
@@ -137,22 +137,22 @@ class Three(Source):
 
 def test_a_source_is_asked_on_the_driver_and_read_by_subtask():
     source = SplitSource(Three([Split("a"), Split("b"), Split("c")])).prepare(2)
-    read = [[records.values for split in own for records in source.source.read(split)] for own in source.dealt]
+    read = [[records.values for split in share for records in source.source.read(split)] for share in source.dealt]
     assert read == [[["a"], ["c"]], [["b"]]]
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("result", "says"),
     [
         (["a"], "gave 'a' as a split"),
         ([Split("a"), Split("a")], "two splits with the id 'a'"),
         (ValueError("no network"), r"splits\(1\) raised ValueError: no network"),
     ],
 )
-def test_what_a_source_gives_is_checked(given, says):
+def test_what_a_source_gives_is_checked(result, says):
     with pytest.raises(InvalidProgramError, match=says) as caught:
-        SplitSource(Three(given)).prepare(1)
-    assert caught.value.__cause__ is (given if isinstance(given, Exception) else None)
+        SplitSource(Three(result)).prepare(1)
+    assert caught.value.__cause__ is (result if isinstance(result, Exception) else None)
 
 
 def test_a_sources_own_refusal_stays():

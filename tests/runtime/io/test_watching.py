@@ -298,10 +298,10 @@ def rewrites(path):
 def test_a_file_that_is_not_what_it_was_when_it_was_read_in_part_is_named(tmp_path, clock, small_blocks, cut, change):
     job = interrupted(tmp_path, "ab", cut)
     change(tmp_path / "b")
-    said = "is gone" if change is os.remove else r"was read in part when it had 500 bytes, and has \d+ now"
+    reason = "is gone" if change is os.remove else r"was read in part when it had 500 bytes, and has \d+ now"
     for _ in range(2):  # whoever tries again is told again
         with pytest.raises(
-            LostSplitsError, match=rf"/b was read .*{said}|/b {said}.*--allow-non-restored-state"
+            LostSplitsError, match=rf"/b was read .*{reason}|/b {reason}.*--allow-non-restored-state"
         ) as lost:
             job.step()
     assert {name.split(":")[0] for name in lost.value.splits} == {str(tmp_path / "b")}

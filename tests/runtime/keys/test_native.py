@@ -176,7 +176,7 @@ def test_batches_are_split_as_records_are_selected(kind, functions, sizes, n):
 
 
 @pytest.mark.parametrize(
-    ("keys", "own"),
+    ("keys", "own_forms"),
     [
         (["a", 1, ("a", 1, None)], True),
         ([], True),
@@ -186,9 +186,9 @@ def test_batches_are_split_as_records_are_selected(kind, functions, sizes, n):
         ([((1,),)], False),
     ],
 )
-def test_own_forms(keys, own):
-    assert _native.are_own_forms(keys) is own
-    if own:
+def test_own_forms(keys, own_forms):
+    assert _native.are_own_forms(keys) is own_forms
+    if own_forms:
         assert all(KeyHash().canonical(key) is key for key in keys)
 
 

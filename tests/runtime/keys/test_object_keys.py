@@ -155,9 +155,9 @@ def test_none_is_a_key_for_pyflink_only() -> None:
 
 def test_a_class_of_the_program_itself_is_pickled_by_name() -> None:
     """The same in a process that has the class by value only, as the tasks of another machine."""
-    there = Point.__module__, Point.__qualname__
+    module, name = Point.__module__, Point.__qualname__
     by_reference = hash_pickled(Point(1, "x"))
-    copy = type("Point", (), {"__slots__": ("a", "b"), "__module__": there[0], "__qualname__": there[1]})
+    copy = type("Point", (), {"__slots__": ("a", "b"), "__module__": module, "__qualname__": name})
     with pytest.raises(pickle.PicklingError):
         pickle.dumps(copy)
     assert b"Point" in pickled(copy)

@@ -163,10 +163,10 @@ def test_another_python_that_is_there_refuses_it(tmp_path, python):
     chain = written(tmp_path, defaultdict(lambda: [0, 0], a=1), key_type=None)
     (tmp_path / "cloudpickle").symlink_to(Path(cloudpickle.__file__).parent)
     paths = [str(Path(penstock.__file__).parent.parent), str(tmp_path)]
-    given = json.dumps([str(tmp_path), [asdict(file) for file in chain], asdict(ABOUT)])
+    request = json.dumps([str(tmp_path), [asdict(file) for file in chain], asdict(ABOUT)])
     done = subprocess.run(
         [python, "-c", READ],
-        input=given,
+        input=request,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},

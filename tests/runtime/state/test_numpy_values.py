@@ -31,13 +31,13 @@ def kinds(value):
 @pytest.mark.parametrize("declared", [LONG, Types.DOUBLE(), None], ids=repr)
 @pytest.mark.parametrize("case", CASES)
 def test_a_restore_never_changes_what_a_program_sees(tmp_path, case, declared, disk):
-    make, given = CASES[case]
+    make, value = CASES[case]
     keyed = fresh_state(disk)
     handle = handle_of(keyed, make(declared))
     keyed.enter("k")
-    put(handle, given)
+    put(handle, value)
     before = kinds(get(handle))
-    assert before == kinds(given)
+    assert before == kinds(value)
     chain = save(str(tmp_path), keyed, None, ABOUT, (), 1)
     keyed = reopened(tmp_path, chain, disk)
     handle = handle_of(keyed, make(declared))

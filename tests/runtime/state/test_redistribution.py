@@ -120,8 +120,8 @@ def test_jobs_find_what_those_of_flink_found(tmp_path):
                 for kind, name in counts_of(subtask_state)
                 if kind != BROADCAST
             }
-            there = set(expected["lists"]) | set(expected["unions"])
-            assert not any(state.list(name, union=union) for name in names - there for union in (False, True))
+            expected_names = set(expected["lists"]) | set(expected["unions"])
+            assert not any(state.list(name, union=union) for name in names - expected_names for union in (False, True))
             for name, entries in expected["broadcasts"].items():
                 check_broadcast(state.broadcast(name), entries)
                 compared["broadcasts"] += len(entries)
@@ -168,7 +168,7 @@ def test_key_groups_go_where_flink_hands_them():
                 [groups_of_one.start, groups_of_one.stop - 1]
                 for groups_of_one in (about(i, old, groups).groups for i in range(old))
             ]
-            if old == new and any(given not in (None, own) for given, own in zip(subtasks, standard, strict=True)):
+            if old == new and any(held not in (None, usual) for held, usual in zip(subtasks, standard, strict=True)):
                 skipped += 1
                 continue
             readers = [
@@ -176,16 +176,16 @@ def test_key_groups_go_where_flink_hands_them():
                 for number, shares_of in enumerate(subtasks)
             ]
             for subtask, expected in enumerate(result):
-                own = about(subtask, new, groups).groups
-                assert [own.start, own.stop - 1] == expected["range"]
-                found = {
+                share = about(subtask, new, groups).groups
+                assert [share.start, share.stop - 1] == expected["range"]
+                taken = {
                     (number, section.first)
                     for number, reader in enumerate(readers)
                     if reader is not None
-                    for section in reader.sections(own)
+                    for section in reader.sections(share)
                 }
                 theirs = {(old, group) for old, first, last in expected["handles"] for group in range(first, last + 1)}
-                assert found == {(old, group) for old, group in theirs if group in own}, (line["name"], subtask)
+                assert taken == {(old, group) for old, group in theirs if group in share}, (line["name"], subtask)
                 compared += 1
     assert skipped == OWN_RANGES
     assert compared > 1_000

@@ -41,8 +41,8 @@ class AskingPerWindow(ProcessWindowFunction):
 
 
 def test_all_names_that_operators_use_are_reserved():
-    own = {reduce.STATE, window_contents.STATE, merging_windows.STATE, interval_join.LEFT, interval_join.RIGHT}
-    assert own == set(RESERVED)
+    used = {reduce.STATE, window_contents.STATE, merging_windows.STATE, interval_join.LEFT, interval_join.RIGHT}
+    assert used == set(RESERVED)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -151,10 +151,10 @@ def test_going_on_from_a_snapshot_changes_nothing(operator, events, cut, before,
     contents = [snapshot_of(part.state) for part in first.parts]
     second = Group(operator, after)
     for index, part in enumerate(second.parts):
-        own = [g for g in range(128) if subtask_of_key_group(g, 128, after) == index]
+        groups = [g for g in range(128) if subtask_of_key_group(g, 128, after) == index]
         for content in contents:
-            restore(part.state, content, range(own[0], own[-1] + 1))
-        assert sections(part.state).keys() <= set(own)
+            restore(part.state, content, range(groups[0], groups[-1] + 1))
+        assert sections(part.state).keys() <= set(groups)
     second.resume(first.watermark)
     second.play([*events[cut:], MAX_WATERMARK])
     assert sorted([*first.results(), *second.results()], key=repr) == whole.results()

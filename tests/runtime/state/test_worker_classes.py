@@ -30,8 +30,8 @@ else:
 
 def in_worker(cls, forms=None, data=None):
     """In another process, in which the class is no module's."""
-    given = pickle.dumps((cloudpickle.dumps(cls), forms, data))
-    done = subprocess.run([sys.executable, "-c", WORKER], input=given, stdout=subprocess.PIPE, check=True)
+    request = pickle.dumps((cloudpickle.dumps(cls), forms, data))
+    done = subprocess.run([sys.executable, "-c", WORKER], input=request, stdout=subprocess.PIPE, check=True)
     return pickle.loads(done.stdout)
 
 

@@ -75,14 +75,14 @@ def evicted(evictor, events, function):
 @pytest.mark.parametrize("name", FLINKS)
 @given(EVENTS)
 def test_evictors_of_ones_own_do_what_flinks_do(name, events):
-    flinks, own = FLINKS[name]
+    flinks, ours = FLINKS[name]
     for function in (
         ApplyWindow(Pairs()),
         ReduceWindow(max),
         ReduceWindow(max, ApplyWindow(Pairs())),
     ):
         expected = evicted(flinks, events, function)
-        assert evicted(own, events, function) == expected
+        assert evicted(ours, events, function) == expected
         assert evicted(Asking(flinks), events, function) == expected
 
 

@@ -47,9 +47,9 @@ def test_windows_by_count_hold_the_next_elements_of_their_key(keys, size, slide)
     for n, key in enumerate(keys):
         numbers[key].append(n)
     expected = sorted(
-        (key, start // slide, own[start : start + size])
-        for key, own in numbers.items()
-        for start in range(0, len(own) - size + 1, slide)
+        (key, start // slide, elements[start : start + size])
+        for key, elements in numbers.items()
+        for start in range(0, len(elements) - size + 1, slide)
     )
     fired, _ = by_count(w.CountSlidingWindowAssigner.of(size, slide), keys)
     assert sorted(fired) == expected

@@ -230,8 +230,8 @@ def test_what_a_program_says_is_what_travels(description):
     assert b"penstock.runtime.windows" in data
     assert b"penstock.datastream" not in data
     assert pickle.loads(data) == description
-    given = getattr(window, type(description).__name__, None) or getattr(evictor, type(description).__name__)
-    assert given is type(description)
+    public_class = getattr(window, type(description).__name__, None) or getattr(evictor, type(description).__name__)
+    assert public_class is type(description)
 
 
 class Longest:
