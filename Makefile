@@ -33,11 +33,11 @@ PACKAGE := $(if $(wildcard $(VENV)/.developed),$(VENV)/.developed,$(VENV)/.insta
 # $(call component,SUBCOMMAND,NAME,COMMAND): a minimal Rust toolchain lacks these two; the rest is worth checking all the same
 component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
 	else echo 'SKIPPED, $(2) is not installed (rustup component add $(2)): $(3)'; fi
-CORES := -n auto --dist worksteal
-# tests that start no Spark, as many at a time as there are cores
+# one process of pytest more than there are cores: tests wait, too
+CORES := -n $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 QUICK := -m 'not spark' $(CORES)
-# each process of pytest has a Spark of its own, which alone leaves cores idle; more than a few take too much memory
-SPARKS := -n auto --maxprocesses 4 --dist worksteal
+# each process has a Spark of its own, and more than a few take too much memory
+SPARKS := $(CORES) --maxprocesses 4
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # two targets at a time, of which each then says at its end what it has to say

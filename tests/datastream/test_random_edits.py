@@ -58,12 +58,3 @@ def test_all_edits_happen() -> None:
         draw = random.Random(seed)
         edited(draw, random_program(draw), names)
     assert set(names) >= set(EDITS) - {"max of one", "state", "swap"}
-
-
-@pytest.mark.spark
-def test_on_spark(spark) -> None:
-    from penstock.spark import SparkExecutor
-
-    for seed in range(2):
-        with feeding.folder() as root:
-            check(seed, root, SparkExecutor(spark))

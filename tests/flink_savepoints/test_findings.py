@@ -21,8 +21,9 @@ def findings_of(
     }
     prediction = predict_restore(read, plan, flink, allow)
     messages = {(finding.code, finding.severity): finding.message for finding in findings(read, prediction, states)}
-    compared = messages.pop(("not-compared", "info"), None)  # of every savepoint of which state is taken
-    assert compared is None or "neither the types of keys" in compared
+    taken = [read.by_id[state_id] for state_id in (prediction.taken or {}).values() if state_id in read.by_id]
+    limits = messages.pop(("not-compared", "info"), "")
+    assert ("neither the types of keys" in limits) == any(state.has_state for state in taken)
     return prediction, messages
 
 

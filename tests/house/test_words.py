@@ -1,4 +1,4 @@
-"""The package is written in the usual words."""
+"""The package is written in the usual words, and the tests name things for what they hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.house.words import instead, places, words_of
 
 
-def test_the_package_has_no_odd_words() -> None:
+def test_there_are_no_odd_words() -> None:
     odd = [f"{place.path}:{place.line}: {place.text!r}; write: {instead(place.word)}" for place in places()]
     assert not odd, "\n".join(odd)
 

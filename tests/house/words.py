@@ -11,6 +11,7 @@ from typing import NamedTuple
 import penstock
 
 PACKAGE = Path(penstock.__file__).parent
+ROOT = Path(__file__).resolve().parents[2]
 
 TEXT = {
     r"(?<![Tt]here )\b(?:is|are|was|were) no\b(?! (?:longer|more))": "is not a ..., has no ..., does not ...",
@@ -83,24 +84,34 @@ class Place(NamedTuple):
 
 
 def places() -> Iterator[Place]:
-    """All odd words of the package."""
+    """All odd words of the package, and odd names of tests, benches and examples."""
     for file in sorted(PACKAGE.rglob("*.py")):
         path = str(file.relative_to(PACKAGE.parent))
         for word in MODULES:
             if re.search(word, file.stem) and file.stem not in USUAL:
                 yield Place(f"module {word}", path, 1, file.stem)
         yield from words_of(file.read_text(encoding="utf-8"), path)
+    for file in sorted(file for folder in ("tests", "benches", "examples") for file in (ROOT / folder).rglob("*.py")):
+        yield from names_of(ast.parse(file.read_text(encoding="utf-8")), str(file.relative_to(ROOT)))
 
 
 def words_of(source: str, path: str) -> Iterator[Place]:
     """The odd words in the code of a module."""
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = " ".join(node.value.split())
             for word, pattern in _TEXTS.items() if _ANY_TEXT.search(text) else ():
                 yield from (Place(f"text {word}", path, node.lineno, match[0]) for match in pattern.finditer(text))
-        elif (name := _defined(node)) is not None and name.lstrip("_") in NAMES:
-            yield Place(f"name {name.lstrip('_')}", path, node.lineno, name)
+    yield from names_of(tree, path)
+
+
+def names_of(tree: ast.AST, path: str) -> Iterator[Place]:
+    """The odd names that a module defines."""
+    for node in ast.walk(tree):
+        name = _defined(node)
+        if name is not None and name.lstrip("_") in NAMES:
+            yield Place(f"name {name.lstrip('_')}", path, getattr(node, "lineno", 0), name)
 
 
 _TEXTS = {word: re.compile(word) for word in TEXT}

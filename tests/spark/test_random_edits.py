@@ -1,10 +1,10 @@
-"""A sample of the random programs that are edited between their runs, on Spark."""
+"""A sample of the random programs that are edited between their runs, on Spark, after all commands were asked."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.datastream import feeding
+from tests.datastream import feeding, typed_edits
 from tests.datastream.random_edits import check
 
 pytestmark = pytest.mark.spark
@@ -13,4 +13,10 @@ pytestmark = pytest.mark.spark
 @pytest.mark.parametrize("seed", range(4))
 def test_what_survives_goes_on_and_the_rest_begins_anew(executor, seed: int) -> None:
     with feeding.folder() as root:
-        check(seed, root, executor)
+        check(seed, root, executor, guard=True)
+
+
+@pytest.mark.parametrize("seed", range(5_000, 5_004))
+def test_the_commands_say_what_the_runs_do(executor, seed: int) -> None:
+    with feeding.folder() as root:
+        typed_edits.check(seed, root, executor)
