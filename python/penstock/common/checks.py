@@ -161,7 +161,7 @@ def member(value: Any, call: str, cls: type[E]) -> E:
     """``value`` itself if it is a member of the enumeration ``cls``."""
     name = cls.__qualname__
     members = " or ".join(f"{name}.{option.name}" for option in cls)
-    return instance(value, call, cls, f"Give {members}.", f", which is not a {name}")
+    return instance(value, call, cls, f"Give {members}.", f", which is not a member of {name}")
 
 
 def span(value: Any, call: str) -> int:

@@ -338,7 +338,7 @@ class Settings:
         values: Mapping[str, Any] | None = None,
     ) -> Settings:
         """The settings of a configuration, with those that a tool imposes over them. Unknown keys are only kept.
-        ``values``: what :func:`parsed` has made of what is explicit, if it has been parsed."""
+        ``values``: the result of :func:`parsed` for ``explicit``, where it is known."""
         settings = cls().updated(explicit, values).updated(imposed, imposed=True)
         if settings.pyflink and "parallelism.default" not in settings.explicit:
             return replace(settings, parallelism=1 if settings.batch else cores())

@@ -83,7 +83,7 @@ class Gateway:
         return self.names(name)
 
     def __repr__(self) -> str:
-        return "<the gateway to Java of PyFlink's programs, a small part of it>"
+        return "<a small part of PyFlink's gateway to Java>"
 
 
 def get_gateway() -> Gateway:
