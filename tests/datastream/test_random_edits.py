@@ -46,6 +46,12 @@ def test_states_that_are_empty_or_were_lost_before(seed: int) -> None:
     assert seen["lock: knows less of the job"] > 0
 
 
+@pytest.mark.parametrize("seed", [10416, 11904])
+def test_positions_of_a_source_that_go_to_the_head_of_a_loop_are_lost(seed: int) -> None:
+    with feeding.folder() as root:
+        check(seed, root, guard=True)
+
+
 def test_all_edits_happen() -> None:
     """So that what is compared means something."""
     import random

@@ -260,7 +260,7 @@ class _Comparison:
             text = f"{text}; {old.name!r} is gone" if diff.new is None else text
             yield Problem(MISPLACED, BLOCKED, old.name, text, taker.site, diff.cause)
         reported = diff.state != states.TAKEN and any(fate.fate == states.UNREAD for fate in diff.states)
-        if old.stateful and states.forgets(taker) and not reported and taker.operator_id not in self.ended:
+        if old.stateful and states.forgets(taker, old) and not reported and taker.operator_id not in self.ended:
             who = "keeps no state any more; what it" if diff.state != states.TAKEN else f"keeps none; what {old.name!r}"
             text = f"{taker.name!r} {who} had is carried along, and is never read"
             yield Problem(UNREAD, LOST, old.name, text, taker.site)

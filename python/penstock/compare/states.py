@@ -89,9 +89,9 @@ def keeps(operator: OperatorModel) -> bool:
     return not only_pending and operator.stateful is not False and operator.type not in _LOOPS
 
 
-def forgets(operator: OperatorModel) -> bool:
-    """Whether an operator does not read the state that it takes. The head of a loop takes rows that wait for it."""
-    return not keeps(operator) and operator.type not in _LOOPS
+def forgets(operator: OperatorModel, old: OperatorModel) -> bool:
+    """Whether an operator does not read the state of ``old``. The head of a loop takes rows of a loop only."""
+    return not keeps(operator) and (operator.type not in _LOOPS or keeps(old))
 
 
 def fates(

@@ -68,7 +68,7 @@ def _state_id(operator: OperatorConfig, matching: Matching) -> str | None:
     return None if taken is None else taken.state_id
 
 
-def _other(operator: OperatorConfig, manifest: StepManifest, matching: Matching) -> str | None:
+def _other(operator: OperatorConfig | Planned, manifest: StepManifest, matching: Matching) -> str | None:
     """The name of the operator whose state, or of the source whose positions, another one takes by its place alone."""
     taken = matching.taken[operator.operator_id]
     state = manifest.operators.get(taken.state_id) or manifest.sources.get(taken.state_id)
@@ -107,10 +107,10 @@ def _findings(manifest: StepManifest, operators: list[Planned]) -> Iterator[Find
     matching, held = match(manifest, operators), holders(manifest)
     for operator in sorted(operators, key=lambda operator: operator.node):
         taken = matching.taken.get(operator.operator_id)
-        state = None if taken is None else manifest.operators.get(taken.state_id)
-        if taken is not None and state is not None and taken.by == "position" and state.name != operator.name:
+        other = None if taken is None else _other(operator, manifest, matching)
+        if taken is not None and other is not None:
             text = (
-                f"{operator.name!r} has no uid, and takes the state of {state.name!r} by its position alone. If it is "
+                f"{operator.name!r} has no uid, and takes the state of {other!r} by its position alone. If it is "
                 f"another operator, give the one that is to take it set_uid_hash({taken.state_id!r}), and each a uid."
             )
             yield Finding("inherited", "warning", taken.state_id, text)
