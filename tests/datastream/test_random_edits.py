@@ -52,6 +52,11 @@ def test_positions_of_a_source_that_go_to_the_head_of_a_loop_are_lost(seed: int)
         check(seed, root, guard=True)
 
 
+def test_a_rebalance_in_the_place_of_another_partitioner_begins_with_its_own_channel() -> None:
+    with feeding.folder() as root:
+        check(30892, root, guard=True)
+
+
 def test_all_edits_happen() -> None:
     """So that what is compared means something."""
     import random

@@ -43,7 +43,7 @@ def digest_of(deployment: Deployment) -> str:
         (
             v.parallelism,
             v.max_parallelism,
-            [(o.operator_id, o.hands_over) for o in v.operators],
+            [(o.operator_id, o.hands_over, [(n.side_tag, n.partitioner) for n in o.network]) for o in v.operators],
             [(e.edge, e.senders) for e in v.inputs],
         )
         for v in deployment.vertices
