@@ -1,0 +1,9 @@
+//! The native data plane: columns of records, functions translated from Python that are evaluated on them, and operators that
+//! work on batches. No Python object is here and no lock; `penstock-objects` turns objects into columns and back.
+//!
+//! The oracle is CPython: where the result here could differ from it in anything, the answer is [`Doubt`], and the record goes
+//! through the Python function instead.
+
+pub mod value;
+
+pub use value::{Doubt, Shape, Value};

@@ -1,0 +1,39 @@
+//! Values of Python while a function is evaluated on a record.
+
+/// Native code cannot vouch for the result of a record: the Python function decides, with its result or its exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doubt;
+
+/// A value of Python. What is longer than a number lies in the input's columns, in the program, or in the arena of the record.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// `None`.
+    None,
+    /// A `bool`.
+    Bool(bool),
+    /// An `int` of 64 bits; others are doubtful.
+    Int(i64),
+    /// A `float`.
+    Float(f64),
+    /// A `str` without lone surrogates.
+    Text(&'a str),
+    /// A `bytes`.
+    Bytes(&'a [u8]),
+    /// A `tuple`.
+    Tuple(&'a [Value<'a>]),
+    /// A `list`; it cannot be changed here.
+    List(&'a [Value<'a>]),
+    /// A `dict` in the order of its keys, which differ.
+    Dict(&'a [(Value<'a>, Value<'a>)]),
+    /// A `Row`, or an object of a dataclass.
+    Row(&'a Shape, &'a [Value<'a>]),
+}
+
+/// What fields an object has, and of which class it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of the class where objects are made; 0 for a `Row`.
+    pub class: u32,
+    /// The names of its fields; `None` for a `Row` without names.
+    pub names: Option<Box<[Box<str>]>>,
+}
