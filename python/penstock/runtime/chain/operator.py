@@ -167,6 +167,11 @@ class LiveOperator:
         form. It runs no code of the user but the key selector."""
         return None
 
+    def stage(self, functions: ModuleType) -> Any:
+        """The work of ``input(0)`` as a stage of a native pipeline: its kind and its program; None if there is none.
+        A stage runs no code of the user, and what it emits depends on the record alone."""
+        return None
+
     def latency(self, marker: LatencyMarker) -> None:
         """A latency marker has come: note how long it took, and let it go on. It bypasses the user's functions."""
         taken = self.context.clock.now() - marker.time
