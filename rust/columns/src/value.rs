@@ -37,3 +37,15 @@ pub struct Shape {
     /// The names of its fields; `None` for a `Row` without names.
     pub names: Option<Box<[Box<str>]>>,
 }
+
+impl Shape {
+    /// Whether an object of so many fields can have it.
+    pub fn fits(&self, fields: usize) -> bool {
+        self.names.as_ref().is_none_or(|names| names.len() == fields)
+    }
+
+    /// Where the field of this name is.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.names.as_ref()?.iter().position(|own| **own == *name)
+    }
+}
