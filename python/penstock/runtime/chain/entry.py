@@ -233,6 +233,8 @@ class Entry:
                 return self.feed(results, put=self._native.results)
         if self._segment is not None and data[0] == COLUMNS and not self._segment.gives_up:
             return self._columns(channel, data, self._segment)
+        if self._segment is not None and self._segment.flush is not None:
+            self._segment.flush()
         buffer = decode(data, self._functions)
         values = buffer.values
         times = timestamps(buffer.stamps, len(values)) if buffer.stamps else None

@@ -120,7 +120,8 @@ class OperatorChain:
             way = Listed(self.head.input(number))
         else:
             segment = segment_into(self._fusion, number)
-            batch = None if self._functions is None else self.head.batch(self._functions)
+            keyed = segment is not None and segment.flush is not None  # it has the state
+            batch = None if self._functions is None or keyed else self.head.batch(self._functions)
             way = Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
         valve = Valve(channels, self.head.watermark(number), toggle)
         return Entry(way, segment, valve, self.head.latency, backlog, self._functions)

@@ -188,10 +188,8 @@ class CountingOutput(Output):
 
     __slots__ = ("current_watermark", "inner", "records", "side_records")
 
-    @property
-    def columns(self) -> Any:
-        """What takes batches of columns; None where only objects can go."""
-        return None
+    columns: Any = None
+    """What takes batches of columns; None where only objects can go."""
 
     def __init__(self, inner: Output) -> None:
         self.inner: Output = inner

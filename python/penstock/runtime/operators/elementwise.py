@@ -17,7 +17,7 @@ from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 @dataclass(frozen=True, eq=False)
 class _OneByOne(StreamOperator):
-    """Base of these. ``f`` is a callable, or an object with the operator's method; ``program`` is the same, compiled."""
+    """Base of these. ``f`` is a callable, or an object with the operator's method; ``program`` is it, compiled."""
 
     f: Any
     program: str | None = field(default=None, kw_only=True)
