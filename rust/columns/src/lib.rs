@@ -4,6 +4,7 @@
 //! The oracle is CPython: where the result here could differ from it in anything, the answer is [`Doubt`], and the record goes
 //! through the Python function instead.
 
+pub mod python;
 pub mod value;
 
 pub use value::{Doubt, Shape, Value};
