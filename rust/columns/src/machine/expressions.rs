@@ -194,7 +194,7 @@ impl<'a> Machine<'a, '_> {
     fn format(&mut self, frame: &mut Frame<'a>, operand: &'a Expr, spec: &str, conversion: Option<char>) -> Evaluated<'a> {
         let value = self.eval(frame, operand)?;
         let text = python::format(self.arena, value, spec, conversion)?;
-        self.bounded().map(|()| text)
+        self.bounded().map(|()| Value::Text(text))
     }
 
     fn concat(&mut self, frame: &mut Frame<'a>, parts: &'a [Expr]) -> Evaluated<'a> {
