@@ -1,6 +1,6 @@
 //! Operators with keyed state on batches: the channels of keys, and running reductions.
 
-use penstock_columns::{Combine, Column, Doubt, Fold, KeyedReduce as Reductions, Router, Value};
+use penstock_columns::{Builder, Column, Combine, Doubt, Fold, KeyedReduce as Reductions, Progress, Refusal, Router, Value};
 use penstock_runtime::key_groups::Channels;
 use penstock_runtime::key_type::KeyType;
 use pyo3::exceptions::PyValueError;
@@ -9,8 +9,8 @@ use pyo3::types::{PyDict, PyList, PySet};
 
 use super::batches::Batch;
 use super::gather::gathered;
-use super::hand_over::object;
-use super::pipelines::{Program, Run};
+use super::hand_over::objects;
+use super::pipelines::Program;
 
 /// Keys that stay when the table has been brought up to date; if there are more, all are forgotten, as they would take about
 /// as much memory as the table.
@@ -114,17 +114,17 @@ impl KeyedReduce {
     ///
     /// Raises:
     ///     ValueError: there are not so many records.
-    fn run(&mut self, py: Python<'_>, batch: &Batch, start: usize, end: usize) -> PyResult<Run> {
+    fn run(&mut self, py: Python<'_>, batch: &Batch, start: usize, end: usize) -> PyResult<(Option<Batch>, Vec<u64>, usize, bool)> {
         if start > end || end > batch.columns.len() {
             return Err(PyValueError::new_err("the batch has fewer records"));
         }
         let table = self.table.bind(py);
         let mut missing = |key: Value<'_>| reached(table, key).map_err(|_| Doubt);
-        let progress = match table.is_empty() {
+        let Progress { out, counts, end, doubtful } = match table.is_empty() {
             true => self.reductions.run(&batch.columns, start, end, None),
             false => self.reductions.run(&batch.columns, start, end, Some(&mut missing)),
         };
-        Ok(super::pipelines::run(progress))
+        Ok((out.map(|columns| Batch { columns }), counts, end, doubtful))
     }
 
     /// How many keys are here.
@@ -135,11 +135,15 @@ impl KeyedReduce {
     /// Bring the table up to date. O(changed keys).
     fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
         let (table, touched) = (self.table.bind(py), self.touched.as_ref().map(|keys| keys.bind(py)));
+        let mut entries = Entries::default();
         self.reductions.table().hand_over(|key, value| {
-            let key = object(py, key)?;
-            touched.map_or(Ok(()), |keys| keys.add(&key))?;
-            table.set_item(key, object(py, value)?)
+            if entries.push(key, value).is_err() {
+                std::mem::take(&mut entries).into_table(table, touched)?;
+                entries.push(key, value).map_err(|_| PyValueError::new_err("no column can hold the value of a key"))?;
+            }
+            Ok::<(), PyErr>(())
         })?;
+        entries.into_table(table, touched)?;
         if self.reductions.table().len() > KEPT {
             self.reductions.table().clear();
         }
@@ -154,9 +158,37 @@ impl KeyedReduce {
     }
 }
 
+/// Keys and their values on the way into a table of objects.
+#[derive(Default)]
+struct Entries {
+    keys: Builder,
+    values: Builder,
+}
+
+impl Entries {
+    fn push(&mut self, key: Value<'_>, value: Value<'_>) -> Result<(), Refusal> {
+        self.keys.push(key)?;
+        self.values.push(value).inspect_err(|_| self.keys.truncate(self.values.len()))
+    }
+
+    fn into_table(self, table: &Bound<'_, PyDict>, touched: Option<&Bound<'_, PySet>>) -> PyResult<()> {
+        let py = table.py();
+        let keys = objects(py, &self.keys.finish())?.into_list(py)?;
+        let values = objects(py, &self.values.finish())?.into_list(py)?;
+        for (key, value) in keys.iter().zip(values) {
+            touched.map_or(Ok(()), |touched| touched.add(&key))?;
+            table.set_item(key, value)?;
+        }
+        Ok(())
+    }
+}
+
 /// What a table has of a key, as a column of one value.
 fn reached(table: &Bound<'_, PyDict>, key: Value<'_>) -> PyResult<Option<Column>> {
-    let Some(value) = table.get_item(object(table.py(), key)?)? else { return Ok(None) };
-    let column = gathered(&PyList::new(table.py(), [value])?);
-    column.map(Some).ok_or_else(|| PyValueError::new_err("no column can hold it"))
+    let refused = || PyValueError::new_err("no column can hold it");
+    let mut keys = Builder::new();
+    keys.push(key).map_err(|_| refused())?;
+    let keys = objects(table.py(), &keys.finish())?.into_list(table.py())?;
+    let Some(value) = table.get_item(keys.get_item(0)?)? else { return Ok(None) };
+    gathered(&PyList::new(table.py(), [value])?).map(Some).ok_or_else(refused)
 }
