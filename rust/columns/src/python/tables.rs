@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::methods;
-use super::{Function, collections, compare, convert, numbers, sequences, show};
+use super::{Function, collections, compare, convert, format, numbers, sequences, show};
 use crate::value::{Doubt, Value};
 
 /// A function of values in place of one of a slice of them.
@@ -83,6 +83,7 @@ pub fn builtin(name: &str, arguments: usize) -> Option<Function> {
         ("abs", 1) => of!(1, numbers::absolute),
         ("divmod", 2) => of!(2, numbers::divmod),
         ("pow", 2) => of!(2, numbers::pow),
+        ("format", 1..=2) => Some(format::function),
         _ => over_items(name, arguments),
     }
 }
