@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ KINDS: dict[str, tuple[str, Use]] = {
 _ARGUMENTS = {"merge": 2}
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
 _AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
+_LIBRARY = os.path.dirname(os.__file__)
 _TREES = Trees()
 
 
@@ -267,7 +269,9 @@ class _Body(Statements):
         try:
             number = self.unit.compile(plain, first, keywords)
         except RefusedError as error:
-            if error.node is None and error.file is None:
+            if _is_of_library(plain):
+                raise RefusedError(f"calls {static.text}(), which {error.reason}", node) from None
+            if error.file is None:
                 error.node = node
             raise
         return ["call", number, *arguments]
@@ -287,6 +291,12 @@ def _plain(called: Any) -> tuple[FunctionType | None, list[Any], dict[str, Any]]
             called = called.__func__
         else:
             return (called if type(called) is FunctionType else None), first, keywords
+
+
+def _is_of_library(function: FunctionType) -> bool:
+    """Whether a function is of Python's library or an installed one, where a place helps nobody."""
+    path = function.__code__.co_filename
+    return path.startswith(_LIBRARY) or any(folder in path for folder in ("site-packages", "dist-packages"))
 
 
 def _bound(function: Any, method: str) -> Any:
