@@ -90,7 +90,7 @@ REFUSED = [
     ("def f(x):\n    try:\n        return 1\n    finally:\n        ¦x = 1", "finally cannot be translated"),
     ("def f(x):\n    out = []\n    out.append(x)\n    y = ¦out\n    return y", "out is kept elsewhere while it can"),
     ("def f(x):\n    out = []\n    for y in out:\n        out.append(y)", "out grows while the loop goes through it"),
-    ("def f(x):\n    ¦out = x\n    out.append(1)\n    return out", "a list that grows must be a new one"),
+    ("def f(x):\n    ¦out = x\n    out.append(1)\n    return out", "what is changed must be a new list or dict"),
     ("def f(x):\n    return ¦f(x - 1)", "f calls itself"),
     ("def g(x):\n    return ¦print(x)\nf = lambda x: g(x)", "print() prints"),
     ("class C(MapFunction):\n    def map(self, x):\n        ¦self.n = x\n        return x\nf = C()", "assigns an attr"),
