@@ -398,7 +398,7 @@ class BatchWriter:
         columns = columns_of(records, self._names)
         return pa.record_batch(list(map(self._column, range(len(columns)), columns)), schema=self.schema)
 
-    def _column(self, index: int, values: tuple[Any, ...]) -> pa.Array:
+    def _column(self, index: int, values: Sequence[Any]) -> pa.Array:
         field, wanted = self.schema.field(index), self._types[index]
         try:
             column = column_of(values, wanted, field.type, self._rules)

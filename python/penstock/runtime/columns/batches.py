@@ -60,12 +60,20 @@ class BatchArgument:
         try:
             columns = [records] if self._plain else columns_of(records, self._names)
         except (FileFormatError, TypeError) as error:
-            row = next((record for record in records if not isinstance(record, tuple)), records[0])
             raise TypeInfoError(
-                f"The record {shortened(row)} of {self._where} does not have the fields {list(self._names)} of its "
-                f"declared type: {error} Correct the type where it is declared."
+                f"The record {shortened(self._other(records))} of {self._where} does not have the fields "
+                f"{list(self._names)} of its declared type. Correct the type where it is declared."
             ) from error
         return pa.record_batch(list(map(self._column, range(len(columns)), columns)), schema=self._schema)
+
+    def _other(self, records: Sequence[Any]) -> Any:
+        """The first record that has other fields."""
+        for record in records:
+            try:
+                columns_of([record], self._names)
+            except (FileFormatError, TypeError):
+                return record
+        return records[0]
 
     def _column(self, index: int, values: Sequence[Any]) -> pa.Array:
         field, wanted = self._schema.field(index), self._row_type.types[index]

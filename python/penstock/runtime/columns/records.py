@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import repeat
+from operator import itemgetter
 from typing import Any, cast
 
 from penstock.common import column_types as ct
 from penstock.common.callables import shortened, shown
 from penstock.common.column_types import DataType, RowType, data_type_of
-from penstock.common.row import Row, in_order
+from penstock.common.row import Row, in_order, names_of
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, SqlTimeTypeInfo
 from penstock.common.typesystem.conversions import Convert
 from penstock.errors import FileFormatError
@@ -55,6 +56,10 @@ def of_kind(value: Any, wanted: DataType) -> Any:
     raise TypeError(f"it is a {type(value).__name__}, and the column takes {names}")
 
 
+_FEW = 5
+"""Columns that are sooner made one by one than all at a time."""
+
+
 def fields_of(record: Any, names: tuple[str, ...], known: frozenset[str]) -> Sequence[Any]:
     """The fields of a record by the ``known`` names, else by position; FileFormatError if it has others."""
     if isinstance(record, Row):
@@ -72,10 +77,19 @@ def fields_of(record: Any, names: tuple[str, ...], known: frozenset[str]) -> Seq
     return record
 
 
-def columns_of(records: Sequence[Any], names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+def columns_of(records: Sequence[Any], names: tuple[str, ...]) -> list[Sequence[Any]]:
     """The values of records, at least one, by column."""
-    known = frozenset(names)
-    return list(zip(*[fields_of(record, names, known) for record in records], strict=True))
+    width = len(names)
+    if set(map(type, records)) == {tuple} and set(map(len, records)) == {width}:
+        rows = records
+    elif all(type(record) is Row and names_of(record) == names and len(record) == width for record in records):
+        rows = [record._values for record in records]
+    else:
+        known = frozenset(names)
+        rows = [fields_of(record, names, known) for record in records]
+    if width <= _FEW:
+        return [list(map(itemgetter(index), rows)) for index in range(width)]
+    return list(zip(*rows, strict=True))
 
 
 def rows_of(columns: Iterable[Iterable[Any]], row_type: RowType) -> list[Any]:
