@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from itertools import compress, repeat
 from typing import Any, ClassVar
 
-from penstock.common.row import Row
-from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
-from penstock.runtime.buffers.codec import copier, copy_record
+from penstock.common.typeinfo import TypeInformation
+from penstock.runtime.buffers.codec import keeper
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext, StatelessContext
 from penstock.runtime.chain.operator import Leaf, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
@@ -69,21 +68,6 @@ class StreamFlatMapBatches(_ByBatch):
         return _FlatMapBatches(context, output, self)
 
 
-def _keeper(type_info: TypeInformation[Any]) -> Callable[[Any], Any] | None:
-    """A function that protects a record that waits from changes; None if the type is immutable."""
-    if not isinstance(type_info, RowTypeInfo) or copier(TupleTypeInfo(type_info.field_types[:1])) is not None:
-        return copier(type_info)
-    if any(copier(field_type) is not None for field_type in type_info.field_types):
-        return copy_record
-
-    def keep(value: Any) -> Any:
-        if type(value) is not Row:
-            return copy_record(value)
-        return Row.of_values(value._values, value._names, value._kind)
-
-    return keep
-
-
 class _Batches(LiveOperator):
     method: ClassVar[str]
     emitted: int = 0
@@ -92,7 +76,7 @@ class _Batches(LiveOperator):
         super().__init__(context, output, spec.f)
         settings = context.job.settings
         self.room = spec.size or settings.batch_size
-        self._keep = None if settings.object_reuse else _keeper(spec.input_type)
+        self._keep = None if settings.object_reuse else keeper(spec.input_type)
         self._values: list[Any] = []
         self._times: Times = []
         self._argument = context.call(self._codec, spec)
