@@ -26,7 +26,7 @@ Times = list["int | None"]
 
 
 @dataclass(frozen=True, eq=False)
-class _ByBatch(StreamOperator):
+class ByBatch(StreamOperator):
     """Base of these. ``f`` is a callable, or an object with the operator's method, of a batch in a form; ``size`` the
     most records of one, None for the setting ``penstock.batches.size``."""
 
@@ -41,7 +41,7 @@ class _ByBatch(StreamOperator):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamMapBatches(_ByBatch):
+class StreamMapBatches(ByBatch):
     """As many records out as in a batch: ``map_batches``."""
 
     output_type: TypeInformation[Any] = field(kw_only=True)
@@ -51,7 +51,7 @@ class StreamMapBatches(_ByBatch):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamFilterBatches(_ByBatch):
+class StreamFilterBatches(ByBatch):
     """Keeps the records whose value in a column of truth values is true: ``filter_batches``."""
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
@@ -59,7 +59,7 @@ class StreamFilterBatches(_ByBatch):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamFlatMapBatches(_ByBatch):
+class StreamFlatMapBatches(ByBatch):
     """Any number of records out of a batch: ``flat_map_batches``. Each has the largest timestamp of its batch."""
 
     output_type: TypeInformation[Any] = field(kw_only=True)
@@ -72,7 +72,7 @@ class _Batches(LiveOperator):
     method: ClassVar[str]
     emitted: int = 0
 
-    def __init__(self, context: OperatorContext, output: CountingOutput, spec: _ByBatch) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: ByBatch) -> None:
         super().__init__(context, output, spec.f)
         settings = context.job.settings
         self.room = spec.size or settings.batch_size
@@ -82,7 +82,7 @@ class _Batches(LiveOperator):
         self._argument = context.call(self._codec, spec)
         self._call = bind(self.function, self.method)
 
-    def _codec(self, spec: _ByBatch) -> Callable[[list[Any]], Any]:
+    def _codec(self, spec: ByBatch) -> Callable[[list[Any]], Any]:
         from penstock.runtime.columns.batches import BatchArgument  # pyarrow: `import penstock` does not load it
 
         return BatchArgument(spec.input_type, spec.form).of
