@@ -32,8 +32,8 @@ NAMED = Types.ROW_NAMED(["word", "count"], [Types.STRING(), LONG])
 COLUMN, TABLE = BatchForm("arrow", "column"), BatchForm("arrow", "table")
 
 
-def mapping(f: Any, given: Any = LONG, result: Any = LONG, *, form: BatchForm = COLUMN, size: int | None = 3) -> Alone:
-    return Alone(StreamMapBatches(f, form, given, size, output_type=result))
+def mapping(f: Any, type_info: Any = LONG, result: Any = LONG, *, form: BatchForm = COLUMN, size: int | None = 3) -> Alone:
+    return Alone(StreamMapBatches(f, form, type_info, size, output_type=result))
 
 
 class Sizes:
@@ -247,9 +247,9 @@ RESULTS: list[tuple[Any, Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("result", "type_info", "records"), RESULTS, ids=lambda part: type(part).__name__)
 def test_results_of_every_library_are_cast_where_nothing_changes(result: Any, type_info: Any, records: Any) -> None:
-    made = BatchResult(type_info, "").records(result, len(records))
-    assert made == records
-    assert list(map(type, made)) == list(map(type, records)) or type_info == Types.BIG_DEC()
+    rows = BatchResult(type_info, "").records(result, len(records))
+    assert rows == records
+    assert list(map(type, rows)) == list(map(type, records)) or type_info == Types.BIG_DEC()
 
 
 @pytest.mark.parametrize(
