@@ -32,7 +32,9 @@ NAMED = Types.ROW_NAMED(["word", "count"], [Types.STRING(), LONG])
 COLUMN, TABLE = BatchForm("arrow", "column"), BatchForm("arrow", "table")
 
 
-def mapping(f: Any, type_info: Any = LONG, result: Any = LONG, *, form: BatchForm = COLUMN, size: int | None = 3) -> Alone:
+def mapping(
+    f: Any, type_info: Any = LONG, result: Any = LONG, *, form: BatchForm = COLUMN, size: int | None = 3
+) -> Alone:
     return Alone(StreamMapBatches(f, form, type_info, size, output_type=result))
 
 

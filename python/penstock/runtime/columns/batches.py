@@ -129,6 +129,8 @@ def _series(column: pa.Array) -> Any:
 def _data_frame(batch: pa.RecordBatch) -> Any:
     import pandas
 
+    if not any(column.null_count for column in batch.columns):
+        return batch.to_pandas()
     return pandas.DataFrame(dict(zip(batch.schema.names, map(_series, batch.columns), strict=True)))
 
 
