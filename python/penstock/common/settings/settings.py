@@ -232,6 +232,10 @@ class Settings:
         "penstock.runtime.native", _AUTO_OR_OFF, True, "runtime",
         "Whether native functions are used where there are any.", internal=True,
     )
+    native_plane: bool = line(
+        "penstock.native", _AUTO_OR_OFF, True, "runtime",
+        "Whether functions are compiled and records travel as columns; results are the same with off.",
+    )
     codec: Literal["auto", "pickle", "columns"] = line(
         "penstock.exchange.codec", Choice.of("auto", "pickle", "columns"), "auto", "runtime",
         "How records between tasks are encoded; auto is columns where native code and the type allow it.",

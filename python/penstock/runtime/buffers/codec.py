@@ -56,6 +56,16 @@ class Encoder:
         self._check = checked_all(record_type) if settings.types_check else None
         self._skip = self._skipped = 0
 
+    @property
+    def takes_columns(self) -> bool:
+        """Whether records that are columns need not become objects before they are encoded."""
+        return self._columns is not None and self._check is None and self._cross is None
+
+    @staticmethod
+    def extras(stamps: Stamps, signals: Signals) -> bytes:
+        """The part of a buffer of columns that is not records."""
+        return dumps((stamps, signals)) if stamps or signals else b""
+
     def encode(self, values: list[Any], stamps: Stamps, signals: Signals, key: int = columns.UNKNOWN) -> bytes:
         if self._check is not None:
             self._check(pickle.loads(v.data) if type(v) is _Pickled else v for v in values)
@@ -64,8 +74,7 @@ class Encoder:
         self._skipped += 1
         # each buffer that does not fit doubles the number of those that are not tried
         if self._columns is not None and self._skipped > self._skip:
-            extras = dumps((stamps, signals)) if stamps or signals else b""
-            data = self._columns(values, key, extras)
+            data = self._columns(values, key, self.extras(stamps, signals))
             if data is not None:
                 self._skip = 0
                 return data
@@ -80,8 +89,12 @@ def decode(data: bytes, functions: ModuleType | None = None) -> Buffer:
         return Buffer(*pickle.loads(data))
     read = columns.decode if functions is None else functions.decode_columns
     values, keys, extras = read(data)
-    stamps, signals = pickle.loads(extras) if extras else ([], [])
-    return Buffer(values, stamps, signals, keys)
+    return Buffer(values, *unpack_extras(extras), keys)
+
+
+def unpack_extras(extras: bytes) -> tuple[Stamps, Signals]:
+    """The stamps and signals in the :meth:`Encoder.extras` of a buffer of columns."""
+    return pickle.loads(extras) if extras else ([], [])
 
 
 def decode_value(data: bytes) -> Any:

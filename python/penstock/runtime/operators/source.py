@@ -157,6 +157,10 @@ class SourceOperator(LiveOperator):
 def _timed(batch: Batch, output: CountingOutput) -> Callable[[int, int], None]:
     """A function that emits the records of a batch with their timestamps from one position to another, to an output."""
     values, timestamps = batch.values, batch.timestamps
+    segment = output.columns
+    columns = None if segment is None else segment.columns_of(values, timestamps)
+    if segment is not None and columns is not None:
+        return partial(segment.take, columns)
     if timestamps is None:
         feed = output.feed
         return lambda start, end: feed(values[start:end], None)  # type: ignore[arg-type]
@@ -398,18 +402,19 @@ class _SplitReader(LiveOperator):
         self._read = read
 
     def input(self, number: int) -> Collector:
-        feed, fail, look, read = self.output.feed, self.context.fail, self.context.look, self._read
+        output, fail, look, read = self.output, self.context.fail, self.context.look, self._read
 
         def process(split: Split, timestamp: int | None) -> None:
             stride = 1
             try:
                 for records in read(split):
-                    values, position = list(records.values), 0
+                    values, position = records.values, 0
+                    emit = _timed(Batch(values, None if timestamp is None else [timestamp] * len(values)), output)
                     while position < len(values):
-                        some = values[position : position + stride]
-                        feed(some, timestamp)
-                        self.emitted += len(some)
-                        position += stride
+                        end = min(position + stride, len(values))
+                        emit(position, end)
+                        self.emitted += end - position
+                        position = end
                         stride = next_stride(stride, look())
             except Exception as error:
                 raise fail(error) from error
