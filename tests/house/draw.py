@@ -67,6 +67,7 @@ SAYS = {
     "runtime.state": "keyed, handles, timers",
     "runtime.keys": "Java hash, key groups",
     "runtime.buffers": "codec, columns, spill",
+    "runtime.columns": "records as Arrow columns",
     "runtime.usercode": "binding, failures, steps",
     "runtime.config": "descriptors, pointwise",
     "runtime.aggregators": "sums and extremes",

@@ -15,6 +15,7 @@ ROOMS = {
         "config",
         "usercode",
         "buffers",
+        "columns",
         "keys",
         "exchange",
         "state",
@@ -29,7 +30,6 @@ ROOMS = {
     "connectors": [
         "cached_source",
         "two_phase",
-        "parts",
         "java_texts",
         "socket_source",
         "formats",

@@ -249,6 +249,11 @@ class Settings:
         "penstock.exchange.combine", _AUTO_OR_OFF, True, "runtime",
         "Whether records of a key are combined before they are sent, where that changes no result.", internal=True,
     )
+    batch_size: int = line(
+        "penstock.batches.size", Whole(1, _LARGEST_INT), 1_000, "runtime",
+        "The most records of a batch that a function of batches is called with, unless its operator has a size.",
+        "python.fn-execution.arrow.batch.size",
+    )
     imports: tuple[str, ...] = line(
         "penstock.runtime.imports", Texts(","), (), "runtime",
         "Modules that every task imports before it unpickles the program's functions.",

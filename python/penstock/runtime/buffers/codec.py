@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from penstock.common import typeinfo as types
+from penstock.common.row import Row
 from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.runtime import native
@@ -139,6 +140,21 @@ def freezer(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | No
 def copier(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | None:
     """A function that copies a record for a second reader; None if the type is immutable."""
     return None if _immutable(type_info) else copy_record
+
+
+def keeper(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | None:
+    """A function that protects a record that waits inside an operator from changes; None if its type is immutable."""
+    if _immutable(type_info):
+        return None
+    if not isinstance(type_info, types.RowTypeInfo) or not all(map(_immutable, type_info.field_types)):
+        return copy_record
+
+    def keep(value: Any) -> Any:
+        if type(value) is not Row:
+            return copy_record(value)
+        return Row.of_values(value._values, value._names, value._kind)
+
+    return keep
 
 
 def is_immutable(value: Any) -> bool:

@@ -247,6 +247,9 @@ class LiveOperator:
 
     def end_input(self) -> None: ...
 
+    def end_round(self) -> None:
+        """A round of a loop ends: nothing that came in it may wait any more."""
+
     def end_step(self) -> None:
         """A step ends: nothing may be under way any more, and what is kept is in state, or :meth:`volatile`."""
 

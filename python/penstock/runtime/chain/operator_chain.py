@@ -148,6 +148,8 @@ class OperatorChain:
             writer.send()
 
     def begin_round(self, number: int) -> None:
+        for operator in reversed(self.operators.values()):
+            operator.end_round()
         self.round = number
         for writer in self._all_writers():
             writer.begin_round(number)

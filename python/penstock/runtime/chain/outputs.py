@@ -12,7 +12,7 @@ Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -211,6 +211,11 @@ class CountingOutput(Output):
     def feed(self, values: list[Any], timestamp: int | None) -> None:
         collect = self.collect
         for value in values:
+            collect(value, timestamp)
+
+    def timed_feed(self, values: Sequence[Any], times: Iterable[int | None]) -> None:
+        collect = self.collect
+        for value, timestamp in zip(values, times, strict=True):
             collect(value, timestamp)
 
     def watermark(self, watermark: int) -> None:

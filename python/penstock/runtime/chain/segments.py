@@ -174,7 +174,7 @@ class FusedOutput(CountingOutput):
     """The output of an operator in the fused form: generated functions, made when first asked for. They do not
     count: operators know what they emit."""
 
-    __slots__ = ("_fusion", "_position", "_sides", "collect", "columns", "feed")  # type: ignore[misc]
+    __slots__ = ("_fusion", "_position", "_sides", "collect", "columns", "feed", "timed_feed")  # type: ignore[misc]
 
     def __init__(self, inner: Output, fusion: Fusion, position: int) -> None:
         super().__init__(inner)
@@ -189,6 +189,9 @@ class FusedOutput(CountingOutput):
         if name == "feed":
             self.feed = text.feed()  # type: ignore[method-assign]
             return self.feed
+        if name == "timed_feed":
+            self.timed_feed = text.timed_feed()  # type: ignore[method-assign]
+            return self.timed_feed
         if name == "columns":
             self.columns = segment_behind(self._fusion, self._position)
             return self.columns
