@@ -20,6 +20,7 @@ PARTS = {
     f"{HERE}/penstock_queries.py": "functions",
     f"{HERE}/sums.py": "sink",
     f"{PACKAGE}/common/row.py": "rows",
+    f"{PACKAGE}/common/watermark_strategy.py": "watermarks",
     f"{PACKAGE}/connectors": "source",
     f"{PACKAGE}/runtime/io": "source",
     f"{PACKAGE}/runtime/exchange": "exchange",
@@ -39,7 +40,7 @@ def part(frame: FrameType | None) -> tuple[str, str]:
     """The part that a frame belongs to, and the function that decided it."""
     while frame is not None:
         file, name = frame.f_code.co_filename, frame.f_code.co_name
-        if file == "<fused chain>":
+        if "<fused chain>" in file:
             return "chain", "fused chain"
         for place, label in PARTS.items():
             if file.startswith(place):

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import json
+import os
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
@@ -69,19 +71,22 @@ def measure(arguments: argparse.Namespace) -> int:
     events = EventSet(arguments.events, arguments.seed, arguments.disorder, arguments.rate)
     folder = events.folder(formats)
     measured: Measured = {}
-    with open(arguments.out, "a") if arguments.out else open("/dev/null", "w") as out:
-        for _ in range(arguments.passes):
-            for query in arguments.queries:
-                for form in formats:
-                    for system in chosen:
-                        number = arguments.rounds * (2 if system == "flink" else 1)  # it compiles as it runs
-                        rounds = systems.rounds(system, query, form, folder, number)
-                        measured.setdefault((query, form, system), []).extend(rounds)
-                        write(out, events, query, form, system, rounds)
+    wrong: list[str] = []
+    turns = itertools.product(range(arguments.passes), arguments.queries, formats, chosen)
+    with open(arguments.out or os.devnull, "a") as out:
+        for _, query, form, system in turns:
+            number = arguments.rounds * (2 if system == "flink" else 1)  # it compiles as it runs
+            try:
+                rounds = systems.rounds(system, query, form, folder, number)
+            except RuntimeError as error:
+                wrong.append(f"{query} {form} {system} failed: {error}")
+                continue
+            measured.setdefault((query, form, system), []).extend(rounds)
+            write(out, events, query, form, system, rounds)
     print(table(measured, events.events))
-    differing = unequal(measured)
-    print("\n".join(differing) if differing else "All results are equal.")
-    return 1 if differing else 0
+    wrong += unequal(measured)
+    print("\n".join(wrong) if wrong else "All results are equal.")
+    return 1 if wrong else 0
 
 
 def present(wanted: Sequence[str]) -> list[str]:
