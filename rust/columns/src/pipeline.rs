@@ -121,35 +121,55 @@ impl<'p> Run<'p> {
     where
         'p: 'a,
     {
-        let mut inputs = [input];
-        for at in first..self.stages.len() {
+        let (mut inputs, end) = ([input], self.stages.len());
+        for at in first..end {
             let (stage, program, constants): (Stage, &'a Program, &'a [Value<'a>]) = self.stages[at];
-            let record = inputs[0];
             let value = program.call(constants, &mut inputs, arena, steps)?;
             match stage {
-                Stage::Map => inputs[0] = Input::Value(value),
-                Stage::Filter if truth(value)? => inputs[0] = record,
-                Stage::Filter => return Ok(()),
-                Stage::FlatMap => {
-                    for &item in items(value, arena)? {
-                        *steps = steps.checked_sub(1).ok_or(Doubt)?;
-                        self.counts[at] += 1;
-                        self.feed(at + 1, Input::Value(item), row, arena, steps)?;
-                    }
-                    return Ok(());
+                Stage::Map if at + 1 == end => {
+                    self.counts[at] += 1;
+                    return self.emit(value, row);
                 }
+                Stage::Map => inputs[0] = Input::Value(value),
+                Stage::Filter if truth(value)? => {}
+                Stage::Filter => return Ok(()),
+                Stage::FlatMap => return self.feed_all(at, items(value, arena)?, row, arena, steps),
             }
             self.counts[at] += 1;
         }
-        self.emit(inputs[0], row)
+        match inputs[0] {
+            Input::Row(column, place) if !self.kept => {
+                self.builder.copy(column, place)?;
+                self.rows.push(row);
+                Ok(())
+            }
+            Input::Value(value) => self.emit(value, row),
+            Input::Row(..) => self.emit(Value::None, row),
+        }
+    }
+
+    /// What a flat map has given through the stages behind it.
+    fn feed_all<'a>(&mut self, at: usize, items: &'a [Value<'a>], row: usize, arena: &'a Bump, steps: &mut u32) -> Result<(), Refusal>
+    where
+        'p: 'a,
+    {
+        let last = at + 1 == self.stages.len();
+        for &item in items {
+            *steps = steps.checked_sub(1).ok_or(Doubt)?;
+            self.counts[at] += 1;
+            if last {
+                self.emit(item, row)?;
+            } else {
+                self.feed(at + 1, Input::Value(item), row, arena, steps)?;
+            }
+        }
+        Ok(())
     }
 
     #[inline]
-    fn emit(&mut self, record: Input<'_>, row: usize) -> Result<(), Refusal> {
-        match record {
-            _ if self.kept => {}
-            Input::Row(column, row) => self.builder.copy(column, row)?,
-            Input::Value(value) => self.builder.push(value)?,
+    fn emit(&mut self, value: Value<'_>, row: usize) -> Result<(), Refusal> {
+        if !self.kept {
+            self.builder.push(value)?;
         }
         self.rows.push(row);
         Ok(())

@@ -197,6 +197,7 @@ impl Column {
         }
     }
 
+    #[inline(never)]
     fn container<'a>(&'a self, row: usize, arena: &'a Bump) -> Value<'a> {
         let all = |fields: &'a [Self]| &*arena.alloc_slice_fill_iter(fields.iter().map(|field| field.get(row, arena)));
         match &self.data {

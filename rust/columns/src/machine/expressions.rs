@@ -10,36 +10,37 @@ use crate::value::{Doubt, Value};
 type Evaluated<'a> = Result<Value<'a>, Doubt>;
 
 impl<'a> Machine<'a, '_> {
-    /// The value of an expression. Recursive, as deep as the program.
+    /// The value of an expression. What is at hand is read where this is called.
+    #[inline(always)]
     pub(super) fn eval(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {
         match expr {
             Expr::Local(local) => frame.locals[*local as usize].ok_or(Doubt),
+            Expr::Int(number) => Ok(Value::Int(*number)),
+            _ => self.node(frame, expr),
+        }
+    }
+
+    /// The value of any other expression. Recursive, as deep as the program; each kind is a function of its own, so that this
+    /// one is short.
+    #[inline(never)]
+    fn node(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {
+        match expr {
             Expr::Field(input, at, slow) => self.field(*input, *at, *slow),
             Expr::Input(input) => Ok(self.input(*input)),
-            Expr::Int(number) => Ok(Value::Int(*number)),
+            Expr::Binary(binary, slow, operands) => self.binary(frame, *binary, *slow, operands),
+            Expr::Compare(comparison, slow, operands) => self.compare(frame, *comparison, *slow, operands),
+            Expr::Tuple(items) => self.tuple(frame, items),
+            Expr::Apply(operation, arguments) => self.apply(frame, *operation, arguments),
             Expr::Text(text) => Ok(Value::Text(text)),
             Expr::Float(number) => Ok(Value::Float(*number)),
             Expr::None => Ok(Value::None),
             Expr::Bool(flag) => Ok(Value::Bool(*flag)),
             Expr::Constant(number) => Ok(self.constants[*number]),
-            Expr::Binary(binary, slow, operands) => {
-                let (left, right) = (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?);
-                self.binary(*binary, *slow, left, right)
-            }
-            Expr::Compare(comparison, slow, operands) => {
-                let (left, right) = (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?);
-                self.compare(*comparison, *slow, left, right)
-            }
-            Expr::Tuple(items) => Ok(Value::Tuple(self.all(frame, items)?)),
-            Expr::Item(container, at, slow) => {
-                let value = self.eval(frame, container)?;
-                self.item(value, *at, *slow)
-            }
-            Expr::Apply(operation, arguments) => self.apply(frame, *operation, arguments),
             _ => self.eval_other(frame, expr),
         }
     }
 
+    #[inline(never)]
     fn eval_other(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {
         match expr {
             Expr::If(parts) => {
@@ -60,6 +61,10 @@ impl<'a> Machine<'a, '_> {
                 let value = self.eval(frame, container)?;
                 self.key(value, name, *slow)
             }
+            Expr::Item(container, at, slow) => {
+                let value = self.eval(frame, container)?;
+                self.item(value, *at, *slow)
+            }
             Expr::Chain(first, rest) => self.chain(frame, first, rest),
             Expr::InSet(operand, set, negated) => {
                 let value = self.eval(frame, operand)?;
@@ -77,66 +82,65 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
+    #[inline(never)]
+    fn tuple(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Evaluated<'a> {
+        self.all(frame, items).map(Value::Tuple)
+    }
+
     /// All values, in the arena.
     fn all(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Result<&'a [Value<'a>], Doubt> {
-        let values = self.arena.alloc_slice_fill_copy(items.len(), Value::None);
-        for (value, item) in values.iter_mut().zip(items) {
-            *value = self.eval(frame, item)?;
-        }
+        let arena = self.arena;
+        let values = arena.alloc_slice_try_fill_with(items.len(), |index| self.eval(frame, &items[index]))?;
         Ok(values)
     }
 
-    #[inline]
-    fn binary(&mut self, binary: Binary, slow: Operation, left: Value<'a>, right: Value<'a>) -> Evaluated<'a> {
-        match (left, right) {
-            (Value::Int(left), Value::Int(right)) => {
+    #[inline(never)]
+    fn binary(&mut self, frame: &mut Frame<'a>, binary: Binary, slow: Operation, operands: &'a [Expr; 2]) -> Evaluated<'a> {
+        match (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?) {
+            (Value::Int(left), Value::Int(right)) if binary != Binary::TrueDiv => {
                 let result = match binary {
                     Binary::Add => left.checked_add(right),
                     Binary::Sub => left.checked_sub(right),
                     Binary::Mul => left.checked_mul(right),
                     Binary::FloorDiv => left.checked_div(right).map(|quotient| quotient - i64::from(floors(left, right))),
-                    Binary::Mod => left.checked_rem(right).map(|rest| if floors(left, right) { rest + right } else { rest }),
-                    Binary::TrueDiv => return slow(self.arena, &[Value::Int(left), Value::Int(right)]),
+                    _ => left.checked_rem(right).map(|rest| if floors(left, right) { rest + right } else { rest }),
                 };
                 result.map(Value::Int).ok_or(Doubt)
             }
-            (Value::Float(left), Value::Float(right)) => Ok(Value::Float(match binary {
-                Binary::Add => left + right,
-                Binary::Sub => left - right,
-                Binary::Mul => left * right,
-                _ => return slow(self.arena, &[Value::Float(left), Value::Float(right)]),
-            })),
-            _ => {
-                let value = slow(self.arena, &[left, right])?;
-                self.bounded().map(|()| value)
+            (Value::Float(left), Value::Float(right)) if matches!(binary, Binary::Add | Binary::Sub | Binary::Mul) => {
+                Ok(Value::Float(match binary {
+                    Binary::Add => left + right,
+                    Binary::Sub => left - right,
+                    _ => left * right,
+                }))
             }
+            (left, right) => self.slowly(slow, left, right),
         }
     }
 
-    #[inline]
-    fn compare(&mut self, comparison: Comparison, slow: Operation, left: Value<'a>, right: Value<'a>) -> Evaluated<'a> {
-        match (left, right) {
+    #[inline(never)]
+    fn compare(&mut self, frame: &mut Frame<'a>, comparison: Comparison, slow: Operation, operands: &'a [Expr; 2]) -> Evaluated<'a> {
+        match (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?) {
             (Value::Int(left), Value::Int(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
             (Value::Float(left), Value::Float(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
             (Value::Text(left), Value::Text(right)) => Ok(Value::Bool(compared(comparison, left, right))),
-            _ => slow(self.arena, &[left, right]),
+            (left, right) => self.slowly(slow, left, right),
         }
     }
 
-    #[inline]
+    #[inline(never)]
+    fn slowly(&mut self, operation: Operation, left: Value<'a>, right: Value<'a>) -> Evaluated<'a> {
+        let value = operation(self.arena, &[left, right])?;
+        self.bounded().map(|()| value)
+    }
+
+    #[inline(never)]
     fn apply(&mut self, frame: &mut Frame<'a>, operation: Operation, arguments: &'a [Expr]) -> Evaluated<'a> {
         let value = match arguments {
-            [one] => {
-                let one = self.eval(frame, one)?;
-                operation(self.arena, &[one])
-            }
+            [one] => operation(self.arena, &[self.eval(frame, one)?]),
             [one, two] => {
-                let values = [self.eval(frame, one)?, self.eval(frame, two)?];
-                operation(self.arena, &values)
-            }
-            [one, two, three] => {
-                let values = [self.eval(frame, one)?, self.eval(frame, two)?, self.eval(frame, three)?];
-                operation(self.arena, &values)
+                let (one, two) = (self.eval(frame, one)?, self.eval(frame, two)?);
+                return self.slowly(operation, one, two);
             }
             _ => operation(self.arena, self.all(frame, arguments)?),
         }?;

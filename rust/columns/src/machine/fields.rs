@@ -7,7 +7,7 @@ use crate::value::{Doubt, Shape, Value};
 
 impl<'a> Machine<'a, '_> {
     /// A parameter of the first function; the value is made once.
-    #[inline]
+    #[inline(never)]
     pub(super) fn input(&mut self, number: u32) -> Value<'a> {
         let input = &mut self.inputs[number as usize];
         match *input {
@@ -21,7 +21,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// What is at a constant place in a parameter.
-    #[inline]
+    #[inline(never)]
     pub(super) fn field(&mut self, number: u32, at: i64, slow: Operation) -> Result<Value<'a>, Doubt> {
         if let Input::Row(column, row) = self.inputs[number as usize]
             && let Data::Tuples(fields) = column.data()
@@ -30,12 +30,15 @@ impl<'a> Machine<'a, '_> {
             let at = place(at, fields.len())?;
             return Ok(fields[at].get(row, self.arena));
         }
+        if let Input::Value(Value::Tuple(items)) = self.inputs[number as usize] {
+            return Ok(items[place(at, items.len())?]);
+        }
         let value = self.input(number);
         self.item(value, at, slow)
     }
 
     /// What is at a constant place in a value.
-    #[inline]
+    #[inline(never)]
     pub(super) fn item(&mut self, value: Value<'a>, at: i64, slow: Operation) -> Result<Value<'a>, Doubt> {
         match value {
             Value::Tuple(items) | Value::List(items) => Ok(items[place(at, items.len())?]),
