@@ -31,6 +31,10 @@ impl<'a> Machine<'a, '_> {
             Expr::Compare(comparison, slow, operands) => self.compare(frame, *comparison, *slow, operands),
             Expr::Tuple(items) => self.tuple(frame, items),
             Expr::Apply(operation, arguments) => self.apply(frame, *operation, arguments),
+            Expr::Item(container, at, slow) => {
+                let value = self.eval(frame, container)?;
+                self.item(value, *at, *slow)
+            }
             Expr::Text(text) => Ok(Value::Text(text)),
             Expr::Float(number) => Ok(Value::Float(*number)),
             Expr::None => Ok(Value::None),
@@ -60,10 +64,6 @@ impl<'a> Machine<'a, '_> {
             Expr::Key(container, name, slow) => {
                 let value = self.eval(frame, container)?;
                 self.key(value, name, *slow)
-            }
-            Expr::Item(container, at, slow) => {
-                let value = self.eval(frame, container)?;
-                self.item(value, *at, *slow)
             }
             Expr::Chain(first, rest) => self.chain(frame, first, rest),
             Expr::InSet(operand, set, negated) => {
