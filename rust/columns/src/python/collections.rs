@@ -89,30 +89,37 @@ pub fn sorted<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
         _ => return Err(Doubt),
     };
     let items = bump.alloc_slice_copy(iterate(bump, items)?);
-    let before = |a: Value<'a>, b: Value<'a>| -> Result<bool, Doubt> {
-        let order = if reverse { compare::order(b, a)? } else { compare::order(a, b)? };
-        order.map(Ordering::is_lt).ok_or(Doubt) // with NaN the result depends on how one sorts
-    };
-    sort(bump, items, &before)?;
+    sort(bump, items, &|a, b| is_before(*a, *b, reverse))?;
     Ok(Value::List(items))
+}
+
+/// Pairs of a key and an item in the order of their keys, as `sorted(…, key=…, reverse=…)` has it.
+pub fn sort_by_keys<'a>(bump: &'a Bump, pairs: &mut [(Value<'a>, Value<'a>)], reverse: bool) -> Result<(), Doubt> {
+    sort(bump, pairs, &|a, b| is_before(a.0, b.0, reverse))
+}
+
+/// Whether one must come before the other; with NaN the result depends on how one sorts.
+fn is_before(a: Value<'_>, b: Value<'_>, reverse: bool) -> Result<bool, Doubt> {
+    let order = if reverse { compare::order(b, a)? } else { compare::order(a, b)? };
+    order.map(Ordering::is_lt).ok_or(Doubt)
 }
 
 /// A stable merge sort that ends at the first pair without an order. In any sorted result neighbours have been compared, so a
 /// sort of CPython's would have met a pair without an order too.
-fn sort<'a>(bump: &'a Bump, items: &mut [Value<'a>], before: &impl Fn(Value<'a>, Value<'a>) -> Result<bool, Doubt>) -> Result<(), Doubt> {
+fn sort<T: Copy>(bump: &Bump, items: &mut [T], before: &impl Fn(&T, &T) -> Result<bool, Doubt>) -> Result<(), Doubt> {
     let middle = items.len() / 2;
     if middle == 0 {
         return Ok(());
     }
     sort(bump, &mut items[..middle], before)?;
     sort(bump, &mut items[middle..], before)?;
-    if !before(items[middle], items[middle - 1])? {
+    if !before(&items[middle], &items[middle - 1])? {
         return Ok(());
     }
     let left = bump.alloc_slice_copy(&items[..middle]);
     let (mut at, mut right, mut next) = (0, middle, 0);
     while at < left.len() {
-        if right < items.len() && before(items[right], left[at])? {
+        if right < items.len() && before(&items[right], &left[at])? {
             items[next] = items[right];
             right += 1;
         } else {

@@ -30,6 +30,8 @@ mod texts;
 
 use bumpalo::Bump;
 
+pub use collections::sort_by_keys;
+pub use compare::order;
 pub use format::format;
 pub use sequences::{attribute, iterate, truth};
 pub use tables::{builtin, is_passing, library, method, operator};

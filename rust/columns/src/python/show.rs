@@ -33,11 +33,11 @@ pub fn str_value<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
 /// `repr(value)`.
 pub fn repr<'a>(bump: &'a Bump, value: Value<'a>) -> Result<&'a str, Doubt> {
     let mut shown = String::new_in(bump);
-    show(&mut shown, value, DEPTH)?;
+    show::<false>(&mut shown, value, DEPTH)?;
     Ok(shown.into_bump_str())
 }
 
-fn show(shown: &mut String<'_>, value: Value<'_>, depth: usize) -> Result<(), Doubt> {
+fn show<const ASCII: bool>(shown: &mut String<'_>, value: Value<'_>, depth: usize) -> Result<(), Doubt> {
     let below = depth.checked_sub(1).ok_or(Doubt)?;
     if shown.len() > MOST_BYTES {
         return Err(Doubt);
@@ -47,51 +47,56 @@ fn show(shown: &mut String<'_>, value: Value<'_>, depth: usize) -> Result<(), Do
         Value::Bool(b) => shown.push_str(if b { "True" } else { "False" }),
         Value::Int(n) => write!(shown, "{n}").map_err(|_| Doubt)?,
         Value::Float(f) => show_float(shown, f)?,
-        Value::Text(text) => show_text(shown, text)?,
+        Value::Text(text) => show_text::<ASCII>(shown, text)?,
         Value::Bytes(bytes) => show_bytes(shown, bytes)?,
         Value::Tuple(items) => {
-            show_items(shown, "(", items, below)?;
+            show_items::<ASCII>(shown, "(", items, below)?;
             shown.push_str(if items.len() == 1 { ",)" } else { ")" });
         }
         Value::List(items) => {
-            show_items(shown, "[", items, below)?;
+            show_items::<ASCII>(shown, "[", items, below)?;
             shown.push(']');
         }
-        Value::Dict(entries) => show_dict(shown, entries, below)?,
-        Value::Row(shape, fields) if shape.class == 0 => show_row(shown, shape.names.as_deref(), fields, below)?,
+        Value::Dict(entries) => show_dict::<ASCII>(shown, entries, below)?,
+        Value::Row(shape, fields) if shape.class == 0 => show_row::<ASCII>(shown, shape.names.as_deref(), fields, below)?,
         Value::Row(..) => return Err(Doubt),
     }
     Ok(())
 }
 
-fn show_items(shown: &mut String<'_>, start: &str, items: &[Value<'_>], depth: usize) -> Result<(), Doubt> {
+fn show_items<const ASCII: bool>(shown: &mut String<'_>, start: &str, items: &[Value<'_>], depth: usize) -> Result<(), Doubt> {
     shown.push_str(start);
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
             shown.push_str(", ");
         }
-        show(shown, *item, depth)?;
+        show::<ASCII>(shown, *item, depth)?;
     }
     Ok(())
 }
 
-fn show_dict(shown: &mut String<'_>, entries: &[(Value<'_>, Value<'_>)], depth: usize) -> Result<(), Doubt> {
+fn show_dict<const ASCII: bool>(shown: &mut String<'_>, entries: &[(Value<'_>, Value<'_>)], depth: usize) -> Result<(), Doubt> {
     shown.push('{');
     for (at, (key, value)) in entries.iter().enumerate() {
         if at > 0 {
             shown.push_str(", ");
         }
-        show(shown, *key, depth)?;
+        show::<ASCII>(shown, *key, depth)?;
         shown.push_str(": ");
-        show(shown, *value, depth)?;
+        show::<ASCII>(shown, *value, depth)?;
     }
     shown.push('}');
     Ok(())
 }
 
-fn show_row(shown: &mut String<'_>, names: Option<&[Box<str>]>, fields: &[Value<'_>], depth: usize) -> Result<(), Doubt> {
+fn show_row<const ASCII: bool>(
+    shown: &mut String<'_>,
+    names: Option<&[Box<str>]>,
+    fields: &[Value<'_>],
+    depth: usize,
+) -> Result<(), Doubt> {
     let Some(names) = names else {
-        show_items(shown, "<Row(", fields, depth)?;
+        show_items::<ASCII>(shown, "<Row(", fields, depth)?;
         shown.push_str(")>");
         return Ok(());
     };
@@ -102,7 +107,7 @@ fn show_row(shown: &mut String<'_>, names: Option<&[Box<str>]>, fields: &[Value<
         }
         shown.push_str(name);
         shown.push('=');
-        show(shown, *field, depth)?;
+        show::<ASCII>(shown, *field, depth)?;
     }
     shown.push(')');
     Ok(())
@@ -180,7 +185,7 @@ fn quote(single: bool, double: bool) -> char {
     if single && !double { '"' } else { '\'' }
 }
 
-fn show_text(shown: &mut String<'_>, text: &str) -> Result<(), Doubt> {
+fn show_text<const ASCII: bool>(shown: &mut String<'_>, text: &str) -> Result<(), Doubt> {
     let quote = quote(text.contains('\''), text.contains('"'));
     shown.push(quote);
     for c in text.chars() {
@@ -190,6 +195,7 @@ fn show_text(shown: &mut String<'_>, text: &str) -> Result<(), Doubt> {
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
             c if c == quote => shown.extend(['\\', c]),
+            c if ASCII && !c.is_ascii() => escape(shown, c)?,
             c if is_printable(c).ok_or(Doubt)? => shown.push(c),
             c => escape(shown, c)?,
         }
@@ -211,19 +217,9 @@ fn escape(shown: &mut String<'_>, c: char) -> Result<(), Doubt> {
 
 /// `ascii(value)`: `repr` with escapes for all other characters.
 pub fn ascii<'a>(bump: &'a Bump, value: Value<'a>) -> Result<&'a str, Doubt> {
-    let text = repr(bump, value)?;
-    if text.is_ascii() {
-        return Ok(text);
-    }
-    let mut escaped = String::with_capacity_in(text.len(), bump);
-    for c in text.chars() {
-        if c.is_ascii() {
-            escaped.push(c);
-        } else {
-            escape(&mut escaped, c)?;
-        }
-    }
-    Ok(escaped.into_bump_str())
+    let mut shown = String::new_in(bump);
+    show::<true>(&mut shown, value, DEPTH)?;
+    if shown.is_ascii() { Ok(shown.into_bump_str()) } else { Err(Doubt) } // a name of a field
 }
 
 fn show_bytes(shown: &mut String<'_>, bytes: &[u8]) -> Result<(), Doubt> {

@@ -83,6 +83,9 @@ pub fn builtin(name: &str, arguments: usize) -> Option<Function> {
         ("abs", 1) => of!(1, numbers::absolute),
         ("divmod", 2) => of!(2, numbers::divmod),
         ("pow", 2) => of!(2, numbers::pow),
+        ("bin", 1) => of!(1, |bump, a| format::based(bump, a, 'b')),
+        ("oct", 1) => of!(1, |bump, a| format::based(bump, a, 'o')),
+        ("hex", 1) => of!(1, |bump, a| format::based(bump, a, 'x')),
         ("format", 1..=2) => Some(format::function),
         _ => over_items(name, arguments),
     }
@@ -129,7 +132,17 @@ pub fn library(name: &str, arguments: usize) -> Option<Function> {
 
 /// The names of all functions and methods, for tests.
 #[cfg(test)]
-pub const NAMES: [&str; 77] = [
+pub const NAMES: [&str; 87] = [
+    "json.loads",
+    "json.dumps",
+    "math.prod",
+    "math.floor",
+    "math.log",
+    "format",
+    "ascii",
+    "bin",
+    "hex",
+    "oct",
     "len",
     "bool",
     "int",
