@@ -7,10 +7,14 @@
 pub mod batch;
 pub mod column;
 pub mod exchange;
+pub mod lines;
 pub mod machine;
 pub mod pipeline;
 pub mod program;
 pub mod python;
+pub mod router;
+pub mod stamps;
+pub mod tables;
 pub mod value;
 
 pub use batch::Batch;
@@ -18,4 +22,6 @@ pub use column::{Builder, Column, Data, Refusal};
 pub use machine::Input;
 pub use pipeline::{Pipeline, Progress, Stage};
 pub use program::Program;
+pub use router::Router;
+pub use tables::{Combine, Fold, KeyedReduce};
 pub use value::{Doubt, Shape, Value};

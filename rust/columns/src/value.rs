@@ -1,5 +1,7 @@
 //! Values of Python while a function is evaluated on a record.
 
+use bumpalo::Bump;
+
 /// Native code cannot vouch for the result of a record: the Python function decides, with its result or its exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubt;
@@ -27,6 +29,28 @@ pub enum Value<'a> {
     Dict(&'a [(Value<'a>, Value<'a>)]),
     /// A `Row`, or an object of a dataclass.
     Row(&'a Shape, &'a [Value<'a>]),
+}
+
+impl Value<'_> {
+    /// The same value, all of it in the arena. Recursive, as deep as the value.
+    pub fn copied(self, arena: &Bump) -> Value<'_> {
+        let all = |items: &[Value<'_>]| &*arena.alloc_slice_fill_iter(items.iter().map(|item| item.copied(arena)));
+        match self {
+            Self::None => Value::None,
+            Self::Bool(value) => Value::Bool(value),
+            Self::Int(value) => Value::Int(value),
+            Self::Float(value) => Value::Float(value),
+            Self::Text(text) => Value::Text(arena.alloc_str(text)),
+            Self::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
+            Self::Tuple(items) => Value::Tuple(all(items)),
+            Self::List(items) => Value::List(all(items)),
+            Self::Dict(entries) => {
+                let entries = entries.iter().map(|(key, value)| (key.copied(arena), value.copied(arena)));
+                Value::Dict(arena.alloc_slice_fill_iter(entries))
+            }
+            Self::Row(shape, items) => Value::Row(arena.alloc(shape.clone()), all(items)),
+        }
+    }
 }
 
 /// What fields an object has, and of which class it is.
