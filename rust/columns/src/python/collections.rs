@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bumpalo::Bump;
 use bumpalo::collections::Vec;
 
-use super::numbers::{add, float_of, index_of, int_of};
+use super::numbers::index_of;
 use super::sequences::{collect, iterate, truth};
 use super::{Answer, MOST_ITEMS, compare};
 use crate::value::{Doubt, Value};
@@ -24,51 +24,6 @@ pub fn extreme<'a>(bump: &'a Bump, arguments: &[Value<'a>], wanted: Ordering) ->
         }
     }
     Ok(best)
-}
-
-/// `sum(items)` and `sum(items, start)`.
-pub fn sum<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
-    let (items, start) = match arguments {
-        [items] => (*items, Value::Int(0)),
-        [items, start] => (*items, *start),
-        _ => return Err(Doubt),
-    };
-    let items = iterate(bump, items)?;
-    match start {
-        Value::Text(_) | Value::Bytes(_) => return Err(Doubt),
-        Value::Float(_) => return float_sum(start, items),
-        Value::Int(_) | Value::Bool(_) if items.iter().any(|item| matches!(item, Value::Float(_))) => {
-            return float_sum(start, items);
-        }
-        _ => {}
-    }
-    items.iter().try_fold(start, |total, item| add(bump, total, *item))
-}
-
-/// The sum of numbers some of which are floats. Since 3.12 the errors of roundings are added up and corrected at the end, and
-/// since 3.14 those of integers too: where that makes a difference, the sum is doubtful.
-fn float_sum<'a>(start: Value<'a>, items: &[Value<'a>]) -> Answer<'a> {
-    let mut whole = int_of(start);
-    let (mut total, mut errors) = (float_of(start).ok_or(Doubt)?, 0.0);
-    for item in items {
-        match (whole, int_of(*item)) {
-            (Some(before), Some(item)) => {
-                let sum = before.checked_add(item).ok_or(Doubt)?;
-                (whole, total) = (Some(sum), sum as f64);
-            }
-            (_, integer) => {
-                let number = float_of(*item).ok_or(Doubt)?;
-                let next = total + number;
-                let (large, small) = if total.abs() >= number.abs() { (total, number) } else { (number, total) };
-                let error = (large - next) + small;
-                if !next.is_finite() || (error != 0.0 && (integer.is_some() || whole.is_some())) {
-                    return Err(Doubt);
-                }
-                (whole, total, errors) = (None, next, errors + error);
-            }
-        }
-    }
-    if total + errors == total { Ok(Value::Float(total)) } else { Err(Doubt) }
 }
 
 /// `any` and `all`.

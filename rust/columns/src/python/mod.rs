@@ -23,6 +23,7 @@ mod percent;
 mod sequences;
 mod show;
 mod split;
+mod sums;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub use collections::sort_by_keys;
 pub use compare::order;
 pub use format::format;
 pub use sequences::{attribute, iterate, truth};
+pub use sums::runs_on;
 pub use tables::{builtin, is_passing, library, method, operator};
 
 use crate::value::{Doubt, Value};

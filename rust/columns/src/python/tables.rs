@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::methods;
-use super::{Function, collections, compare, convert, format, json_read, json_write, math, numbers, sequences, show};
+use super::{Function, collections, compare, convert, format, json_read, json_write, math, numbers, sequences, show, sums};
 use crate::value::{Doubt, Value};
 
 /// A function of values in place of one of a slice of them.
@@ -96,7 +96,7 @@ fn over_items(name: &str, arguments: usize) -> Option<Function> {
     match (name, arguments) {
         ("min", 1..) => Some(|bump, values| collections::extreme(bump, values, Ordering::Less)),
         ("max", 1..) => Some(|bump, values| collections::extreme(bump, values, Ordering::Greater)),
-        ("sum", 1..=2) => Some(collections::sum),
+        ("sum", 1..=2) => Some(sums::sum),
         ("any", 1) => of!(1, |bump, a| collections::any(bump, a, true)),
         ("all", 1) => of!(1, |bump, a| collections::any(bump, a, false)),
         ("sorted", 1..=2) => Some(collections::sorted),

@@ -225,6 +225,7 @@ const OPERATORS: [&str; 28] = [
 ];
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))] // each calls everything with all pairs
     #[test]
     fn nothing_panics(texts in prop::collection::vec(any::<String>(), 1..3), n in any::<i64>(), f in any::<f64>(), small in -9_i64..9) {
         let bump = Bump::new();
