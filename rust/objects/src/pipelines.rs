@@ -1,5 +1,6 @@
 //! Programs and pipelines, as Python sees them.
 
+use penstock_columns::python::runs_on;
 use penstock_columns::{Pipeline as Stages, Program as Functions, Stage};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,7 +23,8 @@ pub struct Program {
 #[pymethods]
 impl Program {
     #[new]
-    fn new(text: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
+        runs_on(py.version_info().minor);
         let functions = Functions::parse(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self { functions })
     }

@@ -4,7 +4,7 @@ use bumpalo::Bump;
 use bumpalo::collections::String;
 
 use super::Answer;
-use super::characters::{has_known_case, is_printable, is_space};
+use super::characters::{has_known_case, is_letter, is_printable, is_space};
 use crate::value::{Doubt, Value};
 
 /// Each character of an ASCII text as another one, which may depend on the one before.
@@ -75,12 +75,34 @@ pub fn swapped<'a>(bump: &'a Bump, text: &'a str) -> Answer<'a> {
     ascii(bump, text, |_, byte| if byte.is_ascii_uppercase() { byte.to_ascii_lowercase() } else { byte.to_ascii_uppercase() })
 }
 
-/// Whether a text is not empty and all its bytes are of a kind; of other characters than ASCII it is unknown.
-pub fn all<'a>(text: &str, kind: fn(&u8) -> bool) -> Answer<'a> {
-    if !text.is_ascii() {
-        return Err(Doubt);
+/// Whether a text is not empty and all its characters are of a kind, which is known of ASCII and of letters.
+pub fn all<'a>(text: &str, kind: fn(&u8) -> bool, letters: fn(char) -> Option<bool>) -> Answer<'a> {
+    if text.is_ascii() {
+        return Ok(Value::Bool(!text.is_empty() && text.as_bytes().iter().all(kind)));
     }
-    Ok(Value::Bool(!text.is_empty() && text.as_bytes().iter().all(kind)))
+    let mut all = true;
+    for c in text.chars() {
+        all &= match u8::try_from(c) {
+            Ok(byte) if byte.is_ascii() => kind(&byte),
+            _ => letters(c).ok_or(Doubt)?,
+        };
+    }
+    Ok(Value::Bool(all))
+}
+
+/// Letters are letters.
+pub fn letter(c: char) -> Option<bool> {
+    is_letter(c).then_some(true)
+}
+
+/// Letters are not digits.
+pub fn not_digit(c: char) -> Option<bool> {
+    is_letter(c).then_some(false)
+}
+
+/// Letters are not numbers, but for some of Chinese.
+pub fn not_number(c: char) -> Option<bool> {
+    (is_letter(c) && !matches!(c, '\u{3400}'..='\u{9fff}')).then_some(false)
 }
 
 /// `isspace`.
@@ -123,6 +145,6 @@ pub fn is_title<'a>(text: &str) -> Answer<'a> {
 
 /// `isidentifier`, of ASCII.
 pub fn is_identifier<'a>(text: &str) -> Answer<'a> {
-    let word = all(text, |byte| byte.is_ascii_alphanumeric() || *byte == b'_')?;
+    let word = all(text, |byte| byte.is_ascii_alphanumeric() || *byte == b'_', |_| None)?;
     Ok(Value::Bool(matches!(word, Value::Bool(true)) && !text.starts_with(|c: char| c.is_ascii_digit())))
 }

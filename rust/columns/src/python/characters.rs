@@ -34,6 +34,16 @@ fn is_without_case(c: char) -> bool {
     )
 }
 
+/// Whether a character is a letter in all versions, and not one of ASCII; there are more.
+pub fn is_letter(c: char) -> bool {
+    matches!(
+        c,
+        'À'..='Ö' | 'Ø'..='ö' | 'ø'..='\u{17f}' | '\u{388}'..='\u{38a}' | '\u{38e}'..='\u{3a1}' | '\u{3a3}'..='\u{3f5}'
+            | '\u{3f7}'..='\u{481}' | '\u{48a}'..='\u{52f}' | '\u{5d0}'..='\u{5ea}' | '\u{3041}'..='\u{3096}'
+            | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fef}' | '\u{ac00}'..='\u{d7a3}'
+    )
+}
+
 /// Whether `repr` shows a character as it is; none where that depends on the version of Unicode.
 pub fn is_printable(c: char) -> Option<bool> {
     match c {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bumpalo::Bump;
 use bumpalo::collections::Vec;
 
-use super::numbers::{add, float_of, index_of, int_of};
+use super::numbers::index_of;
 use super::sequences::{collect, iterate, truth};
 use super::{Answer, MOST_ITEMS, compare};
 use crate::value::{Doubt, Value};
@@ -26,51 +26,6 @@ pub fn extreme<'a>(bump: &'a Bump, arguments: &[Value<'a>], wanted: Ordering) ->
     Ok(best)
 }
 
-/// `sum(items)` and `sum(items, start)`.
-pub fn sum<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
-    let (items, start) = match arguments {
-        [items] => (*items, Value::Int(0)),
-        [items, start] => (*items, *start),
-        _ => return Err(Doubt),
-    };
-    let items = iterate(bump, items)?;
-    match start {
-        Value::Text(_) | Value::Bytes(_) => return Err(Doubt),
-        Value::Float(_) => return float_sum(start, items),
-        Value::Int(_) | Value::Bool(_) if items.iter().any(|item| matches!(item, Value::Float(_))) => {
-            return float_sum(start, items);
-        }
-        _ => {}
-    }
-    items.iter().try_fold(start, |total, item| add(bump, total, *item))
-}
-
-/// The sum of numbers some of which are floats. Since 3.12 the errors of roundings are added up and corrected at the end, and
-/// since 3.14 those of integers too: where that makes a difference, the sum is doubtful.
-fn float_sum<'a>(start: Value<'a>, items: &[Value<'a>]) -> Answer<'a> {
-    let mut whole = int_of(start);
-    let (mut total, mut errors) = (float_of(start).ok_or(Doubt)?, 0.0);
-    for item in items {
-        match (whole, int_of(*item)) {
-            (Some(before), Some(item)) => {
-                let sum = before.checked_add(item).ok_or(Doubt)?;
-                (whole, total) = (Some(sum), sum as f64);
-            }
-            (_, integer) => {
-                let number = float_of(*item).ok_or(Doubt)?;
-                let next = total + number;
-                let (large, small) = if total.abs() >= number.abs() { (total, number) } else { (number, total) };
-                let error = (large - next) + small;
-                if !next.is_finite() || (error != 0.0 && (integer.is_some() || whole.is_some())) {
-                    return Err(Doubt);
-                }
-                (whole, total, errors) = (None, next, errors + error);
-            }
-        }
-    }
-    if total + errors == total { Ok(Value::Float(total)) } else { Err(Doubt) }
-}
-
 /// `any` and `all`.
 pub fn any<'a>(bump: &'a Bump, items: Value<'a>, wanted: bool) -> Answer<'a> {
     for item in iterate(bump, items)? {
@@ -89,30 +44,37 @@ pub fn sorted<'a>(bump: &'a Bump, arguments: &[Value<'a>]) -> Answer<'a> {
         _ => return Err(Doubt),
     };
     let items = bump.alloc_slice_copy(iterate(bump, items)?);
-    let before = |a: Value<'a>, b: Value<'a>| -> Result<bool, Doubt> {
-        let order = if reverse { compare::order(b, a)? } else { compare::order(a, b)? };
-        order.map(Ordering::is_lt).ok_or(Doubt) // with NaN the result depends on how one sorts
-    };
-    sort(bump, items, &before)?;
+    sort(bump, items, &|a, b| is_before(*a, *b, reverse))?;
     Ok(Value::List(items))
+}
+
+/// Pairs of a key and an item in the order of their keys, as `sorted(…, key=…, reverse=…)` has it.
+pub fn sort_by_keys<'a>(bump: &'a Bump, pairs: &mut [(Value<'a>, Value<'a>)], reverse: bool) -> Result<(), Doubt> {
+    sort(bump, pairs, &|a, b| is_before(a.0, b.0, reverse))
+}
+
+/// Whether one must come before the other; with NaN the result depends on how one sorts.
+fn is_before(a: Value<'_>, b: Value<'_>, reverse: bool) -> Result<bool, Doubt> {
+    let order = if reverse { compare::order(b, a)? } else { compare::order(a, b)? };
+    order.map(Ordering::is_lt).ok_or(Doubt)
 }
 
 /// A stable merge sort that ends at the first pair without an order. In any sorted result neighbours have been compared, so a
 /// sort of CPython's would have met a pair without an order too.
-fn sort<'a>(bump: &'a Bump, items: &mut [Value<'a>], before: &impl Fn(Value<'a>, Value<'a>) -> Result<bool, Doubt>) -> Result<(), Doubt> {
+fn sort<T: Copy>(bump: &Bump, items: &mut [T], before: &impl Fn(&T, &T) -> Result<bool, Doubt>) -> Result<(), Doubt> {
     let middle = items.len() / 2;
     if middle == 0 {
         return Ok(());
     }
     sort(bump, &mut items[..middle], before)?;
     sort(bump, &mut items[middle..], before)?;
-    if !before(items[middle], items[middle - 1])? {
+    if !before(&items[middle], &items[middle - 1])? {
         return Ok(());
     }
     let left = bump.alloc_slice_copy(&items[..middle]);
     let (mut at, mut right, mut next) = (0, middle, 0);
     while at < left.len() {
-        if right < items.len() && before(items[right], left[at])? {
+        if right < items.len() && before(&items[right], &left[at])? {
             items[next] = items[right];
             right += 1;
         } else {

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use bumpalo::Bump;
 use bumpalo::collections::String;
 
-use super::show::show_float;
 use crate::value::Doubt;
 
 /// The most digits behind the point.
@@ -102,5 +101,66 @@ fn general(bump: &Bump, text: &mut String<'_>, size: f64, style: Style) -> Resul
     } else if style.alternate {
         text.push('.');
     }
+    Ok(())
+}
+
+/// The shortest digits of a finite float that is not negative, how many, and the power of ten of the first one.
+fn shortest(f: f64) -> ([u8; 24], usize, i32) {
+    let (mut digits, mut count, mut first, mut point) = ([0; 24], 0, None, None);
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format_finite(f).as_bytes();
+    let end = text.iter().position(|byte| *byte == b'e').unwrap_or(text.len());
+    for (at, byte) in text[..end].iter().enumerate() {
+        match byte {
+            b'.' => point = Some(at as i32),
+            b'0' if count == 0 => {}
+            byte => {
+                first.get_or_insert(at as i32);
+                digits[count] = *byte;
+                count += 1;
+            }
+        }
+    }
+    let (first, point) = (first.unwrap_or(0), point.unwrap_or(end as i32));
+    let power = std::str::from_utf8(&text[(end + 1).min(text.len())..]).map_or(0, |power| power.parse().unwrap_or(0));
+    while count > 1 && digits[count - 1] == b'0' {
+        count -= 1;
+    }
+    (digits, count.max(1), power + point - first - i32::from(point > first))
+}
+
+/// `repr` of a float: with an exponent from 1e16 on, and below 1e-4.
+pub fn show_float(shown: &mut String<'_>, f: f64) -> Result<(), Doubt> {
+    if f.is_nan() {
+        shown.push_str("nan");
+        return Ok(());
+    }
+    if f.is_sign_negative() {
+        shown.push('-');
+    }
+    if f.is_infinite() {
+        shown.push_str("inf");
+        return Ok(());
+    }
+    if f == 0.0 {
+        shown.push_str("0.0");
+        return Ok(());
+    }
+    let (digits, count, exponent) = shortest(f.abs());
+    let digits = std::str::from_utf8(&digits[..count]).map_err(|_| Doubt)?;
+    if !(-4..16).contains(&exponent) {
+        return with_exponent(shown, digits, exponent, false);
+    }
+    let before = (exponent + 1).max(0) as usize; // digits before the point
+    if before == 0 {
+        shown.push_str("0.");
+        shown.extend(std::iter::repeat_n('0', (-1 - exponent) as usize));
+        shown.push_str(digits);
+        return Ok(());
+    }
+    shown.push_str(&digits[..before.min(count)]);
+    shown.extend(std::iter::repeat_n('0', before.saturating_sub(count)));
+    shown.push('.');
+    shown.push_str(if count > before { &digits[before..] } else { "0" });
     Ok(())
 }

@@ -42,6 +42,12 @@ pub fn function<'a>(bump: &'a Bump, values: &[Value<'a>]) -> Answer<'a> {
     format(bump, values[0], spec, None).map(Value::Text)
 }
 
+/// `bin`, `oct` and `hex`.
+pub fn based<'a>(bump: &'a Bump, value: Value<'a>, kind: char) -> Answer<'a> {
+    let spec = Spec { kind: Some(kind), alternate: true, ..Spec::parse("", '>')? };
+    int_as(bump, int_of(value).ok_or(Doubt)?, &spec).map(Value::Text)
+}
+
 fn text_as<'a>(bump: &'a Bump, text: &'a str, spec: &Spec) -> Result<&'a str, Doubt> {
     if !matches!(spec.kind, None | Some('s')) || spec.sign.is_some() || spec.alternate || spec.align == '=' || spec.grouping.is_some() {
         return Err(Doubt);

@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use bumpalo::collections::String;
 
 use super::compare::DEPTH;
-use super::show::show_float;
+use super::digits::show_float;
 use super::{Answer, MOST_BYTES};
 use crate::value::{Doubt, Value};
 

@@ -1,10 +1,12 @@
 //! The module `math`, where the result is exact or that of the same C library.
 //!
-//! `f64::ln` and the like call the platform's `libm`, as CPython does; `hypot` and `dist` are CPython's own and left out.
+//! `f64::ln` and the like call the platform's `libm`, as CPython does. `hypot`, `dist`, `gamma` and `erf` are
+//! CPython's, `asinh` and its like are Rust's: these are left out.
 
 use bumpalo::Bump;
 
-use super::numbers::{float_of, index_of};
+use super::numbers::{float_of, index_of, mul};
+use super::sequences::iterate;
 use super::tables::of;
 use super::{Answer, Function, convert};
 use crate::value::{Doubt, Value};
@@ -47,6 +49,8 @@ pub fn function(name: &str, arguments: usize) -> Option<Function> {
         ("radians", 1) => of!(1, |_, a| float(a).map(|x| Value::Float(x * (std::f64::consts::PI / 180.0)))),
         ("copysign", 2) => of!(2, |_, a, b| Ok(Value::Float(float(a)?.copysign(float(b)?)))),
         ("isqrt", 1) => of!(1, |_, a| index_of(a)?.checked_isqrt().map(Value::Int).ok_or(Doubt)),
+        ("factorial", 1) => of!(1, |_, a| factorial(a)),
+        ("prod", 1) => of!(1, product),
         ("gcd", _) => Some(|_, values| divisor(values)),
         _ => of_libm(name, arguments),
     }
@@ -54,6 +58,13 @@ pub fn function(name: &str, arguments: usize) -> Option<Function> {
 
 fn of_libm(name: &str, arguments: usize) -> Option<Function> {
     match (name, arguments) {
+        ("sinh", 1) => of!(1, |_, a| plain(a, f64::sinh)),
+        ("cosh", 1) => of!(1, |_, a| plain(a, f64::cosh)),
+        ("cbrt", 1) => of!(1, |_, a| plain(a, f64::cbrt)),
+        ("exp2", 1) => of!(1, |_, a| plain(a, f64::exp2)),
+        ("expm1", 1) => of!(1, |_, a| plain(a, f64::exp_m1)),
+        ("log1p", 1) => of!(1, |_, a| plain(a, f64::ln_1p)),
+        ("atan2", 2) => of!(2, angle),
         ("exp", 1) => of!(1, |_, a| plain(a, f64::exp)),
         ("log", 1) => of!(1, |_, a| plain(a, f64::ln)),
         ("log", 2) => of!(2, logarithm),
@@ -86,6 +97,26 @@ fn power<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
     let (a, b) = (float(a)?, float(b)?);
     let power = a.powf(b);
     if a.is_finite() && b.is_finite() && power.is_finite() { Ok(Value::Float(power)) } else { Err(Doubt) }
+}
+
+/// `math.atan2`, of finite numbers that are not zero.
+fn angle<'a>(_: &'a Bump, a: Value<'a>, b: Value<'a>) -> Answer<'a> {
+    let (a, b) = (float(a)?, float(b)?);
+    let usual = a.is_finite() && b.is_finite() && a != 0.0 && b != 0.0;
+    if usual { Ok(Value::Float(a.atan2(b))) } else { Err(Doubt) }
+}
+
+fn factorial<'a>(value: Value<'a>) -> Answer<'a> {
+    match index_of(value)? {
+        n @ 0..=20 => Ok(Value::Int((1..=n).product())),
+        _ => Err(Doubt),
+    }
+}
+
+/// `math.prod`, of numbers.
+fn product<'a>(bump: &'a Bump, items: Value<'a>) -> Answer<'a> {
+    let times = |product, item| if float_of(item).is_some() { mul(bump, product, item) } else { Err(Doubt) };
+    iterate(bump, items)?.iter().copied().try_fold(Value::Int(1), times)
 }
 
 /// `math.fmod`, of finite numbers.

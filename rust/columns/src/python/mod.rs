@@ -23,6 +23,7 @@ mod percent;
 mod sequences;
 mod show;
 mod split;
+mod sums;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -30,8 +31,11 @@ mod texts;
 
 use bumpalo::Bump;
 
+pub use collections::sort_by_keys;
+pub use compare::order;
 pub use format::format;
 pub use sequences::{attribute, iterate, truth};
+pub use sums::runs_on;
 pub use tables::{builtin, is_passing, library, method, operator};
 
 use crate::value::{Doubt, Value};

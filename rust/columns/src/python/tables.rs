@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::methods;
-use super::{Function, collections, compare, convert, format, json_read, json_write, math, numbers, sequences, show};
+use super::{Function, collections, compare, convert, format, json_read, json_write, math, numbers, sequences, show, sums};
 use crate::value::{Doubt, Value};
 
 /// A function of values in place of one of a slice of them.
@@ -83,6 +83,9 @@ pub fn builtin(name: &str, arguments: usize) -> Option<Function> {
         ("abs", 1) => of!(1, numbers::absolute),
         ("divmod", 2) => of!(2, numbers::divmod),
         ("pow", 2) => of!(2, numbers::pow),
+        ("bin", 1) => of!(1, |bump, a| format::based(bump, a, 'b')),
+        ("oct", 1) => of!(1, |bump, a| format::based(bump, a, 'o')),
+        ("hex", 1) => of!(1, |bump, a| format::based(bump, a, 'x')),
         ("format", 1..=2) => Some(format::function),
         _ => over_items(name, arguments),
     }
@@ -93,7 +96,7 @@ fn over_items(name: &str, arguments: usize) -> Option<Function> {
     match (name, arguments) {
         ("min", 1..) => Some(|bump, values| collections::extreme(bump, values, Ordering::Less)),
         ("max", 1..) => Some(|bump, values| collections::extreme(bump, values, Ordering::Greater)),
-        ("sum", 1..=2) => Some(collections::sum),
+        ("sum", 1..=2) => Some(sums::sum),
         ("any", 1) => of!(1, |bump, a| collections::any(bump, a, true)),
         ("all", 1) => of!(1, |bump, a| collections::any(bump, a, false)),
         ("sorted", 1..=2) => Some(collections::sorted),
@@ -129,7 +132,17 @@ pub fn library(name: &str, arguments: usize) -> Option<Function> {
 
 /// The names of all functions and methods, for tests.
 #[cfg(test)]
-pub const NAMES: [&str; 77] = [
+pub const NAMES: [&str; 87] = [
+    "json.loads",
+    "json.dumps",
+    "math.prod",
+    "math.floor",
+    "math.log",
+    "format",
+    "ascii",
+    "bin",
+    "hex",
+    "oct",
     "len",
     "bool",
     "int",

@@ -147,6 +147,34 @@ fn too_much_is_doubtful() {
 }
 
 #[test]
+fn pairs_are_sorted_by_their_keys_and_stay_in_order_otherwise() {
+    let bump = Bump::new();
+    let mut pairs = [(int(2), text("a")), (int(1), text("b")), (int(2), text("c"))];
+    assert_eq!(sort_by_keys(&bump, &mut pairs, true), Ok(()));
+    assert_eq!(shown(Ok(Value::List(&pairs.map(|pair| pair.1)))), "['a', 'c', 'b']");
+    assert_eq!(sort_by_keys(&bump, &mut [(int(1), NONE), (NONE, NONE)], false), Err(Doubt));
+}
+
+#[test]
+fn documents_of_json() {
+    let read = |document: &str| {
+        let bump = Bump::new();
+        shown(library("json.loads", 1).expect("loads")(&bump, &[Value::Text(bump.alloc_str(document))]))
+    };
+    assert_eq!(read(r#" {"a": 1, "b": [], "a": -2.5e1} "#), "{'a': -25.0, 'b': []}");
+    assert_eq!(read(r#""\u00e9\ud83d\ude00\n""#), "'é😀\\n'");
+    assert_eq!(read("[-Infinity, NaN, -0]"), "[-inf, nan, 0]");
+    for wrong in
+        ["", "01", "1.", "[1,]", "{\"a\":1,}", "\"\\ud83d\"", "\"\n\"", "tru", "1 2", "9223372036854775808", "\u{feff}1", "\u{a0}1"]
+    {
+        assert_eq!(read(wrong), "Doubt", "{wrong}");
+    }
+    let many: Vec<String> = (0..40).map(|n| format!("\"k{}\": {n}", n % 20)).collect();
+    assert!(read(&format!("{{{}}}", many.join(","))).starts_with("{'k0': 20, 'k1': 21"));
+    assert_eq!(read(&"[".repeat(100_000)), "Doubt");
+}
+
+#[test]
 fn fields_of_rows_by_name() {
     let shape = Shape { class: 0, names: Some(["a".into(), "as_dict".into()].into()) };
     let fields = [int(1), int(2)];
@@ -197,6 +225,7 @@ const OPERATORS: [&str; 28] = [
 ];
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))] // each calls everything with all pairs
     #[test]
     fn nothing_panics(texts in prop::collection::vec(any::<String>(), 1..3), n in any::<i64>(), f in any::<f64>(), small in -9_i64..9) {
         let bump = Bump::new();
