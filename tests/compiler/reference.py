@@ -138,7 +138,12 @@ class _Frame:
             case "set":
                 self.assign(parts[0], self.value(parts[1]))
             case "append":
-                self.local(parts[0]).append(self.value(parts[1]))
+                old = self.local(parts[0])
+                if not isinstance(old, list):
+                    raise Doubt("not a list")
+                self.locals[parts[0]] = [*old, self.value(parts[1])]
+            case "put":
+                self.put(*parts)
             case "if":
                 self.statements(parts[1] if self.value(parts[0]) else parts[2])
             case "for":
@@ -163,6 +168,14 @@ class _Frame:
                 raise Doubt("said by the program")
             case _:
                 raise AssertionError(kind)
+
+    def put(self, number: int, index: Any, value: Any) -> None:
+        old, key, item = self.local(number), self.value(index), self.value(value)
+        if not isinstance(old, list | dict):
+            raise Doubt("not a list or dict")
+        new = old.copy()
+        new[key] = item
+        self.locals[number] = new
 
     def loop(self, target: Any, iterable: Any, body: Any) -> None:
         for item in self.value(iterable):

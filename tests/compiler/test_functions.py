@@ -172,6 +172,29 @@ def collatz(n: int) -> list[int]:
     return steps
 
 
+def counted(line: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in line.split(","):
+        counts[word] = counts.get(word, 0) + 1
+        counts["all"] = len(counts)
+        counts["all"] += 1
+    counts.update({"end": 1})
+    return counts
+
+
+def updated(line: str) -> Any:
+    data = json.loads("{" + line + "}")
+    data["x"] = 1
+    return data["x"], json.dumps(data)
+
+
+def placed(xs: Any) -> Any:
+    places = [0] * 3 if xs == 5 else [0, 0, 0]
+    places[0] = xs[0]
+    places[-1] += 1
+    return places
+
+
 def unpacked(pair: Any) -> Any:
     first, *rest = pair
     (a, b), c = (first, rest), 1
@@ -221,6 +244,9 @@ def imported_inside(text: Any) -> Any:
     [
         (first_long, LINES),
         (collatz, NUMBERS[:6]),
+        (counted, LINES),
+        (updated, ["", '"a": [1, 2]', '"x": null', "1"]),
+        (placed, SEQUENCES),
         (unpacked, PAIRS),
         (guarded, NUMBERS),
         (maybe_unset, NUMBERS),
@@ -349,6 +375,30 @@ def test_closures_are_constants() -> None:
         return lambda x, low=1: (low < x < limit, x in words_)
 
     check(closure(7, {"text", "b"}), *NUMBERS)
+
+
+class Counts(AggregateFunction):
+    def create_accumulator(self) -> Any:
+        return {"count": 0, "words": []}
+
+    def add(self, value: Any, accumulator: Any) -> Any:
+        accumulator["count"] += value
+        return accumulator
+
+    def get_result(self, accumulator: Any) -> Any:
+        return accumulator["count"]
+
+    def merge(self, acc_a: Any, acc_b: Any) -> Any:
+        acc_a["count"] += acc_b["count"]
+        return acc_a
+
+
+def test_an_aggregate_that_changes_its_accumulator() -> None:
+    compiled = compile_aggregate(Counts())
+    assert isinstance(compiled, CompiledAggregate), str(compiled)
+    assert isinstance(compiled.merge, Compiled)
+    assert Program(compiled.add.program).run(2, {"count": 1, "words": []}) == {"count": 3, "words": []}
+    assert Program(compiled.merge.program).run({"count": 1}, {"count": 2}) == {"count": 3}
 
 
 class Average(AggregateFunction):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,8 +40,11 @@ KINDS: dict[str, tuple[str, Use]] = {
 }
 """By kind of function: the method of an object that it stands for, and what is done with its result."""
 _ARGUMENTS = {"merge": 2}
+_ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
+"""The arguments that are the method's to change, as its result takes their place."""
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
 _AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
+_LIBRARY = os.path.dirname(os.__file__)
 _TREES = Trees()
 
 
@@ -107,7 +111,8 @@ class _Unit:
         if plain is None or plain in LIBRARY:
             self._compile_stand_in(called, count, result, method)
             return
-        self.compile(plain, first, keywords, result, count=count, emits=method == "flat_map")
+        emits, changes = method == "flat_map", _ACCUMULATORS.get(method, ())
+        self.compile(plain, first, keywords, result, count=count, emits=emits, changes=changes)
 
     def _check_lifecycle(self, function: Any) -> None:
         """Refuse an object that does something before or after its records."""
@@ -147,9 +152,11 @@ class _Unit:
         result: Use = Use.KEEP,
         count: int | None = None,
         emits: bool = False,
+        changes: Sequence[int] = (),
     ) -> int:
         """The number of a function of the program for some first arguments and arguments by name that are the same in
-        every call; ``count`` is how many more it is called with, all that it takes if None."""
+        every call; ``count`` is how many more it is called with, all that it takes if None, and ``changes`` are
+        the places of those that it may change."""
         keywords = keywords or {}
         key = (id(function), *map(id, first), -1, *(part for k, v in keywords.items() for part in (hash(k), id(v))))
         if key in self.pending:
@@ -169,7 +176,7 @@ class _Unit:
             file = self.trees.file(code.co_filename, function.__globals__)
             if file is None:
                 raise RefusedError("its source is not available")
-            self.functions[number] = self._compile(function, file, tree, first, keywords, result, count, emits)
+            self.functions[number] = self._compile(function, file, tree, first, keywords, result, count, emits, changes)
         except RefusedError as error:
             _place(error, function, self.trees)
             raise
@@ -187,6 +194,7 @@ class _Unit:
         result: Use,
         count: int | None,
         emits: bool,
+        changes: Sequence[int],
     ) -> Json:
         flags = function.__code__.co_flags
         if flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
@@ -203,7 +211,8 @@ class _Unit:
         statics = {name: static for name, static in statics.items() if name not in stored}
         statics.update(_imports(tree, stored))
         scope = Scope(function, file, statics, assigned)
-        lists = lists_of(tree, set(parameters), emits=emits)
+        accumulators = [name for place, name in enumerate(parameters) if place in changes]
+        lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
         return self._translate(scope, tree, parameters, result, lists, is_generator, initial)
 
     def _translate(
@@ -267,7 +276,9 @@ class _Body(Statements):
         try:
             number = self.unit.compile(plain, first, keywords)
         except RefusedError as error:
-            if error.node is None and error.file is None:
+            if _is_of_library(plain):
+                raise RefusedError(f"calls {static.text}(), which {error.reason}", node) from None
+            if error.file is None:
                 error.node = node
             raise
         return ["call", number, *arguments]
@@ -287,6 +298,12 @@ def _plain(called: Any) -> tuple[FunctionType | None, list[Any], dict[str, Any]]
             called = called.__func__
         else:
             return (called if type(called) is FunctionType else None), first, keywords
+
+
+def _is_of_library(function: FunctionType) -> bool:
+    """Whether a function is of Python's library or an installed one, where a place helps nobody."""
+    path = function.__code__.co_filename
+    return path.startswith(_LIBRARY) or any(folder in path for folder in ("site-packages", "dist-packages"))
 
 
 def _bound(function: Any, method: str) -> Any:

@@ -1,25 +1,33 @@
-"""Lists that a function builds: ``out = []``, ``out.append(x)`` in a loop, ``return out``.
+"""Lists and dicts that a function changes: ``out = []``, ``out.append(x)`` in a loop, ``counts[x] += 1``.
 
-Programs have no objects that are shared, so such a list must not be seen by two names while it grows. In a ``flat_map``
-that only returns it, it is not built at all: what is appended is emitted.
+Programs have no objects that are shared, so only a variable's own list or dict can be changed: one that the function
+has made, or the accumulator that an aggregate function gets and returns; and it must not be seen by two names while it
+can change. In a ``flat_map`` that only returns a list, it is not built at all: what is appended is emitted.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.compiler.names import body_of, own_nodes
-from penstock.compiler.program import RefusedError
+from penstock.compiler.program import Json, RefusedError
 from penstock.compiler.trees import Tree
 
-_CHANGES = ("append", "extend")
+_CHANGES = ("append", "extend", "update")
+_NEW = {"list", "dict", "each", "sorted", "slice", "or_", "add", "mul", "const", "concat", "compare", "not"}
+_NEW_BY_CALL = {
+    "builtin": {"list", "sorted", "dict"},
+    "lib": {"json.loads"},
+    "method": {"split", "rsplit", "splitlines"},
+}
 _NUMBERS_AND_TEXTS = frozenset({"len", "int", "float", "str", "abs", "round", "bool", "ord", "chr", "repr", "hash"})
 
 
 @dataclass(frozen=True)
 class Lists:
-    """The lists that a function builds, and the values that its variables take."""
+    """The lists and dicts that a function changes, by variable, and the values that its variables take."""
 
     growing: frozenset[str]
     sink: str | None  # the one whose items are emitted instead
@@ -34,10 +42,12 @@ class Lists:
         """Whether it is the list whose items are emitted instead."""
         return self.sink is not None and isinstance(node, ast.Name) and node.id == self.sink
 
-    def is_new(self, node: ast.expr) -> bool:
-        """Whether an expression makes a list of its own."""
-        called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-        return isinstance(node, ast.List | ast.ListComp) or called in ("list", "sorted")
+    def item(self, node: ast.expr) -> tuple[str, ast.expr] | None:
+        """(variable, index) of an item of a list or dict that the function changes."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            return None
+        name = node.value.id
+        return (name, node.slice) if name in self.growing and not isinstance(node.slice, ast.Slice) else None
 
     def check_loop(self, loop: ast.For) -> None:
         """Refuse a loop over a list that grows in it."""
@@ -47,15 +57,29 @@ class Lists:
             grown = change[0] if change is not None else None
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 grown = node.target.id
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+                grown = node.value.id
             if grown in names:
                 raise RefusedError(f"{grown} grows while the loop goes through it", node)
 
 
-def lists_of(tree: Tree, parameters: set[str], *, emits: bool) -> Lists:
-    """The lists of a function; ``emits`` if what it returns is emitted item by item."""
+def is_new(value: Json) -> bool:
+    """Whether an expression of a program makes a list or dict that nothing else has, if it makes one."""
+    if value[0] == "if":
+        return is_new(value[2]) and is_new(value[3])
+    return value[0] in _NEW or (value[0] in _NEW_BY_CALL and value[1] in _NEW_BY_CALL[value[0]])
+
+
+def lists_of(tree: Tree, parameters: set[str], *, emits: bool, accumulators: Sequence[str] = ()) -> Lists:
+    """The lists of a function; ``emits`` if what it returns is emitted item by item, ``accumulators`` are those of its
+    parameters that it may change."""
     nodes = list(own_nodes(body_of(tree)))
     changes = [_change(node.value) for node in nodes if isinstance(node, ast.Expr)]
-    growing = frozenset(change[0] for change in changes if change is not None) - parameters
+    names = {change[0] for change in changes if change is not None}
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            names.add(node.value.id)
+    growing = frozenset(names - (parameters - set(accumulators)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in parameters}
     for node in nodes:
         for name, value in _assigned(node):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.compiler.functions import compile_function
 from penstock.compiler.program import Compiled, Refusal
 from penstock.compiler.trees import Trees
@@ -16,6 +17,8 @@ from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.reduce import GroupedReduce
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.functions import simple_name
 
 S = TypeVar("S", bound=StreamOperator)
@@ -55,6 +58,9 @@ class Compilation:
             return replace(operator, program=self._program(operator.f, kind))  # type: ignore[call-arg, attr-defined]
         if isinstance(operator, GroupedReduce) and not isinstance(operator.reducer, _NATIVE_REDUCERS):
             return replace(operator, program=self._program(operator.reducer, "reduce"))
+        strategy = _strategy(operator)
+        if strategy is not None and strategy.assigner is not None:
+            return replace(operator, program=self._program(strategy.assigner, "time"))  # type: ignore[call-arg]
         return operator
 
     def partition(self, partition: Any) -> Any:
@@ -72,6 +78,9 @@ class Compilation:
         if isinstance(operator, GroupedReduce):
             native = isinstance(operator.reducer, _NATIVE_REDUCERS)
             return [*verdicts, Verdict("native") if native else self._verdict(operator.reducer, "reduce")]
+        strategy = _strategy(operator)
+        if strategy is not None and strategy.assigner is not None:
+            return [*verdicts, self._verdict(strategy.assigner, "time")]
         return verdicts
 
     def _verdict(self, function: Any, kind: str) -> Verdict:
@@ -86,3 +95,9 @@ class Compilation:
 
 
 _NATIVE_REDUCERS = SumAggregator, ComparableAggregator
+
+
+def _strategy(operator: StreamOperator) -> WatermarkStrategy[Any] | None:
+    if isinstance(operator, StreamSource):
+        return operator.watermarks
+    return operator.strategy if isinstance(operator, TimestampsAndWatermarks) else None

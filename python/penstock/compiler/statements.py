@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from penstock.compiler.calls import Calls
 from penstock.compiler.expressions import BINARY
-from penstock.compiler.lists import Lists, is_never_list
+from penstock.compiler.lists import Lists, is_never_list, is_new
 from penstock.compiler.names import Scope, Static
 from penstock.compiler.program import Json, RefusedError, article
 from penstock.compiler.signatures import Use
 
 _IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
 """Operators that change a list or a dict in place: the machine sees at run time that it is neither."""
+_NOT_NEW = "what is changed must be a new list or dict of this function"
 _REFUSED = {
     "With": "with cannot be translated: what it opens has effects",
     "Global": "assigns a global variable",
@@ -98,6 +99,10 @@ class Statements(Calls):
             if method == "append":
                 kept = self.expression(item)
                 return [["yield", kept] if name == self.lists.sink else self._append(name, kept, node)]
+            if method == "update":
+                number = self._number(name, node)
+                added = ["builtin", "dict", self.expression(item, Use.ITERATE)]
+                return [["set", number, ["or_", ["local", number], added]]]
             return self._extend(name, item, node)
         return [["set", self.scope.fresh(), self.expression(value, Use.READ)]]
 
@@ -108,6 +113,9 @@ class Statements(Calls):
 
     def _append(self, name: str, value: Json, node: ast.AST) -> Json:
         return ["append", self._number(name, node), value]
+
+    def _put(self, name: str, index: ast.expr, value: Json, node: ast.AST) -> Json:
+        return ["put", self._number(name, node), self.expression(index), value]
 
     def _extend(self, name: str, items: ast.expr, node: ast.AST) -> list[Json]:
         if name == self.lists.sink:
@@ -127,13 +135,14 @@ class Statements(Calls):
     # assignments
 
     def _do_assign(self, node: ast.Assign) -> list[Json]:
+        item = self.lists.item(node.targets[0])
+        if item is not None and len(node.targets) == 1:
+            return [self._put(*item, self.expression(node.value), node)]
         names = {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
         if names & {self.lists.sink}:
             return []
-        if names & self.growing:
-            single = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-            if not single or not self.lists.is_new(node.value):
-                raise RefusedError("a list that grows must be a new one of this function", node)
+        if names & self.growing and (len(node.targets) > 1 or not isinstance(node.targets[0], ast.Name)):
+            raise RefusedError(_NOT_NEW, node)
         if len(node.targets) == 1:
             return self._assign(node.targets[0], node.value)
         value = self.expression(node.value)
@@ -149,6 +158,8 @@ class Statements(Calls):
 
     def _assign_value(self, target: ast.expr, value: Json) -> list[Json]:
         if not isinstance(target, ast.Tuple | ast.List):
+            if isinstance(target, ast.Name) and target.id in self.growing and not is_new(value):
+                raise RefusedError(_NOT_NEW, target)
             return [["set", self.target(target), value]]
         stars = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
         if not stars:
@@ -177,17 +188,22 @@ class Statements(Calls):
 
     def _do_augassign(self, node: ast.AugAssign) -> list[Json]:
         target = node.target
+        item = self.lists.item(target)
+        if item is not None:
+            name, index = item
+            old = ["index", ["local", self._number(name, node)], self.expression(index, Use.READ)]
+            operator = _operator(node)
+            new = [_IN_PLACE.get(operator, operator), old, self.expression(node.value, Use.READ)]
+            return [self._put(name, index, new, node)]
         if not isinstance(target, ast.Name):
             self.target(target)
             raise RefusedError("this assignment cannot be translated", node)
         if target.id in self.growing:
             if not isinstance(node.op, ast.Add):
-                raise RefusedError("a list that grows must be a new one of this function", node)
+                raise RefusedError(_NOT_NEW, node)
             return self._extend(target.id, node.value, node)
         number = self.target(target)
-        operator = BINARY.get(type(node.op))
-        if operator is None:
-            raise RefusedError(f"the operator {type(node.op).__name__} cannot be translated", node)
+        operator = _operator(node)
         if operator in _IN_PLACE and not is_never_list(self.lists.values, target.id):
             operator = _IN_PLACE[operator]
         return [["set", number, [operator, ["local", number], self.expression(node.value, Use.READ)]]]
@@ -207,7 +223,7 @@ class Statements(Calls):
             raise RefusedError("else of a loop cannot be translated", node.orelse[0])
         names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
         if names & self.growing:
-            raise RefusedError("a list that grows must be a new one of this function", node.target)
+            raise RefusedError(_NOT_NEW, node.target)
         self.lists.check_loop(node)
         iterable = self.expression(node.iter, Use.ITERATE)
         return [["for", self.target(node.target), iterable, self.statements(node.body)]]
@@ -239,6 +255,14 @@ class Statements(Calls):
             return self.call(ast.copy_location(call, node), use)
         finally:
             self.scope.inner.pop()
+
+
+def _operator(node: ast.AugAssign) -> str:
+    operators: dict[type[ast.operator], str] = {**BINARY}
+    operator = operators.get(type(node.op))
+    if operator is None:
+        raise RefusedError(f"the operator {type(node.op).__name__} cannot be translated", node)
+    return operator
 
 
 def refused_class(static: Static, node: ast.AST) -> RefusedError:

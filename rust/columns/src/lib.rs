@@ -13,6 +13,7 @@ pub mod pipeline;
 pub mod program;
 pub mod python;
 pub mod router;
+pub mod stamps;
 pub mod tables;
 pub mod value;
 

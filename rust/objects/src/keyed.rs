@@ -1,5 +1,6 @@
 //! Operators with keyed state on batches: the channels of keys, and running reductions.
 
+use penstock_columns::stamps::{Stamped, stamped};
 use penstock_columns::{Builder, Column, Combine, Doubt, Fold, KeyedReduce as Reductions, Progress, Refusal, Router, Value};
 use penstock_runtime::key_groups::Channels;
 use penstock_runtime::key_type::KeyType;
@@ -61,6 +62,55 @@ impl ColumnRouter {
                 Some((channel as u32, Batch { columns }))
             })
             .collect()
+    }
+}
+
+/// Gives the records of a batch the timestamps that a program returns.
+///
+/// Args:
+///     assigner: takes a record and its timestamp.
+///     unset: stands for no timestamp.
+///
+/// Raises:
+///     ValueError: the program takes another number of arguments.
+#[pyclass(frozen, module = "penstock._native")]
+pub struct TimestampAssigner {
+    assigner: penstock_columns::Program,
+    unset: Option<i64>,
+}
+
+#[pymethods]
+impl TimestampAssigner {
+    #[new]
+    #[pyo3(signature = (assigner, unset))]
+    fn new(assigner: &Program, unset: Option<i64>) -> PyResult<Self> {
+        let assigner = assigner.functions.clone();
+        if assigner.parameters() != 2 {
+            return Err(PyValueError::new_err("a timestamp assigner takes a record and its timestamp"));
+        }
+        Ok(Self { assigner, unset })
+    }
+
+    /// Give some records their timestamps.
+    ///
+    /// Args:
+    ///     batch: the records.
+    ///     start: the first.
+    ///     end: the one behind the last.
+    ///
+    /// Returns:
+    ///     The records up to the first that is in doubt; the latest of their timestamps, None without a record; and the place
+    ///     behind the last of them.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many records.
+    fn run(&self, batch: &Batch, start: usize, end: usize) -> PyResult<(Option<Batch>, Option<i64>, usize)> {
+        if start > end || end > batch.columns.len() {
+            return Err(PyValueError::new_err("the batch has fewer records"));
+        }
+        let unset = self.unset.map_or(Value::None, Value::Int);
+        let Stamped { done, latest, end } = stamped(&self.assigner, &batch.columns, start, end, unset);
+        Ok((done.map(|columns| Batch { columns }), latest, end))
     }
 }
 

@@ -22,6 +22,6 @@ pub use decode::decode_columns;
 pub use encode::encode_columns;
 pub use folds::KeyedFold;
 pub use items::{are_immutable, are_own_forms, is_immutable, key_field, text_size};
-pub use keyed::{ColumnRouter, KeyedReduce};
+pub use keyed::{ColumnRouter, KeyedReduce, TimestampAssigner};
 pub use pipelines::{Pipeline, Program};
 pub use router::KeyRouter;

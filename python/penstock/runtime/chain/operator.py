@@ -185,6 +185,11 @@ class LiveOperator:
         A stage runs no code of the user, and what it emits depends on the record alone."""
         return None
 
+    def columns(self, number: int) -> Any:
+        """A :class:`~.segments.Columnar` that takes records of an input and hands columns on; None where only
+        objects can go, or it would save nothing."""
+        return None
+
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
         """The work of an input of the head on columns, where it has keyed state; None if there is no such form."""
         return None

@@ -2,8 +2,8 @@
 
 A chain is cut here, by one rule. A segment begins where columns come in, from a source or from the exchange. It has all
 operators from there that are a stage of a native pipeline: compiled functions, each the only reader of the one before.
-The head may be a :class:`~.operator.KeyedStage`. The segment ends at a writer, which takes columns, or at the first
-operator that wants objects; they are made per batch.
+The head may be a :class:`~.operator.KeyedStage`. The segment ends at a writer or an operator that take columns, or at
+the first operator that wants objects; they are made per batch.
 
 Where native code cannot vouch for a record, it goes through the generated functions of the chain (:mod:`.fusion`), in
 its place; all before it has been handed on. So order, counts and exceptions are those of Python."""
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.runtime.chain.fusion import Fusion
 from penstock.runtime.chain.operator import LiveOperator
@@ -28,6 +28,21 @@ HandOver = Callable[[Any], None]  # takes a batch
 Run = Callable[[Any, int, int], tuple[Any, list[int], int, bool]]
 """Takes a batch and a range of its records. Returns what came out, as a batch or None; the number of records out of
 each operator; the index behind the last record that is done; and whether the next one is in doubt."""
+
+
+class Columnar(NamedTuple):
+    """A way for columns that leads into a segment after some other work, with the segment."""
+
+    segment: Segment
+    take: Callable[[Any, int, int], None]
+
+    def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
+        """As :meth:`Segment.columns_of`."""
+        return self.segment.columns_of(values, times)
+
+    def take_all(self, batch: Any) -> None:
+        """Take a batch."""
+        self.take(batch, 0, len(batch))
 
 
 class Segment:
@@ -125,6 +140,10 @@ def _segment(
             target = None
         operator = None if target is None or target.number else fusion.operators[target.position]
         stage = None if operator is None or len(stages) == _MOST_STAGES else operator.stage(functions)
+        columnar = None if operator is None or stage is not None else operator.columns(0)
+        if columnar is not None:
+            hand_over = columnar.take_all
+            break
         if target is None or operator is None or stage is None:
             if not operators:
                 return None

@@ -4,7 +4,7 @@ use bumpalo::Bump;
 
 use super::tables::of;
 use super::texts::{self, Ends, Side};
-use super::{Answer, Function, bytes, cases, collections, convert, split};
+use super::{Answer, Function, bytes, cases, collections, convert, format, split};
 use crate::value::{Doubt, Value};
 
 /// A method that texts and perhaps other types have: with the receiver and the further arguments of each.
@@ -63,6 +63,7 @@ pub fn of_text(name: &str, arguments: usize) -> Option<Function> {
         ("center", 2..=3) => text!(|bump, text, more| texts::justified(bump, text, more, Side::Middle)),
         ("zfill", 2) => text!(|bump, text, more| texts::zero_filled(bump, text, more[0])),
         ("expandtabs", 1..=2) => text!(|bump, text, more| texts::expanded(bump, text, more)),
+        ("format", 1..) => text!(|bump, text, more| format::template(bump, text, more)),
         ("encode", 1..=3) => text!(|bump, text, more| bytes::encoded(bump, text, more)),
         _ => of_characters(name, arguments),
     }

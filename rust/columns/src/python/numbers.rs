@@ -95,7 +95,7 @@ fn quotient(a: i64, b: i64) -> f64 {
         return a as f64 / b as f64;
     }
     if x == 0 {
-        return 0.0;
+        return 0.0_f64.copysign(b as f64);
     }
     // more than 60 bits of the quotient, and whether anything comes behind them: one rounding, as the power of two is exact
     let shift = u128::from(x).leading_zeros() - 1;

@@ -108,30 +108,29 @@ fn show_row(shown: &mut String<'_>, names: Option<&[Box<str>]>, fields: &[Value<
     Ok(())
 }
 
-/// The shortest digits of a finite float that is not negative, and the power of ten of the first one.
-pub fn shortest(f: f64, digits: &mut [u8; 24]) -> Result<(usize, i32), Doubt> {
-    struct Cursor<'b>(&'b mut [u8; 24], usize, i32, bool);
-    impl Write for Cursor<'_> {
-        fn write_str(&mut self, text: &str) -> std::fmt::Result {
-            for byte in text.bytes() {
-                match byte {
-                    b'e' => self.3 = true,
-                    b'-' => self.2 = -self.2,
-                    b'0'..=b'9' if self.3 => self.2 = self.2 * 10 + i32::from(byte - b'0'),
-                    b'0'..=b'9' => {
-                        *self.0.get_mut(self.1).ok_or(std::fmt::Error)? = byte;
-                        self.1 += 1;
-                    }
-                    _ => {}
-                }
+/// The shortest digits of a finite float that is not negative, how many, and the power of ten of the first one.
+fn shortest(f: f64) -> ([u8; 24], usize, i32) {
+    let (mut digits, mut count, mut first, mut point) = ([0; 24], 0, None, None);
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format_finite(f).as_bytes();
+    let end = text.iter().position(|byte| *byte == b'e').unwrap_or(text.len());
+    for (at, byte) in text[..end].iter().enumerate() {
+        match byte {
+            b'.' => point = Some(at as i32),
+            b'0' if count == 0 => {}
+            byte => {
+                first.get_or_insert(at as i32);
+                digits[count] = *byte;
+                count += 1;
             }
-            Ok(())
         }
     }
-    let negative = f != 0.0 && f < 1.0;
-    let mut cursor = Cursor(digits, 0, 0, false);
-    write!(cursor, "{f:e}").map_err(|_| Doubt)?;
-    Ok((cursor.1, if negative { -cursor.2 } else { cursor.2 }))
+    let (first, point) = (first.unwrap_or(0), point.unwrap_or(end as i32));
+    let power = std::str::from_utf8(&text[(end + 1).min(text.len())..]).map_or(0, |power| power.parse().unwrap_or(0));
+    while count > 1 && digits[count - 1] == b'0' {
+        count -= 1;
+    }
+    (digits, count.max(1), power + point - first - i32::from(point > first))
 }
 
 /// `repr` of a float: with an exponent from 1e16 on, and below 1e-4.
@@ -147,8 +146,11 @@ pub fn show_float(shown: &mut String<'_>, f: f64) -> Result<(), Doubt> {
         shown.push_str("inf");
         return Ok(());
     }
-    let mut digits = [0; 24];
-    let (count, exponent) = shortest(f.abs(), &mut digits)?;
+    if f == 0.0 {
+        shown.push_str("0.0");
+        return Ok(());
+    }
+    let (digits, count, exponent) = shortest(f.abs());
     let digits = std::str::from_utf8(&digits[..count]).map_err(|_| Doubt)?;
     if !(-4..16).contains(&exponent) {
         shown.push_str(&digits[..1]);

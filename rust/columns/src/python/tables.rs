@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::methods;
-use super::{Function, collections, compare, convert, numbers, sequences, show};
+use super::{Function, collections, compare, convert, format, json_read, json_write, math, numbers, sequences, show};
 use crate::value::{Doubt, Value};
 
 /// A function of values in place of one of a slice of them.
@@ -83,6 +83,7 @@ pub fn builtin(name: &str, arguments: usize) -> Option<Function> {
         ("abs", 1) => of!(1, numbers::absolute),
         ("divmod", 2) => of!(2, numbers::divmod),
         ("pow", 2) => of!(2, numbers::pow),
+        ("format", 1..=2) => Some(format::function),
         _ => over_items(name, arguments),
     }
 }
@@ -118,8 +119,12 @@ pub fn method(name: &str, arguments: usize) -> Option<Function> {
 }
 
 /// A function of a module of the library, as `math.sqrt`.
-pub fn library(_name: &str, _arguments: usize) -> Option<Function> {
-    None
+pub fn library(name: &str, arguments: usize) -> Option<Function> {
+    match (name, arguments) {
+        ("json.loads", 1) => of!(1, json_read::loads),
+        ("json.dumps", 1) => of!(1, json_write::dumps),
+        _ => math::function(name.strip_prefix("math.")?, arguments),
+    }
 }
 
 /// The names of all functions and methods, for tests.

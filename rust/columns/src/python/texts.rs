@@ -258,7 +258,7 @@ pub fn zero_filled<'a>(bump: &'a Bump, text: &'a str, width: Value<'a>) -> Answe
 pub fn expanded<'a>(bump: &'a Bump, text: &'a str, arguments: &[Value<'a>]) -> Answer<'a> {
     let size = match arguments {
         [] => 8,
-        [size] => index_of(*size)?.max(0),
+        [size] => i64::from(i32::try_from(index_of(*size)?).map_err(|_| Doubt)?.max(0)),
         _ => return Err(Doubt),
     };
     let mut result = Growing::new(bump, text.len());
