@@ -256,6 +256,23 @@ def test_both_modes_give_what_functions_of_records_give(form: str, parallelism: 
     assert run(plus, even) == run(lambda value: value + 10, lambda value: value % 2 == 0)
 
 
+@pytest.mark.parametrize("timed", [True, False])
+def test_functions_of_batches_and_compiled_ones_follow_each_other(timed: bool) -> None:
+    def run(native: str) -> list[Any]:
+        env = environment(penstock__native=native, penstock__batches__size="7")
+        numbers: DataStream[Any] = env.generate_sequence(1, 50)
+        if timed:
+            strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: value)
+            numbers = numbers.assign_timestamps_and_watermarks(strategy)
+        more = numbers.map_batches(plus, LONG).map(lambda value: (value % 3, value), Types.TUPLE([LONG, LONG]))
+        kept = more.filter_batches(lambda batch: pc.greater(batch["f1"], 12)).filter(lambda pair: pair[1] != 30)
+        twice = kept.flat_map_batches(lambda batch: pa.concat_batches([batch, batch]), Types.TUPLE([LONG, LONG]))
+        sums = twice.key_by(lambda pair: pair[0], LONG).reduce(lambda a, b: (a[0], a[1] + b[1]))
+        return results(sums.process(Late()))
+
+    assert run("auto") == run("off")
+
+
 def test_nothing_is_kept_over_a_step(tmp_path: Any) -> None:
     """In steps of three records batches have no more; another life begins with the next record."""
 
