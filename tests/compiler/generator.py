@@ -300,7 +300,16 @@ class _Writer:
             return self.loop(indent, ends)
         if choice == 10:
             out = f"out{self.number(1)}"
-            return [f"{space}{out}.append({self.expression('any', 2)})"]
+            word = self.expression("text", 1)
+            forms = [
+                f"{out}.append({self.expression('any', 2)})",
+                f"{out}.extend({self.expression('ints', 1)})",
+                f"{out}[{self.pick(['0', '-1'])}] = {self.expression('any', 1)}",
+                f"counts[{word}] = counts.get({word}, 0) + 1",
+                f"counts['a'] {self.pick(['+=', '-=', '*='])} {self.expression('int', 1)}",
+                f"counts.update({{{word}: {self.expression('int', 1)}}})",
+            ]
+            return [f"{space}{self.pick(forms)}"]
         return [f"{space}first, *rest = {self.expression('ints', 1)}", f"{space}{self.name('int')} = first + len(rest)"]
 
     def branches(self, indent: int, ends: list[str]) -> list[str]:
@@ -356,12 +365,14 @@ def functions(draw: Draw) -> Function:
     if generates:
         ends.append(f"yield {writer.expression('any', 1)}")
         ends.append(f"yield from {writer.expression('ints', 1)}")
-    lines = ["def f(x):", "    out0 = []", "    out1 = []"]
+    lines = ["def f(x):", "    out0 = []", "    out1 = []", "    counts = {'a': 0}"]
     lines += writer.statements(1, 1 + draw(st.integers(0, 4)), ends)
     if generates:
         lines.append(f"    yield {writer.expression('any', 2)}")
     elif kind == "flat_map":
         lines.append(f"    return {writer.pick(['out0', 'out1', writer.expression('ints', 2)])}")
     else:
-        lines.append(f"    return {writer.pick(['out0', '(out0, out1)', writer.expression('any', 3)])}")
+        lines.append(
+            f"    return {writer.pick(['out0', '(out0, out1)', 'counts', '(counts, len(out1))', writer.expression('any', 3)])}"
+        )
     return Function("\n".join(lines) + "\n", kind)

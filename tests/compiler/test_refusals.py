@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,6 +147,35 @@ def test_a_shadowed_builtin_is_not_the_builtin() -> None:
     compiled = compile_function(load("def len(x):\n    return x + 1\nf = lambda x: len(x)"), "map")
     assert isinstance(compiled, Compiled)
     assert compiled.functions == ("len",)
+
+
+def test_constants_of_another_module_that_changes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "tables_1.py").write_text("TABLE = {'a': 1}\n")
+    (tmp_path / "tables_2.py").write_text("TABLE = {'a': 1}\ndef put(key):\n    TABLE[key] = 1\n")
+    for number, kind in ((1, Compiled), (2, Refusal)):
+        for source in (
+            "from tables_{} import TABLE\nf = lambda x: TABLE[x]",
+            "import tables_{} as t\nf = lambda x: t.TABLE[x]",
+        ):
+            assert type(compile_function(load(source.format(number)), "map")) is kind
+
+
+def test_large_constants() -> None:
+    assert refusal("WORDS = tuple('word' * 100 for _ in range(10000))\nf = lambda x: x in WORDS").reason == (
+        "its constants have more than 1 MB"
+    )
+
+
+class Trap:
+    __eq__ = __hash__ = property(lambda self: 1 / 0)
+
+    def __call__(self, value: Any) -> Any:
+        return value
+
+
+def test_objects_that_cannot_be_looked_at() -> None:
+    assert isinstance(compile_function(Trap(), "map"), Compiled | Refusal)
 
 
 def test_an_aggregate_whose_add_has_effects() -> None:

@@ -11,7 +11,14 @@ import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Sequence
-from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType
+from types import (
+    BuiltinFunctionType,
+    BuiltinMethodType,
+    ClassMethodDescriptorType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+)
 from typing import Any
 
 from penstock.common.row import Row
@@ -34,6 +41,7 @@ from penstock.compiler.signatures import (
 from penstock.compiler.texts import brace_parts
 from penstock.compiler.trees import MUTATORS
 
+_PLAIN = (type, FunctionType, BuiltinFunctionType, MethodDescriptorType, ClassMethodDescriptorType)
 _ITERATORS = {enumerate: "enumerate", zip: "zip", reversed: "reversed"}
 
 
@@ -162,11 +170,10 @@ class Calls(Expressions):
 
     def _special(self, value: Any, node: ast.Call, use: Use, title: str) -> Json | None:
         """Functions whose arguments have rules of their own; None for all others."""
-        try:
-            name = OPERATORS.get(value)
-            compared = COMPARISONS.get(value)
-        except TypeError:  # it cannot be hashed
+        if not isinstance(value, type | BuiltinFunctionType):
             return None
+        name = OPERATORS.get(value)
+        compared = COMPARISONS.get(value)
         if name is not None:
             return [name, *self._plain(node, title, 1 if name in ("neg", "pos", "invert", "not") else 2)]
         if compared is not None:
@@ -351,11 +358,10 @@ def _is_bound(value: Any) -> bool:
 
 def _lookup(value: Any) -> tuple[str, str, Signature] | None:
     """The kind, name and signature of a builtin or library function."""
-    try:
-        builtin = BUILTINS.get(value)
-        library = LIBRARY.get(value)
-    except TypeError:  # it cannot be hashed
+    if not isinstance(value, _PLAIN):
         return None
+    builtin = BUILTINS.get(value)
+    library = LIBRARY.get(value)
     if builtin is not None:
         return "builtin", *builtin
     if library is not None:

@@ -45,6 +45,7 @@ _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
 _AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
 _LIBRARY = os.path.dirname(os.__file__)
+_LONGEST = 1 << 20
 _TREES = Trees()
 
 
@@ -69,7 +70,11 @@ def compile_function(function: Any, kind: str, trees: Trees | None = None) -> Co
         return _refusal(error)
     except RecursionError:
         return Refusal("its expressions are nested too deeply")
+    except Exception as error:  # an object of the user's that is not what it seems must not end the program
+        return Refusal(f"it cannot be looked at: {type(error).__name__}: {error}")
     text = program_text(unit.functions)
+    if len(text) > _LONGEST:
+        return Refusal(f"its constants have more than {_LONGEST >> 20} MB")
     return Compiled(text, tuple(unit.names[1:]))
 
 
@@ -138,7 +143,7 @@ class _Unit:
         call = ast.Call(ast.Name("function", ast.Load()), [ast.Name(name, ast.Load()) for name in names], [])
         nothing = ParsedFile("", [], ast.Module([], []), {}, {})
         title = shown(called).removeprefix("the class ").removeprefix("the function ")
-        scope = Scope(_stand_in, nothing, {"function": Static(called, title)}, frozenset(names))
+        scope = Scope(_stand_in, nothing, self.trees, {"function": Static(called, title)}, frozenset(names))
         tree = ast.Lambda(arguments, call)
         self.functions.append(None)
         self.names.append(method)
@@ -210,7 +215,7 @@ class _Unit:
         initial = {name: static for name, static in statics.items() if name in stored}
         statics = {name: static for name, static in statics.items() if name not in stored}
         statics.update(_imports(tree, stored))
-        scope = Scope(function, file, statics, assigned)
+        scope = Scope(function, file, self.trees, statics, assigned)
         accumulators = [name for place, name in enumerate(parameters) if place in changes]
         lists = lists_of(tree, set(parameters), emits=emits, accumulators=accumulators)
         return self._translate(scope, tree, parameters, result, lists, is_generator, initial)

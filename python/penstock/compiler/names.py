@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,7 +18,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from penstock.compiler.program import RefusedError, article, is_changeable
-from penstock.compiler.trees import ParsedFile, Tree, closure_of
+from penstock.compiler.trees import ParsedFile, Tree, Trees, closure_of
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -39,6 +40,7 @@ class Scope:
 
     function: Any  # a FunctionType, which as a field would be taken for a method
     file: ParsedFile
+    trees: Trees
     statics: dict[str, Static]  # parameters that are the same in every call, imports in the function
     assigned: frozenset[str]  # its variables
     numbers: dict[str, int] = field(default_factory=dict)
@@ -90,7 +92,8 @@ class Scope:
             raise RefusedError(f"{name} has no value yet", node)
         if name in variables:
             self._must_be_constant(name, variables[name], node)
-            return Static(variables[name], name, name.isupper() and name not in changed)
+            lasting = name.isupper() and name not in changed and self._lasts_at_home(name, variables[name])
+            return Static(variables[name], name, lasting)
         known: Any = variables.get("__builtins__", builtins)
         names: Mapping[str, Any] = known if isinstance(known, dict) else vars(known)
         if name not in names:
@@ -101,6 +104,22 @@ class Scope:
         if name in self.file.reassigned and not isinstance(value, type | FunctionType | ModuleType):
             raise RefusedError(f"reads {name}, which a function of its file assigns", node)
 
+    def _lasts_at_home(self, name: str, value: Any) -> bool:
+        """Whether the modules that a global variable is imported from do not change it either."""
+        if not is_changeable(value):
+            return True
+        imports = (node for node in self.file.tree.body if isinstance(node, ast.ImportFrom))
+        homes = [
+            (node.module, alias) for node in imports for alias in node.names if (alias.asname or alias.name) == name
+        ]
+        return all(self._lasts_in(sys.modules.get(module or ""), alias.name) for module, alias in homes)
+
+    def _lasts_in(self, module: Any, name: str) -> bool:
+        """Whether neither this file nor a module's changes a variable or attribute."""
+        file = None if module is None else self.trees.file(getattr(module, "__file__", None) or "", vars(module))
+        home = self.file if module is not None and vars(module) is self.function.__globals__ else file
+        return home is not None and name not in home.changed and name not in self.file.changed
+
     def _attribute(self, owner: Static, node: ast.Attribute) -> Static | None:
         """An attribute of a module, a class, an enum's member or an object of a class of the program."""
         name, text = node.attr, f"{owner.text}.{node.attr}"
@@ -109,7 +128,7 @@ class Scope:
             inside = vars(value).get(name, _MISSING)
             if inside is _MISSING:
                 raise RefusedError(f"{text} is not known before it runs", node)
-            return Static(inside, text, name.isupper() and name not in self.file.changed)
+            return Static(inside, text, name.isupper() and self._lasts_in(value, name))
         if isinstance(value, type):
             return self._member(owner, value, None, node)
         if isinstance(value, Enum):
@@ -141,7 +160,8 @@ class Scope:
             if isinstance(member, Enum) or not hasattr(type(member), "__get__"):
                 if node.attr in _written(cls):
                     raise RefusedError(f"reads {text}, which a method of {cls.__name__} assigns", node)
-                return Static(member, text, node.attr not in self.file.changed)
+                home = sys.modules.get(base.__module__)
+                return Static(member, text, not is_changeable(member) or self._lasts_in(home, node.attr))
             if base.__module__ in ("builtins", "datetime") and value is None:
                 return Static(member, text)
             raise RefusedError(f"{text} is {article(type(member).__name__)}", node)
