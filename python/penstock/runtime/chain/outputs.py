@@ -12,7 +12,7 @@ Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -205,7 +205,9 @@ class CountingOutput(Output):
     def count_side(self, tag_id: str) -> None:
         self.side_records[tag_id] = self.side_records.get(tag_id, 0) + 1
 
-    def feed(self, values: list[Any], timestamp: int | None) -> None:
+    def feed(self, values: Iterable[Any], timestamp: int | None) -> None:
+        """Collect records of one timestamp, each as soon as it is there. The fused form does not ask for them where
+        nobody takes any."""
         collect = self.collect
         for value in values:
             collect(value, timestamp)

@@ -73,6 +73,29 @@ class TimerQueue:
             self._note(True, timer)
         return True
 
+    def find(self, time: int, slot: Any, namespace: Any) -> Timer | None:
+        """The timer, if there is one. O(1)."""
+        return self._known.get((time, slot, namespace))
+
+    def postpone(self, timer: Timer, time: int, namespace: Any) -> Timer:
+        """:meth:`add` a later timer of the same key, which is new, and :meth:`remove` this one."""
+        heap, times = self._heap, self._times
+        if not self._placed or time < times[len(heap) >> 1]:  # it would rise
+            self.add(time, timer.slot, timer.key, namespace)
+            self.remove(timer.time, timer.slot, timer.namespace)
+            return self._known[time, timer.slot, namespace]
+        known, slot, index = self._known, timer.slot, timer.index
+        del known[timer.time, slot, timer.namespace]
+        later = known[time, slot, namespace] = _new_timer(Timer)
+        later.time, later.slot, later.key, later.namespace = time, slot, timer.key, namespace
+        if self.noted is not None:
+            heap.append(later)  # as far as the number of timers counts
+            self._note(True, later)
+            self._note(False, timer)
+            heap.pop()
+        self._down(index, later)  # it would be the last one, and so fill the place
+        return later
+
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
         timer = self._known.pop((time, slot, namespace), None)
         if timer is None:
@@ -261,12 +284,18 @@ class OperatorTime:
         self.clock: Clock = clock
         self.watermark: int = MIN_WATERMARK
         self._state: Any = None
+        self._many: Callable[[bool, list[Timer]], None] | None = None
 
     def use_timers(
         self, state: Any, on_event_time: Callable[[Timer], None], on_processing_time: Callable[[Timer], None]
     ) -> None:
         """Fire the timers of a keyed state; the timer's key is current while it fires."""
         self._state, self._on_event_time, self._on_processing_time = state, on_event_time, on_processing_time
+
+    def use_many(self, fire: Callable[[bool, list[Timer]], None]) -> None:
+        """From now on, fire all timers that are due by one call of ``fire``, with whether they are of event time. It
+        neither registers timers nor deletes any, and makes keys current by itself."""
+        self._many = fire
 
     def advance(self, watermark: int) -> None:
         """Set the watermark and fire all timers up to it, including ones registered meanwhile."""
@@ -287,6 +316,10 @@ class OperatorTime:
             self.clock.add(self)
 
     def _fire(self, queue: TimerQueue, limit: int | None, on_timer: Callable[[Timer], None]) -> None:
+        if self._many is not None and limit is not None:
+            if due := queue.poll_until(limit):
+                self._many(queue is self._state.event_timers, due)
+            return
         while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
             queue.poll()
             self._state.resume(timer.key, timer.slot)

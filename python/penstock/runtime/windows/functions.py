@@ -48,6 +48,7 @@ class Accumulation:
     merge: Callable[[Any, Any], Any]  # two values as one, the older first
     start: Callable[[], Any] | None = None  # gives the value of no element; None: the first element is the first value
     result: Callable[[Any], Any] = lambda value: value  # what the function sees
+    element_first: Callable[[Any, Any], Any] | None = None  # ``add`` with its arguments the other way round, if known
 
     def first(self, element: Any) -> Any:
         return element if self.start is None else self.add(self.start(), element)
@@ -150,7 +151,8 @@ class AggregateWindow(_Reducing):
         def add(accumulator: Any, element: Any) -> Any:
             return add_element(element, accumulator)
 
-        return Accumulation("AggregateFunction", "aggregating", add, merge, user.create_accumulator, user.get_result)
+        start, result = user.create_accumulator, user.get_result
+        return Accumulation("AggregateFunction", "aggregating", add, merge, start, result, add_element)
 
 
 @dataclass(frozen=True)
