@@ -74,6 +74,16 @@ class Count:
         return one + other
 
 
+class CountFloats(Count):
+    """Whose order of additions can be seen."""
+
+    def create_accumulator(self):
+        return 0.1
+
+    def add(self, value, accumulator):
+        return 1 + accumulator
+
+
 class Values(Count):
     """An accumulator that changes in place."""
 
@@ -125,6 +135,7 @@ FUNCTIONS = [
     lambda merges: ReduceWindow(SumAggregator(2)),
     lambda merges: ReduceWindow(ComparableAggregator(2, "max"), ApplyWindow(Show())),
     lambda merges: AggregateWindow(Count()),
+    lambda merges: AggregateWindow(CountFloats()),
     lambda merges: AggregateWindow(Count(), ProcessWindow(Process(merges))),
     lambda merges: AggregateWindow(Values(), ApplyWindow(Show())),
     lambda merges: ReduceWindow(max) if merges else FoldWindow((), lambda value, element: (*value, element[2])),
@@ -216,7 +227,13 @@ def test_batches_do_what_records_do_one_by_one(assigner, data, lateness, late_ou
     play(operator, data.draw(events_with(key[0])), tracked)
 
 
+class Begun(Count):
+    def create_accumulator(self):
+        return "0"
+
+
 FAILURES = [
+    (lambda element: element[0], Begun),
     (lambda element: 1 // (element[2] - 5), Count),
     (lambda element: {} if element[2] == 5 else element[2], Count),
     (lambda element: element[0], lambda: Failing()),
@@ -271,6 +288,28 @@ def test_the_ends_of_time(windows, time):
         alone.watermark(MAX_WATERMARK)
     assert both[0].results == both[1].results
     assert timers(both[0].state.event_timers) == timers(both[1].state.event_timers)
+
+
+def test_what_only_counts_is_known_by_its_code():
+    class Longer(Count):
+        def add(self, value, accumulator):
+            """One more."""
+            return accumulator + 1
+
+    class Two(Count):
+        def add(self, value, accumulator):
+            return accumulator + 2
+
+    class Noisy(Count):
+        def add(self, value, accumulator):
+            print(value)
+            return accumulator + 1
+
+    known = {kind.__name__: AggregateWindow(kind()).kept().counts for kind in (Count, CountFloats, Longer, Two, Noisy)}
+    assert known == {"Count": True, "CountFloats": True, "Longer": True, "Two": False, "Noisy": False}
+    shadowed = Count()
+    shadowed.add = lambda value, accumulator: accumulator + 1
+    assert not AggregateWindow(shadowed).kept().counts
 
 
 def test_windows_of_a_program_are_taken_one_by_one():

@@ -10,6 +10,7 @@ each window gets its timers with its first record. Timers of one time fire as on
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice, repeat
@@ -28,7 +29,7 @@ from penstock.runtime.operators.window_loops import Run
 from penstock.runtime.state.keyed import KeyedState, Table
 from penstock.runtime.state.timers import OperatorTime, Timer
 from penstock.runtime.state.tracked_tables import TrackedTable
-from penstock.runtime.usercode.failure import OperatorFailure
+from penstock.runtime.usercode.failure import OperatorFailure, state_error
 from penstock.runtime.usercode.functions import unless_iterable
 from penstock.runtime.windows import merging_windows
 from penstock.runtime.windows.assigners import (
@@ -64,9 +65,9 @@ _SLIDING = SlidingEventTimeWindows, SlidingProcessingTimeWindows
 
 @dataclass(frozen=True)
 class Parts:
-    """The operator and its parts. ``process`` does its work on one record, ``on_timers`` on a timer of event time, or of the
-    clock; ``emit`` shows the contents of a window to the function; ``accumulation`` is None where windows keep all
-    their elements."""
+    """The operator and its parts. ``process`` does its work on one record, ``on_timers`` on a timer of event time, or
+    of the clock; ``emit`` shows the contents of a window to the function; ``accumulation`` is None where windows keep
+    all their elements."""
 
     live: Yielding
     tag: type
@@ -134,13 +135,20 @@ class _Batches:
             return
         canonical = self._are_canonical(keys)
         try:
-            self._run(values, stamps, keys if canonical else map(self._state.enter, keys), canonical)
+            if not canonical:
+                self._run(values, stamps, map(self._state.enter, keys), False)
+            elif not self._counted(keys, stamps):
+                self._run(values, stamps, keys, True)
         except OperatorFailure:
             raise
         except Exception as error:
             raise parts.live.context.fail(parts.keyed.failure(error)) from error
         if canonical:
             self._state.resume(keys[-1], keys[-1])
+
+    def _counted(self, slots: list[Any], stamps: Any) -> bool:
+        """Take records by counting them. Returns whether that could be done; if not, nothing has been."""
+        return False
 
     def _are_canonical(self, keys: list[Any]) -> bool:
         """Whether all keys are their own canonical forms."""
@@ -280,6 +288,7 @@ class _Panes(_Batches):
             "look_at": context.enter,
             "on_element": parts.trigger.on_element,
             "answer": self._answer,
+            "known": self._timers.known,
             "add_timer": self._add_timer,
         }
         self._run = window_loops.panes(
@@ -291,6 +300,54 @@ class _Panes(_Batches):
             tracked=self._state.changes is not None,
             asks=asks,
         )
+
+    def _counted(self, slots: list[Any], stamps: Any) -> bool:
+        accumulation, offset, slide = self._parts.accumulation, self._offset, self._slide
+        if accumulation is None or not accumulation.counts or self._asks or self._size % slide:
+            return False
+        first = last = 0
+        if not self._event_time:
+            first = last = self._now()
+        elif None not in stamps:
+            first, last = min(stamps), max(stamps)
+        else:
+            return False
+        pane = first - (first - offset) % slide
+        if last - pane < slide:
+            groups = [(slot, pane, number) for slot, number in Counter(slots).items()]
+        else:
+            panes = [time - (time - offset) % slide for time in stamps]
+            groups = [(slot, pane, number) for (slot, pane), number in Counter(zip(slots, panes, strict=True)).items()]
+        places = {pane: self._find(pane) for pane in dict.fromkeys(pane for _, pane, _ in groups)}
+        if None in places.values():
+            return False
+        for slot, pane, number in groups:
+            for table, changed, place in places[pane] or ():
+                self._count(accumulation, table, place, slot, number)
+                if changed is not None:
+                    changed.add(slot)
+        return True
+
+    def _count(
+        self, accumulation: Accumulation, table: Table, place: tuple[TimeWindow, int, int], slot: Any, number: int
+    ) -> None:
+        value = table.get(slot, _MISSING)
+        begins = value is _MISSING
+        try:
+            if begins:
+                value, number = accumulation.first(None), number - 1
+            if type(value) is int:
+                value += number
+            else:  # others are not added to at once: 0.1 + 1 + 1 is not 0.1 + 2
+                for _ in range(number):
+                    value = accumulation.add(value, None)
+        except Exception as error:
+            refused = state_error(accumulation.function, accumulation.state)
+            refused.__cause__ = error
+            raise self._parts.live.context.fail(refused) from refused
+        dict.__setitem__(table, slot, value)
+        if begins:
+            self._enter(place, slot, slot)
 
     def _find(self, pane: int) -> list[Place] | None:
         """The windows of a pane, the last one first; None where one of them needs more than the loop does."""

@@ -73,7 +73,8 @@ def panes(
             " if not table:",  # it is gone, or will be another one
             "  seen.clear()",
             "  here = nowhere",
-            "add_timer(place[2], slot, state.current_key, window)",
+            "if (place[2], slot, window) not in known:",
+            " add_timer(place[2], slot, state.current_key, window)",
         ]
     lines = [
         "at = t" if by_event_time else "at = now()",

@@ -38,7 +38,7 @@ class TimerQueue:
     def __init__(self) -> None:
         self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # Flink's heap starts at index 1
         self._times: list[int] = [MIN_WATERMARK]
-        self._known: dict[Any, Timer] = {}
+        self.known: dict[Any, Timer] = {}  # by time, canonical key and namespace; one object for good
         self._placed = False  # whether the index of every timer is right
         self._far = 0  # timers in a file, beyond memory
         self.noted: list[Move] | None = None
@@ -56,7 +56,7 @@ class TimerQueue:
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
         name = time, slot, namespace
-        known = self._known
+        known = self.known
         if name in known:
             return False
         timer = known[name] = _new_timer(Timer)  # field by field: a third of the time of a call of the class
@@ -75,7 +75,7 @@ class TimerQueue:
 
     def find(self, time: int, slot: Any, namespace: Any) -> Timer | None:
         """The timer, if there is one. O(1)."""
-        return self._known.get((time, slot, namespace))
+        return self.known.get((time, slot, namespace))
 
     def postpone(self, timer: Timer, time: int, namespace: Any) -> Timer:
         """:meth:`add` a later timer of the same key, which is new, and :meth:`remove` this one."""
@@ -83,8 +83,8 @@ class TimerQueue:
         if not self._placed or time < times[len(heap) >> 1]:  # it would rise
             self.add(time, timer.slot, timer.key, namespace)
             self.remove(timer.time, timer.slot, timer.namespace)
-            return self._known[time, timer.slot, namespace]
-        known, slot, index = self._known, timer.slot, timer.index
+            return self.known[time, timer.slot, namespace]
+        known, slot, index = self.known, timer.slot, timer.index
         del known[timer.time, slot, timer.namespace]
         later = known[time, slot, namespace] = _new_timer(Timer)
         later.time, later.slot, later.key, later.namespace = time, slot, timer.key, namespace
@@ -97,7 +97,7 @@ class TimerQueue:
         return later
 
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
-        timer = self._known.pop((time, slot, namespace), None)
+        timer = self.known.pop((time, slot, namespace), None)
         if timer is None:
             return
         if not self._placed:
@@ -107,7 +107,7 @@ class TimerQueue:
 
     def poll(self) -> Timer:
         timer = self._heap[1]
-        del self._known[timer.time, timer.slot, timer.namespace]
+        del self.known[timer.time, timer.slot, timer.namespace]
         if self.noted is not None:
             self._note(False, timer)
         last = self._heap.pop()
@@ -130,7 +130,7 @@ class TimerQueue:
         both sides are equal, and each that it passes rises by one place. So they are polled in pre-order, and their
         places become free in post-order. Here they do not rise; the later timer sinks from the place that becomes free,
         which is mostly near the bottom."""
-        heap, times, known = self._heap, self._times, self._known
+        heap, times, known = self._heap, self._times, self.known
         way, rising = [1], [heap[1]]  # places from the top down, and the timers that have risen, or would have
         polled, size = 0, len(times) - 1
         while way:
@@ -251,7 +251,8 @@ class TimerQueue:
         self._heap[1:] = timers
         timers = self._heap[1:]
         self._times[1:] = [timer.time for timer in timers]
-        self._known = {(timer.time, timer.slot, timer.namespace): timer for timer in timers}
+        self.known.clear()
+        self.known.update(((timer.time, timer.slot, timer.namespace), timer) for timer in timers)
         self._placed = False
 
 
@@ -331,8 +332,8 @@ class OperatorTime:
 
     def register_processing_time(self, time: int, namespace: Any = None) -> None:
         state = self._state
-        state.processing_timers.add(time, state.slot, state.current_key, namespace)
-        self.clock.add(self)
+        if state.processing_timers.add(time, state.slot, state.current_key, namespace):
+            self.clock.add(self)
 
     def delete_event_time(self, time: int, namespace: Any = None) -> None:
         self._state.event_timers.remove(time, self._state.slot, namespace)
