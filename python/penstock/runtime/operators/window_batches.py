@@ -323,7 +323,13 @@ class _Panes(_Batches):
             return False
         for slot, pane, number in groups:
             for table, changed, place in places[pane] or ():
-                self._count(accumulation, table, place, slot, number)
+                value = table.get(slot)
+                if type(value) is not int:
+                    self._count(accumulation, table, place, slot, number)
+                elif changed is None:
+                    table[slot] = value + number
+                else:
+                    dict.__setitem__(table, slot, value + number)
                 if changed is not None:
                     changed.add(slot)
         return True
