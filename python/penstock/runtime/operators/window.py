@@ -6,6 +6,8 @@ cleanup. On a timer: ask the trigger, apply, purge, then, at the cleanup time, f
 the function's ``clear``, the function's state. An empty window calls nothing. Results carry the window's last
 timestamp. An element is *late* when each of its windows is over (the watermark has reached its last timestamp plus the
 lateness), and so is the element's own time; it goes to the side output for late data, or is counted and dropped.
+
+At the head of a fused chain :mod:`.window_batches` takes the records, where it knows assigner and contents.
 """
 
 from __future__ import annotations

@@ -112,6 +112,7 @@ class _Batches:
     """Base of the loops."""
 
     _run: Run
+    _least = 1  # records that cost less together than alone
 
     def __init__(self, parts: Parts) -> None:
         self._parts, context = parts, parts.live.context
@@ -124,14 +125,15 @@ class _Batches:
     def take(self, values: list[Any], times: Iterator[int | None] | None = None, keys: list[Any] | None = None) -> None:
         """Take records, in order; ``times`` may have more, which are left; ``keys`` are theirs, if known."""
         parts, stamps = self._parts, repeat(None) if times is None else list(islice(times, len(values)))
-        if keys is None:
+        if keys is None and len(values) >= self._least:
             try:
                 keys = list(map(self._select, values))
             except Exception:  # whose record it was comes out one by one
                 keys = []
-        if not keys:
+        if len(values) < self._least or not keys:
             for value, stamp in zip(values, stamps, strict=False):
                 parts.process(value, stamp)
+                self._forget(self._state.slot)
             return
         canonical = self._are_canonical(keys)
         try:
@@ -271,6 +273,8 @@ class _Panes(_Batches):
         assigner: Any = parts.assigner
         self._size, self._offset, self._asks = assigner.size, assigner.offset, asks
         self._slide: int = getattr(assigner, "slide", assigner.size)
+        if self._slide == self._size:
+            self._least = 3
         self._windows: dict[int, TimeWindow | None] = {}  # by start; None for those that have not all their timers
         self._most = _FEW_WINDOWS
         self._now, context = parts.live.context.clock.now, parts.trigger_context
