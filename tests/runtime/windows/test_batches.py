@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.common import Types
+from penstock.common import OutputTag, Types
 from penstock.datastream import window as w
 from penstock.errors import InvalidProgramError
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators import window_batches
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.failure import OperatorFailure
 from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, FoldWindow, ProcessWindow, ReduceWindow
@@ -288,6 +289,30 @@ def test_the_ends_of_time(windows, time):
         alone.watermark(MAX_WATERMARK)
     assert both[0].results == both[1].results
     assert timers(both[0].state.event_timers) == timers(both[1].state.event_timers)
+
+
+class Many:
+    """Emits more than goes together, and to a side output too."""
+
+    def process(self, key, context, elements):
+        for number in range(3):
+            yield (OutputTag("side"), number) if number == 1 else (key, number)
+
+
+@pytest.mark.parametrize("together", [1, 2, 3, 4, 100])
+def test_results_are_emitted_some_at_a_time(monkeypatch, together):
+    monkeypatch.setattr(window_batches, "_TOGETHER", together)
+    key = KeyPartition(lambda element: element[0])
+    operator = WindowOperator(
+        w.TumblingEventTimeWindows(10), w.EventTimeTrigger(), None, ProcessWindow(Many()), keyed=key
+    )
+    both = [kind(operator) for kind in (Batched, OneByOne)]
+    for alone in both:
+        alone.take_all([("a" * n, n) for n in range(3, 12)])
+        alone.watermark(MAX_WATERMARK)
+    assert both[0].results == both[1].results
+    assert both[0].sides == both[1].sides == {"side": [1] * 9}
+    assert both[0].live.emitted == len(both[0].results) == 18
 
 
 def test_what_only_counts_is_known_by_its_code():

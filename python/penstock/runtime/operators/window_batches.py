@@ -11,7 +11,7 @@ each window gets its timers with its first record. Timers of one time fire as on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice, repeat
 from operator import attrgetter
@@ -57,6 +57,7 @@ Place = tuple[Table, Any, tuple[TimeWindow, int, int]]
 
 _MISSING: Any = object()
 _ATOMS = frozenset({str, int})
+_TOGETHER = 4096  # results that are emitted together
 _FEW_WINDOWS = 64  # windows that are remembered before the first look which of them are over
 _SESSIONS = EventTimeSessionWindows, ProcessingTimeSessionWindows
 _TUMBLING = TumblingEventTimeWindows, TumblingProcessingTimeWindows
@@ -193,11 +194,14 @@ class _Batches:
     def _emit(self, timers: list[Timer], time: int) -> None:
         if not timers:
             return
-        results, live = self._results(timers, time), self._parts.live
+        results: Any = self._results(timers, time)
+        live = self._parts.live
         try:
-            live.output.feed(results, time)
-            for _ in results:  # which nobody has asked for, where nobody takes records
-                pass
+            while results.gi_frame is not None:  # until it has ended
+                some = islice(results, _TOGETHER)
+                live.output.feed(some, time)
+                for _ in some:  # the fused form asks for none where it has no place for them
+                    pass
         except Exception as error:
             raise live.context.fail(error) from error
 
@@ -208,7 +212,7 @@ class _Batches:
     def _retire(self, window: TimeWindow, slot: Any) -> None:
         """A window is over."""
 
-    def _results(self, timers: list[Timer], time: int) -> Iterator[Any]:
+    def _results(self, timers: list[Timer], time: int) -> Generator[Any, None, None]:
         """The results of windows for the main output at timers of one time; those for others are emitted on the way."""
         parts, state, emitted = self._parts, self._state, 0
         context, tag, collect_side = parts.window_context, parts.tag, parts.live.output.collect_side
