@@ -462,10 +462,12 @@ class _Sessions(_Batches):
             self._near[slot] = _Session(window[0], window[1], table, window, timer)
             self._forget_last(slot, window[1])
 
-    def _extend(self, session: _Session, slot: Any, end: int) -> None:
-        """The end of a session moves, and its timers do."""
+    def _extend(self, session: _Session, slot: Any, time: int) -> None:
+        """A session grows to both sides of a time, and its timers move."""
         live, timers, lateness, before = self._live[slot], self._timers, self._lateness, session.window
-        session.end, session.window = end, window = end, tuple.__new__(TimeWindow, (session.start, end))
+        start, end = min(session.start, time), max(session.end, time + self._gap)
+        window = tuple.__new__(TimeWindow, (start, end))
+        session.start, session.end, session.window = start, end, window
         live[window] = live.pop(before)
         _touch(self._live, slot)
         session.timer = timer = timers.postpone(session.timer, end - 1, window)

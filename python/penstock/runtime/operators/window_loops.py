@@ -95,14 +95,14 @@ def panes(
 
 def sessions(accumulation: Accumulation | None, bindings: dict[str, Any], *, by_event_time: bool) -> Run:
     """The loop for sessions. In ``bindings``: ``near`` has the session of a key, where there is one alone; ``extend``
-    moves its end; ``process`` takes all other records, and ``remember`` looks what has come of it."""
+    moves its ends; ``process`` takes all other records, and ``remember`` looks what has come of it."""
     again, _, bound = contents_lines(accumulation, False)
     lines = [
         "at = t" if by_event_time else "at = now()",
         "session = near.get(slot)",
-        "if session is not None and session.start <= at <= session.end and session.end > limit:",
-        " if at + gap > session.end:",
-        "  extend(session, slot, at + gap)",
+        "if session is not None and session.start - gap <= at <= session.end and session.end > limit:",
+        " if at + gap > session.end or at < session.start:",
+        "  extend(session, slot, at)",
         " table = session.table",
         *_deeper(again),
         *([" touch(table, slot)"] if accumulation is None else []),

@@ -78,7 +78,7 @@ class TimerQueue:
         return self.known.get((time, slot, namespace))
 
     def postpone(self, timer: Timer, time: int, namespace: Any) -> Timer:
-        """:meth:`add` a later timer of the same key, which is new, and :meth:`remove` this one."""
+        """:meth:`add` a timer of the same key, which is new and not earlier, and :meth:`remove` this one."""
         heap, times = self._heap, self._times
         if not self._placed or time < times[len(heap) >> 1]:  # it would rise
             self.add(time, timer.slot, timer.key, namespace)
