@@ -108,7 +108,8 @@ def test_only_one_key_is_alive(name, monkeypatch):
         return  # would never end: its timers register others
     monkeypatch.undo()
     streaming = Peak(monkeypatch)
-    collected(PROGRAMS[name].build(environment("STREAMING"), 2))
+    listed = environment("STREAMING", **{"penstock.runtime.form": "listed"})  # where every key is entered
+    collected(PROGRAMS[name].build(listed, 2))
     assert streaming.keys > 1
 
 

@@ -25,6 +25,7 @@ E = TypeVar("E", bound=Enum)
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 ILLEGAL_STATE = "java.lang.IllegalStateException"
+_LEAST_LONG, _MOST_LONG = -(1 << 63), (1 << 63) - 1
 UNSUPPORTED_OPERATION = "java.lang.UnsupportedOperationException"
 NULL_POINTER = "java.lang.NullPointerException"
 INDEX_OUT_OF_BOUNDS = "java.lang.IndexOutOfBoundsException"
@@ -140,6 +141,8 @@ def integer(value: Any, call: str, what: str, flink_class: str | None = None, *,
 
 def moment(value: Any, call: str) -> int:
     """A time in milliseconds: an int, or an integer of another library (NumPy) as one."""
+    if type(value) is int and _LEAST_LONG <= value <= _MOST_LONG:
+        return value
     if not isinstance(value, int | str) and _is_integral(value):
         value = int(value)
     return integer(value, call, "a time in milliseconds", ILLEGAL_ARGUMENT)

@@ -42,6 +42,79 @@ def test_a_timer_queue_is_a_set_in_order_of_time(steps):
     assert {(timer.time, timer.slot) for timer in queue} == expected
 
 
+class SlowQueue:
+    """The heap of Flink, move for move."""
+
+    def __init__(self):
+        self.heap = [None]
+
+    def add(self, timer):
+        if timer not in self.heap:
+            self.heap.append(timer)
+            self.up(len(self.heap) - 1)
+
+    def remove(self, timer):
+        if timer not in self.heap:
+            return
+        index, last = self.heap.index(timer), self.heap.pop()
+        if last != timer:
+            self.heap[index] = last
+            self.down(index)
+            if self.heap[index] == last:
+                self.up(index)
+
+    def poll(self):
+        timer = self.heap[1]
+        self.remove(timer)
+        return timer
+
+    def up(self, index):
+        while index > 1 and self.heap[index][0] < self.heap[index // 2][0]:
+            self.swap(index, index // 2)
+            index //= 2
+
+    def down(self, index):
+        while children := [i for i in (2 * index, 2 * index + 1) if i < len(self.heap)]:
+            child = min(children, key=lambda i: self.heap[i][0])
+            if self.heap[child][0] >= self.heap[index][0]:
+                return
+            self.swap(index, child)
+            index = child
+
+    def swap(self, one, other):
+        self.heap[one], self.heap[other] = self.heap[other], self.heap[one]
+
+
+MOVES = st.one_of(
+    *[st.tuples(st.just("add"), st.integers(0, 4), st.integers(0, 30))] * 6,
+    st.tuples(st.sampled_from(["remove", "poll", "until", "until", "fill"]), st.integers(0, 4), st.integers(0, 30)),
+)
+
+
+@given(st.lists(MOVES, max_size=120), st.booleans())
+def test_timers_move_as_in_flinks_heap(moves, tracked):
+    queue, slow = TimerQueue(), SlowQueue()
+    if tracked:
+        queue.track()
+    for move, time, key in moves:
+        if move == "add":
+            queue.add(time, key, key, None)
+            slow.add((time, key))
+        elif move == "remove":
+            queue.remove(time, key, None)
+            slow.remove((time, key))
+        elif move == "poll" and len(queue):
+            timer = queue.poll()
+            assert (timer.time, timer.slot) == slow.poll()
+        elif move == "until":
+            due = [(timer.time, timer.slot) for timer in queue.poll_until(time)]
+            assert due == [slow.poll() for _ in [*slow.heap[1:]] if slow.heap[1][0] <= time]
+        elif move == "fill":
+            queue.fill(list(queue))
+        assert [(timer.time, timer.slot) for timer in queue] == slow.heap[1:]
+    assert [timer.index for timer in queue] == list(range(1, len(slow.heap)))
+
+
 def test_equal_times_come_in_the_order_of_flinks_heap():
     queue = TimerQueue()
     for key in "abcde":

@@ -1,9 +1,10 @@
 """The way into a chain: what comes over one input goes through one :class:`Entry`, whatever form the chain has.
 
-There are three ways for objects, and one is chosen when the chain is built:
+There are four ways for objects, and one is chosen when the chain is built:
 
 - *listed*: record by record into the head (:mod:`.outputs`);
 - *fused*: many records into a generated function (:mod:`.fusion`);
+- *whole*: many records into the head, where it takes them by itself (:meth:`~.operator.LiveOperator.taker`);
 - *native*: many records into the head's :class:`~.operator.Batch`, and its results into a generated function with the
   rest of the chain; typed columns in their bytes, where the head can take them whole.
 
@@ -32,7 +33,7 @@ from penstock.runtime.buffers.signals import (
 )
 from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.chain.fusion import Fusion, TimedFeed
-from penstock.runtime.chain.operator import Batch, LiveOperator
+from penstock.runtime.chain.operator import Batch, LiveOperator, Take
 from penstock.runtime.chain.outputs import Collector
 from penstock.runtime.chain.segments import Segment
 from penstock.runtime.exchange.gate import Channel
@@ -71,6 +72,16 @@ class Fused:
             self._plain(values, None)
         else:
             self._timed(values, times)
+
+
+class Whole:
+    """Many records into the head, which takes them by itself."""
+
+    def __init__(self, take: Take) -> None:
+        self._take = take
+
+    def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        self._take(values, times, keys)
 
 
 class Native(Fused):
@@ -210,7 +221,7 @@ class Entry:
 
     def __init__(
         self,
-        way: Listed | Fused,
+        way: Listed | Fused | Whole,
         segment: Segment | None,
         valve: Valve,
         latency: Callable[[LatencyMarker], None],

@@ -140,7 +140,9 @@ class _Text:
         self._many = True
         self._add(f" def run({parameters}):")
         start = len(self._lines)
-        self._add("  try:", f"   {head}")
+        asks = None if self._emitter is None else (self._fusion.operators[self._emitter], None, 0)
+        self._add("  try:")
+        self._add(f"   {head}", owner=asks)  # where the records may come from a function that runs meanwhile
         self._body(4)
         begin = [f"  {name} = []" for name in self._gathered] + [f"  {n} = 0" for n, _ in self._counted]
         begin += [f"  room_{name} = taker_{name}.room" for name in self._bounded]

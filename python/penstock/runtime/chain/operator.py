@@ -20,7 +20,7 @@ function (:mod:`.fusion`); without it the operator is called.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -36,6 +36,7 @@ from penstock.runtime.state.timers import BatchTime
 from penstock.runtime.usercode.functions import lifecycle
 
 S = TypeVar("S", bound="StreamOperator")
+Take = Callable[[list[Any], "Iterator[int | None] | None", "list[Any] | None"], None]
 Explain = Callable[[Mapping[str, Any], Exception], Exception]
 """A better error, if there is one; given the values of the fragment's names: ``o`` and ``r`` as far as they are set."""
 
@@ -192,6 +193,12 @@ class LiveOperator:
 
     def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
         """The work of an input of the head on columns, where it has keyed state; None if there is no such form."""
+        return None
+
+    def taker(self, number: int) -> Take | None:
+        """The work of an input with many records at once, by a call with the records, their timestamps (an iterator
+        that may have more; None when no record has one), and their keys, if these are known. None if there is no such
+        form. What can be observed is as with ``input``. Called once at most, and if so instead of it."""
         return None
 
     def latency(self, marker: LatencyMarker) -> None:

@@ -19,7 +19,7 @@ from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.entry import Entry, Fused, Listed, Native, Valve
+from penstock.runtime.chain.entry import Entry, Fused, Listed, Native, Valve, Whole
 from penstock.runtime.chain.fusion import Fusion
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import (
@@ -114,15 +114,19 @@ class OperatorChain:
         """The way into an input of the head. To be called once for each, as it may hold state back from the tables.
         ``toggle`` takes whether the input is active, when that changes; ``backlog`` says whether rows wait that
         should leave the task."""
-        way: Listed | Fused
+        way: Listed | Fused | Whole
         segment = None
         if self._fusion is None:
             way = Listed(self.head.input(number))
         else:
             segment = segment_into(self._fusion, number)
-            keyed = segment is not None and segment.flush is not None  # it has the state
-            batch = None if self._functions is None or keyed else self.head.batch(self._functions)
-            way = Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
+            if segment is not None and segment.flush is not None:  # it has the state
+                way = Fused(self._fusion, number)
+            elif (take := self.head.taker(number)) is not None:
+                way = Whole(take)
+            else:
+                batch = None if self._functions is None else self.head.batch(self._functions)
+                way = Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
         valve = Valve(channels, self.head.watermark(number), toggle)
         return Entry(way, segment, valve, self.head.latency, backlog, self._functions)
 

@@ -208,7 +208,9 @@ class CountingOutput(Output):
     def count_side(self, tag_id: str) -> None:
         self.side_records[tag_id] = self.side_records.get(tag_id, 0) + 1
 
-    def feed(self, values: list[Any], timestamp: int | None) -> None:
+    def feed(self, values: Iterable[Any], timestamp: int | None) -> None:
+        """Collect records of one timestamp, each as soon as it is there. The fused form does not ask for them where
+        nobody takes any."""
         collect = self.collect
         for value in values:
             collect(value, timestamp)

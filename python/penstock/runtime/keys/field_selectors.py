@@ -17,7 +17,7 @@ _FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __fu
 
 def field_of(selector: Callable[[Any], Any]) -> int | None:
     """The position of the field that a function takes; None if unknown."""
-    return _shapes().get(_shape(selector)) if type(selector) is FunctionType else None
+    return _shapes().get(shape_of(selector)) if type(selector) is FunctionType else None
 
 
 def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -26,8 +26,8 @@ def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return selector if position is None else itemgetter(position)
 
 
-def _shape(function: FunctionType) -> tuple[Any, ...]:
-    """All that decides what a function without a closure does with its one argument."""
+def shape_of(function: FunctionType) -> tuple[Any, ...]:
+    """All that decides what a function without a closure does with its arguments."""
     code = function.__code__
     constants = code.co_consts
     # a docstring may take the place of None; code that uses it differs
@@ -41,4 +41,4 @@ def _shape(function: FunctionType) -> tuple[Any, ...]:
 @cache
 def _shapes() -> dict[tuple[Any, ...], int]:
     functions = (eval(f"lambda x: x[{position}]") for position in range(_FIELDS))
-    return {_shape(function): position for position, function in enumerate(functions)}
+    return {shape_of(function): position for position, function in enumerate(functions)}

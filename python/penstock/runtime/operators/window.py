@@ -6,6 +6,8 @@ cleanup. On a timer: ask the trigger, apply, purge, then, at the cleanup time, f
 the function's ``clear``, the function's state. An empty window calls nothing. Results carry the window's last
 timestamp. An element is *late* when each of its windows is over (the watermark has reached its last timestamp plus the
 lateness), and so is the element's own time; it goes to the side output for late data, or is counted and dropped.
+
+At the head of a fused chain :mod:`.window_batches` takes the records, where it knows assigner and contents.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator, Take
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
+from penstock.runtime.operators.window_batches import Parts, taker
 from penstock.runtime.operators.window_contents import STATE, contents_of
 from penstock.runtime.state.evolution import ACCUMULATORS, settle_table
 from penstock.runtime.state.handles import merge_tables
@@ -110,14 +113,39 @@ class _Window(Yielding):
         self._register, self._delete = time.register_processing_time, time.delete_processing_time
         if self._event_time:
             self._register, self._delete = time.register_event_time, time.delete_event_time
-        by_event, by_clock = self._timer(trigger.on_event_time, True), self._timer(trigger.on_processing_time, False)
-        time.use_timers(self._state, by_event, by_clock)
+        self._on_timers = self._timer(trigger.on_event_time, True), self._timer(trigger.on_processing_time, False)
+        time.use_timers(self._state, *self._on_timers)
 
     def input(self, number: int) -> Collector:
         assigner = self._spec.assigner
         if assigner.constant is not None:
             return self._in_one_window(next(iter(assigner.constant)))
         return self._in_windows()
+
+    def taker(self, number: int) -> Take | None:
+        spec, state = self._spec, self._state
+        if spec.evictor is not None or self.keyed is None:
+            return None
+        parts = Parts(
+            self,
+            self._tag,
+            spec.assigner,
+            spec.trigger,
+            spec.lateness,
+            self.keyed,
+            state,
+            self._contents,
+            spec.function.kept(),
+            self.input(number),
+            self._on_timers,
+            self._emit_contents,
+            self._trigger_context,
+            self._window_context,
+            self._apply,
+            self._clearer,
+            self._merging,
+        )
+        return taker(parts)
 
     def open(self) -> None:
         kind, context = self._contents.kind, self.context

@@ -26,16 +26,20 @@ class Timer:
     index: int = 0
 
 
+_new_timer = object.__new__
 Move = tuple[bool, Timer]  # a timer that was added (True) or removed
 _FEW_MOVES = 100  # moves that are always recorded one by one
 
 
 class TimerQueue:
-    """Timers by time, without duplicates."""
+    """Timers by time, without duplicates. Beside the heap is one of the times alone, so that a comparison looks at no
+    timer. Timers know their place in the heap from the first removal on, as only that needs it."""
 
     def __init__(self) -> None:
         self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # Flink's heap starts at index 1
-        self._known: dict[Any, Timer] = {}
+        self._times: list[int] = [MIN_WATERMARK]
+        self.known: dict[Any, Timer] = {}  # by time, canonical key and namespace; one object for good
+        self._placed = False  # whether the index of every timer is right
         self._far = 0  # timers in a file, beyond memory
         self.noted: list[Move] | None = None
         self.all_new: bool = False
@@ -44,6 +48,7 @@ class TimerQueue:
         return len(self._heap) - 1
 
     def __iter__(self) -> Iterator[Timer]:
+        self._place()
         return iter(self._heap[1:])
 
     def first(self) -> Timer | None:
@@ -51,59 +56,165 @@ class TimerQueue:
 
     def add(self, time: int, slot: Any, key: Any, namespace: Any) -> bool:
         name = time, slot, namespace
-        if name in self._known:
+        known = self.known
+        if name in known:
             return False
-        timer = self._known[name] = Timer(time, slot, key, namespace)
-        self._heap.append(timer)
-        self._up(len(self._heap) - 1, timer)
+        timer = known[name] = _new_timer(Timer)  # field by field: a third of the time of a call of the class
+        timer.time, timer.slot, timer.key, timer.namespace = time, slot, key, namespace
+        heap, times = self._heap, self._times
+        index = len(heap)
+        heap.append(timer)
+        times.append(time)
+        if time < times[index >> 1]:
+            self._up(index, timer)
+        elif self._placed:
+            timer.index = index
         if self.noted is not None:
             self._note(True, timer)
         return True
 
+    def find(self, time: int, slot: Any, namespace: Any) -> Timer | None:
+        """The timer, if there is one. O(1)."""
+        return self.known.get((time, slot, namespace))
+
+    def postpone(self, timer: Timer, time: int, namespace: Any) -> Timer:
+        """:meth:`add` a timer of the same key, which is new and not earlier, and :meth:`remove` this one."""
+        heap, times = self._heap, self._times
+        if not self._placed or time < times[len(heap) >> 1]:  # it would rise
+            self.add(time, timer.slot, timer.key, namespace)
+            self.remove(timer.time, timer.slot, timer.namespace)
+            return self.known[time, timer.slot, namespace]
+        known, slot, index = self.known, timer.slot, timer.index
+        del known[timer.time, slot, timer.namespace]
+        later = known[time, slot, namespace] = _new_timer(Timer)
+        later.time, later.slot, later.key, later.namespace = time, slot, timer.key, namespace
+        if self.noted is not None:
+            heap.append(later)  # as far as the number of timers counts
+            self._note(True, later)
+            self._note(False, timer)
+            heap.pop()
+        self._down(index, later)  # it would be the last one, and so fill the place
+        return later
+
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
-        timer = self._known.pop((time, slot, namespace), None)
-        if timer is not None:
-            self._take_out(timer)
+        timer = self.known.pop((time, slot, namespace), None)
+        if timer is None:
+            return
+        if not self._placed:
+            self._place()
+            self._placed = True
+        self._take_out(timer)
 
     def poll(self) -> Timer:
         timer = self._heap[1]
-        del self._known[timer.time, timer.slot, timer.namespace]
-        self._take_out(timer)
+        del self.known[timer.time, timer.slot, timer.namespace]
+        if self.noted is not None:
+            self._note(False, timer)
+        last = self._heap.pop()
+        self._times.pop()
+        if last is not timer:
+            self._down(1, last)
         return timer
+
+    def poll_until(self, limit: int) -> list[Timer]:
+        """Remove all timers up to a time, and return them in the order of :meth:`poll`."""
+        times, due = self._times, list[Timer]()
+        while len(times) > 1 and times[1] <= limit:
+            self._poll_equal(times[1], due)
+        return due
+
+    def _poll_equal(self, time: int, due: list[Timer]) -> None:
+        """Poll timers of the earliest time: all of them, or those before one that is last in the heap.
+
+        They are the upper part of the heap. A later timer that is put at the top sinks through them, to the left where
+        both sides are equal, and each that it passes rises by one place. So they are polled in pre-order, and their
+        places become free in post-order. Here they do not rise; the later timer sinks from the place that becomes free,
+        which is mostly near the bottom."""
+        heap, times, known = self._heap, self._times, self.known
+        way, rising = [1], [heap[1]]  # places from the top down, and the timers that have risen, or would have
+        polled, size = 0, len(times) - 1
+        while way:
+            timer = rising[polled]
+            polled += 1
+            due.append(timer)
+            del known[timer.time, timer.slot, timer.namespace]
+            if self.noted is not None:
+                self._note(False, timer)
+            last = heap.pop()
+            if times.pop() == time:
+                if last is not timer:
+                    self._rise(way, [last, *rising[polled:]])
+                return
+            size -= 1
+            free = way[-1]
+            while (child := 2 * free) <= size:
+                if times[child] != time:
+                    if child == size or times[child + 1] != time:
+                        break
+                    child += 1
+                free = child
+                way.append(free)
+                rising.append(heap[free])
+            way.pop()
+            self._down(free, last)
+
+    def _rise(self, way: list[int], timers: list[Timer]) -> None:
+        for index, timer in zip(way, timers, strict=True):
+            self._heap[index] = timer
+            if self._placed:
+                timer.index = index
+
+    def _place(self) -> None:
+        """Have every timer know its place."""
+        if not self._placed:
+            for index, timer in enumerate(self._heap):
+                timer.index = index
 
     def _take_out(self, timer: Timer) -> None:
         """Remove a timer: the last one fills its place, and sinks or rises from there."""
         if self.noted is not None:
             self._note(False, timer)
         index, last = timer.index, self._heap.pop()
+        self._times.pop()
         if last is timer:
             return
-        self._put(index, last)
         self._down(index, last)
         if self._heap[index] is last:
             self._up(index, last)
 
-    def _put(self, index: int, timer: Timer) -> None:
-        self._heap[index] = timer
-        timer.index = index
-
     def _up(self, index: int, timer: Timer) -> None:
-        heap = self._heap
-        while index > 1 and timer.time < heap[index >> 1].time:
-            self._put(index, heap[index >> 1])
-            index >>= 1
-        self._put(index, timer)
+        """Put a timer into a place, or into that of one above which is later."""
+        heap, times, placed, time = self._heap, self._times, self._placed, timer.time
+        while (above := index >> 1) and time < times[above]:
+            heap[index] = other = heap[above]
+            times[index] = times[above]
+            if placed:
+                other.index = index
+            index = above
+        heap[index], times[index] = timer, time
+        if placed:
+            timer.index = index
 
     def _down(self, index: int, timer: Timer) -> None:
-        heap, size = self._heap, len(self._heap)
-        while (child := 2 * index) < size:
-            if child + 1 < size and heap[child + 1].time < heap[child].time:
+        """Put a timer into a place, or into that of one below which is earlier."""
+        heap, times, placed, time = self._heap, self._times, self._placed, timer.time
+        child, last = 2 * index, len(heap) - 1
+        while child <= last:
+            least = times[child]
+            if child < last and (other := times[child + 1]) < least:
+                least = other
                 child += 1
-            if heap[child].time >= timer.time:
+            if least >= time:
                 break
-            self._put(index, heap[child])
+            heap[index] = moved = heap[child]
+            times[index] = least
+            if placed:
+                moved.index = index
             index = child
-        self._put(index, timer)
+            child += child
+        heap[index], times[index] = timer, time
+        if placed:
+            timer.index = index
 
     def track(self) -> None:
         self.noted = []
@@ -138,10 +249,11 @@ class TimerQueue:
 
     def fill(self, timers: Iterable[Timer]) -> None:
         self._heap[1:] = timers
-        self._known = {}
-        for index, timer in enumerate(self._heap[1:], 1):
-            timer.index = index
-            self._known[timer.time, timer.slot, timer.namespace] = timer
+        timers = self._heap[1:]
+        self._times[1:] = [timer.time for timer in timers]
+        self.known.clear()
+        self.known.update(((timer.time, timer.slot, timer.namespace), timer) for timer in timers)
+        self._placed = False
 
 
 class Waits(Protocol):
@@ -180,12 +292,18 @@ class OperatorTime:
         self.clock: Clock = clock
         self.watermark: int = MIN_WATERMARK
         self._state: Any = None
+        self._many: Callable[[bool, list[Timer]], None] | None = None
 
     def use_timers(
         self, state: Any, on_event_time: Callable[[Timer], None], on_processing_time: Callable[[Timer], None]
     ) -> None:
         """Fire the timers of a keyed state; the timer's key is current while it fires."""
         self._state, self._on_event_time, self._on_processing_time = state, on_event_time, on_processing_time
+
+    def use_many(self, fire: Callable[[bool, list[Timer]], None]) -> None:
+        """From now on, fire all timers that are due by one call of ``fire``, with whether they are of event time. It
+        neither registers timers nor deletes any, and makes keys current by itself."""
+        self._many = fire
 
     def advance(self, watermark: int) -> None:
         """Set the watermark and fire all timers up to it, including ones registered meanwhile."""
@@ -206,6 +324,10 @@ class OperatorTime:
             self.clock.add(self)
 
     def _fire(self, queue: TimerQueue, limit: int | None, on_timer: Callable[[Timer], None]) -> None:
+        if self._many is not None and limit is not None:
+            if due := queue.poll_until(limit):
+                self._many(queue is self._state.event_timers, due)
+            return
         while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
             queue.poll()
             self._state.resume(timer.key, timer.slot)
@@ -217,8 +339,8 @@ class OperatorTime:
 
     def register_processing_time(self, time: int, namespace: Any = None) -> None:
         state = self._state
-        state.processing_timers.add(time, state.slot, state.current_key, namespace)
-        self.clock.add(self)
+        if state.processing_timers.add(time, state.slot, state.current_key, namespace):
+            self.clock.add(self)
 
     def delete_event_time(self, time: int, namespace: Any = None) -> None:
         self._state.event_timers.remove(time, self._state.slot, namespace)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from itertools import product
+from types import FunctionType, MethodType
 from typing import Any
 
+from penstock.runtime.keys.field_selectors import shape_of
 from penstock.runtime.usercode.functions import bind, lifecycle
 
 Apply = Callable[[Any, Any, list[Any], Any], Any]  # (key, window, elements, context) → an iterable of records, or None
@@ -48,6 +50,8 @@ class Accumulation:
     merge: Callable[[Any, Any], Any]  # two values as one, the older first
     start: Callable[[], Any] | None = None  # gives the value of no element; None: the first element is the first value
     result: Callable[[Any], Any] = lambda value: value  # what the function sees
+    element_first: Callable[[Any, Any], Any] | None = None  # ``add`` with its arguments the other way round, if known
+    counts: bool = False  # whether ``add`` does no more than to add 1, so that many records can be added at once
 
     def first(self, element: Any) -> Any:
         return element if self.start is None else self.add(self.start(), element)
@@ -150,7 +154,9 @@ class AggregateWindow(_Reducing):
         def add(accumulator: Any, element: Any) -> Any:
             return add_element(element, accumulator)
 
-        return Accumulation("AggregateFunction", "aggregating", add, merge, user.create_accumulator, user.get_result)
+        start, result = user.create_accumulator, user.get_result
+        counts = _counts(add_element)
+        return Accumulation("AggregateFunction", "aggregating", add, merge, start, result, add_element, counts)
 
 
 @dataclass(frozen=True)
@@ -165,6 +171,17 @@ class FoldWindow(_Reducing):
     def kept(self) -> Accumulation:
         fold, initial = bind(self.folder, "fold"), self.initial
         return Accumulation("FoldFunction", "folding", fold, _unmergeable, lambda: copy.deepcopy(initial))
+
+
+def _counts(add: Any) -> bool:
+    """Whether the ``add`` of an AggregateFunction is, by its code, one of those in :func:`_counting`."""
+    return type(add) is MethodType and type(add.__func__) is FunctionType and shape_of(add.__func__) in _counting()
+
+
+@cache
+def _counting() -> frozenset[Any]:
+    shapes = "lambda self, value, counted: counted + 1", "lambda self, value, counted: 1 + counted"
+    return frozenset(shape_of(eval(text)) for text in shapes)
 
 
 def _unmergeable(one: Any, other: Any) -> Any:

@@ -34,7 +34,8 @@ class TimeWindow(NamedTuple):
 
     def max_timestamp(self) -> int:
         """The last time in it; at most Long.MAX_VALUE, so that the end of the input reaches it."""
-        return min(self.end - 1, MAX_WATERMARK)
+        last = self.end - 1
+        return last if last < MAX_WATERMARK else MAX_WATERMARK
 
     def intersects(self, other: TimeWindow) -> bool:
         """Whether the windows overlap or touch."""
