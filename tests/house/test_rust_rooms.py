@@ -19,7 +19,7 @@ ORDER = {
         *("dense", "java", "work", "profile", "error"),
         *("stream_graph", "shapes", "identity", "job_graph", "execution_graph", "json"),
     ],
-    "objects": ["items", "decode", "encode", "folds", "router"],
+    "objects": ["items", "decode", "encode", "folds", "router", "state"],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],
 }
 """The rooms of each crate, from the ground up; lib.rs stands above them."""

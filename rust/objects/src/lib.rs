@@ -9,6 +9,7 @@ mod encode;
 mod folds;
 mod items;
 mod router;
+pub mod state;
 
 pub use decode::decode_columns;
 pub use encode::encode_columns;

@@ -65,6 +65,11 @@ class TimerQueue:
         if timer is not None:
             self._take_out(timer)
 
+    def due(self, limit: int | None) -> Timer | None:
+        """The first timer, removed, if its time is not after a limit; None: whatever its time."""
+        timer = self.first()
+        return None if timer is None or (limit is not None and timer.time > limit) else self.poll()
+
     def poll(self) -> Timer:
         timer = self._heap[1]
         del self._known[timer.time, timer.slot, timer.namespace]
@@ -199,8 +204,7 @@ class OperatorTime:
             self.clock.add(self)
 
     def _fire(self, queue: TimerQueue, limit: int | None, on_timer: Callable[[Timer], None]) -> None:
-        while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
-            queue.poll()
+        while (timer := queue.due(limit)) is not None:
             self._state.resume(timer.key, timer.slot)
             on_timer(timer)
 
