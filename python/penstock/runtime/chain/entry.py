@@ -21,7 +21,7 @@ from penstock.runtime.buffers.codec import Buffer, decode
 from penstock.runtime.buffers.columns import TAG as COLUMNS
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK, STATUS, WATERMARK, Advance, LatencyMarker
 from penstock.runtime.buffers.stamps import timestamps
-from penstock.runtime.chain.fusion import Fusion, TimedFeed
+from penstock.runtime.chain.fusion import Fusion, KeyedFeed, TimedFeed, TimedKeyedFeed
 from penstock.runtime.chain.operator import Batch, LiveOperator
 from penstock.runtime.chain.outputs import Collector
 from penstock.runtime.exchange.gate import Channel
@@ -50,13 +50,27 @@ class Fused:
     def __init__(self, fusion: Fusion, number: int) -> None:
         self._fusion, self._number = fusion, number
         self._plain = fusion.into(0, number).feed()
+        self._knows_keys = fusion.into(0, number).knows_keys()
 
     @cached_property
     def _timed(self) -> TimedFeed:
         return self._fusion.into(0, self._number).timed_feed()
 
+    @cached_property
+    def _keyed(self) -> KeyedFeed:
+        return self._fusion.into(0, self._number).keyed_feed()
+
+    @cached_property
+    def _timed_keyed(self) -> TimedKeyedFeed:
+        return self._fusion.into(0, self._number).timed_keyed_feed()
+
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        if times is None:
+        if keys is not None and self._knows_keys:
+            if times is None:
+                self._keyed(values, keys, None)
+            else:
+                self._timed_keyed(values, keys, times)
+        elif times is None:
             self._plain(values, None)
         else:
             self._timed(values, times)
@@ -238,10 +252,10 @@ class Entry:
             yield
 
     def _mixed(self, channel: Channel, buffer: Buffer, times: Times) -> Iterator[None]:
-        values, position = buffer.values, 0
+        values, keys, position = buffer.values, buffer.keys, 0
         for index, kind, payload in buffer.signals:
             if position < index:
-                yield from self.feed(values[position:index], times)
+                yield from self.feed(values[position:index], times, None if keys is None else keys[position:index])
                 position = index
             if kind == WATERMARK:
                 self.valve.watermark(channel, payload)
@@ -251,4 +265,4 @@ class Entry:
                 self._latency(payload)
             if self._backlog():
                 yield
-        yield from self.feed(values[position:] if position else values, times)
+        yield from self.feed(values[position:], times, None if keys is None else keys[position:])
