@@ -111,25 +111,31 @@ fn sweep(life: &Bound<'_, Lifetime>) -> PyResult<Option<i64>> {
     let rule = own.rule()?;
     let Some((slots, mut next)) = own.next_slots(life, rule)? else { return Ok(None) };
     let table = life.getattr(intern!(py, "_table"))?.cast_into::<PyDict>()?;
-    let mut now = None;
+    let (mut now, mut credit) = (None, own.sweeping().credit);
     while next < slots.len() {
-        own.sweeping().credit -= 1;
+        credit -= 1;
         let slot = slots.get_item(next)?;
         next += 1;
         if let Some(stored) = lookup(&table, &slot)? {
-            let time = now.map_or_else(|| own.clock(py), Ok)?;
-            now = Some(time);
+            let time = match now {
+                Some(time) => time,
+                None => *now.insert(own.clock(py)?),
+            };
             match living(stored.as_borrowed(), time.saturating_sub(rule.millis)) {
-                Some(length) => own.sweeping().credit -= length - 1,
-                None => drop(life.call_method1(intern!(py, "_revise"), (slot,))?),
+                Some(length) => credit -= length - 1,
+                None => {
+                    own.sweeping().credit = credit;
+                    life.call_method1(intern!(py, "_revise"), (slot,))?;
+                    credit = own.sweeping().credit;
+                }
             }
         }
-        if own.sweeping().credit <= 0 {
+        if credit <= 0 {
             break;
         }
     }
     let mut at = own.sweeping();
-    (at.slots, at.next) = (Some(slots.unbind()), next);
+    (at.slots, at.next, at.credit) = (Some(slots.unbind()), next, credit);
     Ok(now)
 }
 
