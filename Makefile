@@ -15,7 +15,7 @@ ifndef BESIDE
 .NOTPARALLEL:
 endif
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink pyflink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint sweep matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink bench-nexmark pyflink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes, and not make's job server
@@ -144,6 +144,9 @@ bench-smoke: $(VENV)/.prepared ## the benches at their smallest sizes, once each
 
 bench-flink: $(VENV)/.checks ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records
 	PENSTOCK_FLINK=1 $(BIN)/pytest tests/flink $(ARGS)
+
+bench-nexmark: $(VENV)/.checks ## measure Nexmark beside Flink's own Java (Maven, network, half an hour; ARGS='--queries q5 --formats csv', ARGS=check)
+	$(BIN)/python benches/nexmark/run.py $(ARGS)
 
 pyflink: $(VENV)/.checks ## install the real PyFlinks (PyPI; Java 11 or 17, Python 3.11), and read their graphs through Java
 	@for version in 1.20 2.3; do \

@@ -1,9 +1,10 @@
-"""What a record costs on its way through the runtime: outputs, channel selectors, codecs."""
+"""What a record costs on its way through the runtime: outputs, channel selectors, codecs, functions of batches."""
 
 from __future__ import annotations
 
 import pytest
 
+import batch_functions
 import keyed_functions
 import output_kinds
 import per_record
@@ -59,3 +60,13 @@ def test_codecs(record: Record, tiny: bool, name: str, codec: str) -> None:
     facts = {"shape": name, "size": size, "peer": codec}
     record(phase="encode", seconds=per_record.timed(write, rounds=rounds), bytes=sum(map(len, written)), **facts)
     record(phase="decode", seconds=per_record.timed(read, written, rounds=rounds), **facts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"), [(kind, way) for kind, work in batch_functions.KINDS.items() for way in work.ways]
+)
+def test_functions_of_batches(record: Record, tiny: bool, kind: str, way: str) -> None:
+    size, rounds = (2_500, 1) if tiny else (500_000, 5)
+    assert batch_functions.results(kind, way, 2_500) == batch_functions.results(kind, batch_functions.RECORDS, 2_500)
+    seconds = batch_functions.measure(kind, way, size, rounds)
+    record(phase="batches", shape=kind, size=size, peer=way, seconds=seconds)

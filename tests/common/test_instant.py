@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from penstock.common import Instant, Types
 from penstock.common.typeinfo import BasicType
-from penstock.connectors.formats.arrow import instant_of, moment_of
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.borders import conversion
+from penstock.runtime.columns.arrow import instant_of, moment_of
 from penstock.runtime.io.text import print_text
 from penstock.runtime.keys.javahash import BASIC
 

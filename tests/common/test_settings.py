@@ -73,6 +73,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.exchange.codec": {"auto": "auto", "pickle": "pickle", "columns": "columns"},
     "penstock.exchange.buffer-records": {"1": 1, "1000000": 1_000_000},
     "penstock.exchange.combine": {"auto": True, "off": False},
+    "penstock.batches.size": {"1": 1, "4000": 4_000},
     "penstock.runtime.imports": {"": (), "a, b.c": ("a", "b.c")},
     "penstock.state.backend": {"memory": "memory", "Disk": "disk"},
     "state.backend": {"rocksdb": "disk", "org.x.RocksDBStateBackendFactory": "disk", "hashmap": "memory"},

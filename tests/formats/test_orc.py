@@ -9,9 +9,9 @@ from pyarrow import orc
 
 from penstock.common import Configuration, Row, Types
 from penstock.common.data_types import DataTypes as D
-from penstock.connectors.formats.arrow import BatchReader
 from penstock.datastream.formats import OrcBulkWriters
 from penstock.errors import JobExecutionError, UnsupportedError
+from penstock.runtime.columns.arrow import BatchReader
 from tests.formats.programs import files, write
 from tests.formats.values import NESTED, rows_of
 

@@ -26,6 +26,7 @@ ROLES = {
     "add": Role("AggregateFunction", ("value", "accumulator")),
     "apply": Role("WindowFunction", ("key", "window", "inputs")),
     "async_invoke": Role("AsyncFunction", ("value",)),
+    "async_invoke_batch": Role("AsyncBatchFunction", ("values",)),
     "co_group": Role("CoGroupFunction", ("first", "second")),
     "create_accumulator": Role("AggregateFunction", ()),
     "extract": Role("", ("element",)),

@@ -12,9 +12,9 @@ from typing import NamedTuple, NoReturn
 
 from penstock.common.typeinfo import BasicType, SqlTimeType
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.parts import Unfit, of_type
 from penstock.runtime.buffers.borders import float32
 from penstock.runtime.buffers.value_checks import BITS, Kind
+from penstock.runtime.columns.parts import Unfit, of_type, within
 from penstock.runtime.io.text import java_double, java_float, sql_time_text
 
 _WHITE = "".join(map(chr, range(33)))
@@ -183,18 +183,6 @@ class Texts(NamedTuple):
     def checked(self) -> Convert:
         """The writing of a value of any class; values of other classes are refused, too."""
         return of_type(*self.classes, what=self.what)(self.fitting)
-
-
-def within(bits: int) -> Convert:
-    """A check for integers of so many bits; it refuses larger ones."""
-    bound = 1 << bits - 1 if bits else 0
-
-    def fit(value: int) -> int:
-        if -bound <= value < bound:
-            return value
-        raise Unfit(value, f"does not fit into {bits} bits")
-
-    return fit
 
 
 def fraction(microsecond: int, digits: int = 6) -> str:

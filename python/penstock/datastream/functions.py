@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AggregateFunction",
     "AllWindowFunction",
+    "AsyncBatchFunction",
     "AsyncFunction",
     "AsyncRetryPredicate",
     "AsyncRetryStrategy",
@@ -331,6 +332,19 @@ class AsyncFunction(Function, Generic[IN, OUT]):
 
     def timeout(self, value: IN, /) -> list[OUT]:
         """The records to emit when ``async_invoke`` took too long."""
+        raise TimeoutError("Async function call has timed out.")
+
+
+class AsyncBatchFunction(Function, Generic[IN, OUT]):
+    """Calls something slow with many records at a time."""
+
+    @abstractmethod
+    async def async_invoke_batch(self, values: list[IN], /) -> list[OUT]:
+        """The records to emit for ``values``: one for each, in their order, which get their timestamps. Any other
+        number gets the largest of these."""
+
+    def timeout_batch(self, values: list[IN], /) -> list[OUT]:
+        """The records to emit when ``async_invoke_batch`` took too long."""
         raise TimeoutError("Async function call has timed out.")
 
 

@@ -10,6 +10,8 @@ FILE = "names.tsv"
 PACKAGE = "penstock.pyflink"
 
 BESIDE = {
+    "pyflink.datastream": ("AsyncBatchFunction",),  # of the development branch (2.4), as the next
+    "pyflink.datastream.functions": ("AsyncBatchFunction",),
     "pyflink.datastream.state_backend": ("_from_j_state_backend",),
     "pyflink.find_flink_home": ("_find_flink_home", "_find_flink_source_root"),
     "pyflink.pyflink_gateway_server": (

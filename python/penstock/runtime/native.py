@@ -4,8 +4,12 @@ switched off (``penstock.runtime.native``)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
+from typing import Any, TypeVar
+
+T = TypeVar("T", covariant=True)
 
 
 @cache
@@ -18,3 +22,19 @@ def functions(wanted: bool = True) -> ModuleType | None:
     except ImportError:
         return None
     return _native
+
+
+class ColumnarRecords(Sequence[T]):
+    """Records as they were read, which become objects, or columns, when somebody wants them."""
+
+    @property
+    def objects(self) -> list[T]:
+        """The records."""
+        raise NotImplementedError
+
+    def columns(self, functions: ModuleType) -> Any:
+        """The records as a native batch; None where they cannot be one."""
+        raise NotImplementedError
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.objects[index]

@@ -159,7 +159,7 @@ def _read(
 ) -> Iterator[Any]:
     import pyarrow as pa
 
-    from penstock.connectors.formats.arrow import SPARK, arrow_type
+    from penstock.runtime.columns.arrow import SPARK, arrow_type
 
     columns = zip(names, map(data_type, types), strict=True)
     schema = pa.schema([pa.field(name, arrow_type(column, SPARK)) for name, column in columns])

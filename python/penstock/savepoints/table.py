@@ -56,8 +56,8 @@ class StateTable:
     def _array(self, index: int) -> Any:
         import pyarrow as pa
 
-        from penstock.connectors.formats.arrow import SPARK, arrow_type, column_of
-        from penstock.connectors.parts import Unfit
+        from penstock.runtime.columns.arrow import SPARK, arrow_type, column_of
+        from penstock.runtime.columns.parts import Unfit
 
         name, declared = self.columns[index], self.types[index]
         values = [row[index] for row in self.rows]

@@ -26,6 +26,7 @@ from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import assign_to_key_group, subtask_of_key_group
 from penstock.runtime.operators.async_wait import AsyncWait
+from penstock.runtime.operators.batches import ByBatch
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.classes import ClassForm
@@ -283,13 +284,17 @@ class TestHarness(Generic[OUT]):
         self._output.sides.clear()
 
     def snapshot(self) -> OperatorSnapshot:
-        """All state of the subtask, timers too, but not of an operator that waits for asynchronous calls. O(state)."""
+        """All state of the subtask, timers too, but not of an operator that waits for asynchronous calls. Records that
+        wait for a batch are worked off before, as at a checkpoint. O(state)."""
         self._ready("snapshot()")
         if isinstance(self._operator, AsyncWait):
             raise UnsupportedError(
                 f"snapshot(): the operator {self._context.config.name!r} waits for asynchronous calls, and a snapshot "
                 "does not hold the records that wait. Test the function it calls without one."
             )
+        if isinstance(self._operator, ByBatch):
+            with self._users_own_errors():
+                self._live.end_step()
         state, context = self._context.state, self._context
         content = None if state is None else snapshot_of(state)
         operator_state, groups = context.operator_state.snapshot(), context.config.max_parallelism

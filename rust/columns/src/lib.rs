@@ -4,6 +4,24 @@
 //! The oracle is CPython: where the result here could differ from it in anything, the answer is [`Doubt`], and the record goes
 //! through the Python function instead.
 
+pub mod batch;
+pub mod column;
+pub mod exchange;
+pub mod lines;
+pub mod machine;
+pub mod pipeline;
+pub mod program;
+pub mod python;
+pub mod router;
+pub mod stamps;
+pub mod tables;
 pub mod value;
 
+pub use batch::Batch;
+pub use column::{Builder, Column, Data, Refusal};
+pub use machine::Input;
+pub use pipeline::{Pipeline, Progress, Stage};
+pub use program::Program;
+pub use router::Router;
+pub use tables::{Combine, Fold, KeyedReduce};
 pub use value::{Doubt, Shape, Value};

@@ -1,5 +1,7 @@
 //! Values of Python while a function is evaluated on a record.
 
+use bumpalo::Bump;
+
 /// Native code cannot vouch for the result of a record: the Python function decides, with its result or its exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubt;
@@ -29,6 +31,28 @@ pub enum Value<'a> {
     Row(&'a Shape, &'a [Value<'a>]),
 }
 
+impl Value<'_> {
+    /// The same value, all of it in the arena. Recursive, as deep as the value.
+    pub fn copied(self, arena: &Bump) -> Value<'_> {
+        let all = |items: &[Value<'_>]| &*arena.alloc_slice_fill_iter(items.iter().map(|item| item.copied(arena)));
+        match self {
+            Self::None => Value::None,
+            Self::Bool(value) => Value::Bool(value),
+            Self::Int(value) => Value::Int(value),
+            Self::Float(value) => Value::Float(value),
+            Self::Text(text) => Value::Text(arena.alloc_str(text)),
+            Self::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
+            Self::Tuple(items) => Value::Tuple(all(items)),
+            Self::List(items) => Value::List(all(items)),
+            Self::Dict(entries) => {
+                let entries = entries.iter().map(|(key, value)| (key.copied(arena), value.copied(arena)));
+                Value::Dict(arena.alloc_slice_fill_iter(entries))
+            }
+            Self::Row(shape, items) => Value::Row(arena.alloc(shape.clone()), all(items)),
+        }
+    }
+}
+
 /// What fields an object has, and of which class it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -36,4 +60,24 @@ pub struct Shape {
     pub class: u32,
     /// The names of its fields; `None` for a `Row` without names.
     pub names: Option<Box<[Box<str>]>>,
+}
+
+/// What a `Row` has besides its fields: a field that is called so is no attribute.
+const OF_ROWS: [&str; 7] = ["as_dict", "get_fields_by_names", "get_row_kind", "of_kind", "of_values", "set_field_names", "set_row_kind"];
+
+impl Shape {
+    /// Whether an object of so many fields can have it.
+    pub fn fits(&self, fields: usize) -> bool {
+        self.names.as_ref().is_none_or(|names| names.len() == fields)
+    }
+
+    /// Where the field of this name is.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.names.as_ref()?.iter().position(|own| **own == *name)
+    }
+
+    /// The field that an attribute of this name is.
+    pub fn attribute(&self, name: &str) -> Option<usize> {
+        if self.class == 0 && (name.starts_with('_') || OF_ROWS.contains(&name)) { None } else { self.position(name) }
+    }
 }

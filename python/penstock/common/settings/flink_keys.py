@@ -34,7 +34,8 @@ _KEYS = {
     vertex-name-include-index-prefix watermark-alignment
     """,
     "python.": """
-    client execution-mode fn-execution logging map-state metric operator-chaining profile pythonpath state systemenv
+    client execution-mode fn-execution.bundle fn-execution.memory fn-execution.streaming logging map-state metric
+    operator-chaining profile pythonpath state systemenv
     """,
     "restart-strategy.": "exponential-delay",
 }

@@ -232,6 +232,10 @@ class Settings:
         "penstock.runtime.native", _AUTO_OR_OFF, True, "runtime",
         "Whether native functions are used where there are any.", internal=True,
     )
+    native_plane: bool = line(
+        "penstock.native", _AUTO_OR_OFF, True, "runtime",
+        "Whether functions are compiled and records travel as columns; results are the same with off.",
+    )
     codec: Literal["auto", "pickle", "columns"] = line(
         "penstock.exchange.codec", Choice.of("auto", "pickle", "columns"), "auto", "runtime",
         "How records between tasks are encoded; auto is columns where native code and the type allow it.",
@@ -244,6 +248,11 @@ class Settings:
     combine: bool = line(
         "penstock.exchange.combine", _AUTO_OR_OFF, True, "runtime",
         "Whether records of a key are combined before they are sent, where that changes no result.", internal=True,
+    )
+    batch_size: int = line(
+        "penstock.batches.size", Whole(1, _LARGEST_INT), 1_000, "runtime",
+        "The most records of a batch that a function of batches is called with, unless its operator has a size.",
+        "python.fn-execution.arrow.batch.size",
     )
     imports: tuple[str, ...] = line(
         "penstock.runtime.imports", Texts(","), (), "runtime",

@@ -21,8 +21,8 @@ from penstock.common.extras import fastavro
 from penstock.common.row import Row, names_of
 from penstock.common.time import Instant
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
-from penstock.connectors.formats.fields import fields_of
 from penstock.errors import FileFormatError, InvalidProgramError
+from penstock.runtime.columns.records import fields_of
 from penstock.runtime.io.file_format import FileInputFormat, StreamFormat, path_of
 from penstock.runtime.io.file_source import opened, pieces_of
 from penstock.runtime.io.files import ends_before

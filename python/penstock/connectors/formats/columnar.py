@@ -43,7 +43,7 @@ class TableWriter(BulkWriter[Any]):
     writer: Any
 
     def __init__(self, row_type: RowType, utc: bool = True) -> None:
-        from penstock.connectors.formats.arrow import LOCAL, UTC, BatchWriter
+        from penstock.runtime.columns.arrow import LOCAL, UTC, BatchWriter
 
         self.batches = BatchWriter(row_type, UTC if utc else LOCAL)
         self._kept: list[Any] = []

@@ -19,9 +19,10 @@ from penstock.common.column_types import ArrayType
 from penstock.common.typeinfo import TypeInformation
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.formats.csv_schema import CsvColumn, CsvSchema, CsvSchemaBuilder, CsvTokenizer, quoter
-from penstock.connectors.formats.fields import columns_of, of_kind, rows_of, text_reader, text_writer
-from penstock.connectors.parts import Unfit
+from penstock.connectors.formats.fields import text_reader, text_writer
 from penstock.errors import FileFormatError
+from penstock.runtime.columns.parts import Unfit
+from penstock.runtime.columns.records import columns_of, of_kind, rows_of
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
 from penstock.runtime.io.file_source import opened
 from penstock.runtime.io.files import ends_before

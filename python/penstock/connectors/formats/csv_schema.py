@@ -14,8 +14,8 @@ from penstock.common import checks
 from penstock.common import column_types as ct
 from penstock.common.column_types import ArrayType, DataType, RowType, VarCharType, data_type_of
 from penstock.common.typeinfo import TypeInformation
-from penstock.connectors.parts import Unfit
 from penstock.errors import UnsupportedError
+from penstock.runtime.columns.parts import Unfit
 
 _NUMBERS = (ct.TinyIntType, ct.SmallIntType, ct.IntType, ct.BigIntType, ct.FloatType, ct.DoubleType, ct.DecimalType)
 ARRAY_SEPARATOR = ";"

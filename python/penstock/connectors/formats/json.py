@@ -16,10 +16,10 @@ from penstock.common.column_types import DecimalType, RowType, row_type_of
 from penstock.common.serialization import Encoder
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.common.typesystem.conversions import Convert, same
-from penstock.connectors.formats.fields import BITS, fields_of, maker, of_kind, text_reader, text_writer, types_in
-from penstock.connectors.java_texts import within
-from penstock.connectors.parts import Unfit, elements, entries, fields
+from penstock.connectors.formats.fields import text_reader, text_writer
 from penstock.errors import FileFormatError
+from penstock.runtime.columns.parts import Unfit, elements, entries, fields, within
+from penstock.runtime.columns.records import BITS, fields_of, maker, of_kind, types_in
 from penstock.runtime.io.file_format import StreamFormat, inflating, path_of
 from penstock.runtime.io.file_source import pieces_of, read_text
 from penstock.runtime.io.splits import Records, Split

@@ -13,8 +13,8 @@ from penstock.common.column_types import RowType, TimeType, row_type_of
 from penstock.common.settings.setting import Choice
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.connectors.formats.columnar import SIZE, Readers, TableWriter, arguments
-from penstock.connectors.formats.fields import types_in
 from penstock.errors import UnsupportedError
+from penstock.runtime.columns.records import types_in
 
 __all__ = ["OrcBulkWriters", "OrcWriterFactory"]
 

@@ -19,8 +19,8 @@ from penstock.common.settings.setting import Choice, Flag
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.connectors.formats.avro import AvroSchema, of_records
 from penstock.connectors.formats.columnar import SIZE, Readers, TableWriter, arguments
-from penstock.connectors.formats.fields import types_in
 from penstock.errors import FileFormatError, UnsupportedError
+from penstock.runtime.columns.records import types_in
 from penstock.runtime.io.file_format import BulkFormat, FileFormat, StreamFormat, path_of
 from penstock.runtime.io.file_source import opened, pieces_of
 from penstock.runtime.io.files import ends_before
@@ -75,7 +75,7 @@ class _Reader:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from penstock.connectors.formats.arrow import LOCAL, UTC, BatchReader
+        from penstock.runtime.columns.arrow import LOCAL, UTC, BatchReader
 
         exact = any(isinstance(part, TimestampType) and part.precision > 6 for part in types_in(settings.row_type))
         unit = "ns" if exact else "us"

@@ -19,10 +19,10 @@ from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.typesystem.conversions import Convert, optional, same
-from penstock.connectors.parts import Unfit, elements, entries, fields
 from penstock.connectors.schemas.base import first_fields_of, unreadable, unwritable
 from penstock.errors import UnsupportedError
 from penstock.runtime.buffers.borders import float32
+from penstock.runtime.columns.parts import Unfit, elements, entries, fields
 
 __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 

@@ -12,8 +12,8 @@ from penstock.common.row import Row, in_order, names_of
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.common.typesystem.conversions import Convert
-from penstock.connectors.parts import Unfit
 from penstock.errors import SerializationError
+from penstock.runtime.columns.parts import Unfit
 
 _LOG = logging.getLogger("penstock")
 UNWRITABLE = "Make sure that the type of the schema is that of the records."

@@ -24,9 +24,9 @@ from penstock.common.typeinfo import (
 from penstock.common.typesystem.conversions import Convert
 from penstock.connectors.formats.csv_schema import CsvForm, CsvTokenizer, quoter
 from penstock.connectors.java_texts import BYTES, TEXTS, Texts, trimmed
-from penstock.connectors.parts import Unfit, fields
 from penstock.connectors.schemas.base import RowReader, RowWriter, fields_of, no_converter, row_type
 from penstock.runtime.buffers.value_checks import kind_of
+from penstock.runtime.columns.parts import Unfit, fields
 
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
 

@@ -31,9 +31,9 @@ from penstock.connectors.java_texts import (
     utc_moment,
     utc_time,
 )
-from penstock.connectors.parts import Unfit, elements, entries, fields
 from penstock.connectors.schemas.base import RowReader, RowWriter, first_fields_of, no_converter, row_type
 from penstock.runtime.buffers.value_checks import Kind, kind_of
+from penstock.runtime.columns.parts import Unfit, elements, entries, fields
 from penstock.runtime.io.text import java_double
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]

@@ -11,13 +11,13 @@ from penstock.common.callables import shown
 from penstock.common.column_types import ArrayType, MapType, RowType, VarBinaryType
 from penstock.common.row import Row, in_order
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
-from penstock.connectors.formats import arrow
-from penstock.connectors.formats.arrow import SPARK
-from penstock.connectors.formats.fields import rows_of
-from penstock.connectors.parts import Unfit
 from penstock.connectors.spark import spark_types
 from penstock.connectors.spark.spark_types import rows_in
 from penstock.errors import TypeInfoError
+from penstock.runtime.columns import arrow
+from penstock.runtime.columns.arrow import SPARK
+from penstock.runtime.columns.parts import Unfit
+from penstock.runtime.columns.records import rows_of
 
 
 def arrow_schema(schema: Mapping[str, Any]) -> pa.Schema:

@@ -31,6 +31,7 @@ from penstock.datastream.functions import (
 )
 from penstock.datastream.input_formats import OutputFormat
 from penstock.datastream.program import keys, missing_methods
+from penstock.datastream.program.batch_functions import wants_batches
 from penstock.datastream.program.cached_streams import CacheTransformation
 from penstock.datastream.program.call_site import called
 from penstock.datastream.program.plan_only import PlanOnly
@@ -45,6 +46,7 @@ from penstock.datastream.program.transformations import (
 )
 from penstock.datastream.sinks import AddedSink, Sink
 from penstock.datastream.state import MapStateDescriptor
+from penstock.datastream.streams.batches import BatchFunctions
 from penstock.datastream.streams.setters import OPERATOR_SETTERS, OperatorSetters
 from penstock.datastream.streams.sink import CloseableIterator, DataStreamSink
 from penstock.errors import MissingMethodError
@@ -84,7 +86,7 @@ W = TypeVar("W")
 M = TypeVar("M", Literal["join"], Literal["co_group"])
 
 
-class DataStream(missing_methods.Advised, Generic[T]):
+class DataStream(BatchFunctions[T], missing_methods.Advised, Generic[T]):
     """A stream of records of type ``T``; ``transformation`` is its node, with settings that have no method here."""
 
     __slots__ = ("_program", "transformation")
@@ -164,20 +166,29 @@ class DataStream(missing_methods.Advised, Generic[T]):
     def map(
         self, func: MapFunction[T, U] | Callable[[T], U], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
-        """One record out for each record in. Without ``output_type`` the results are undeclared: any Python objects."""
+        """One record out for each record in. Without ``output_type`` the results are undeclared: any Python objects. A
+        function whose argument is annotated as a batch is one for :meth:`map_batches`."""
         checks.function(func, "map", "map")
+        if wants_batches(func, "map", self.transformation.output_type):
+            return self.map_batches(func, cast("TypeInformation[U]", output_type))
         return self._transform("Map", StreamMap(func, output_type), checks.type_info(output_type, "map"))
 
     def flat_map(
         self, func: FlatMapFunction[T, U] | Callable[[T], Iterable[U]], output_type: TypeInformation[U] | None = None
     ) -> SingleOutputStreamOperator[U]:
-        """Any number of records out for each record in: ``func`` returns an iterable, or is a generator function."""
+        """Any number of records out for each record in: ``func`` returns an iterable, or is a generator function. One
+        of batches, by its annotation, is for :meth:`flat_map_batches`."""
         checks.function(func, "flat_map", "flat_map")
+        if wants_batches(func, "flat_map", self.transformation.output_type):
+            return self.flat_map_batches(func, cast("TypeInformation[U]", output_type))
         return self._transform("Flat Map", StreamFlatMap(func, output_type), checks.type_info(output_type, "flat_map"))
 
     def filter(self, func: FilterFunction[T] | Callable[[T], object]) -> SingleOutputStreamOperator[T]:
-        """Keep a record if ``func`` of it is true; the type stays."""
+        """Keep a record if ``func`` of it is true; the type stays. A function of batches, by its annotation,
+        is for :meth:`filter_batches`."""
         checks.function(func, "filter", "filter")
+        if wants_batches(func, "filter", self.transformation.output_type):
+            return self.filter_batches(func)
         return self._transform("Filter", StreamFilter(func), self.transformation.output_type)
 
     def process(

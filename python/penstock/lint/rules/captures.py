@@ -22,6 +22,8 @@ from penstock.lint.rule import Found, nodes, program, rule
 from penstock.lint.sources import Source
 from penstock.lint.subject import Subject
 from penstock.plan import StreamNode
+from penstock.runtime.operators.async_wait import AsyncWait
+from penstock.runtime.operators.batches import ByBatch
 from penstock.runtime.usercode.functions import simple_name
 
 _BOUND: Mapping[str, tuple[type, ...]] = {
@@ -198,7 +200,7 @@ def blocking_call(subject: Subject, node: StreamNode) -> Iterator[str]:
         +
         + orders.map(Prices()).print()
     """
-    if node.kind in ("source", "sink") or type(subject.operator(node.id)).__name__ == "AsyncWait":
+    if node.kind in ("source", "sink") or isinstance(subject.operator(node.id), AsyncWait | ByBatch):
         return
     for function in subject.functions[node.id]:
         calls = sorted(name for name in subject.inspector.uses_per_record(function).calls if name.startswith(_WAITS))

@@ -40,10 +40,12 @@ class Estimate:
         self.count = self.bytes = self.mean = 0
 
     def look(self, new: int, some: list[Any]) -> None:
-        size = self.size(some)
-        self.mean = size // len(some)
+        self.add(new, self.size(some), len(some))
+
+    def add(self, new: int, size: int, samples: int) -> None:
+        self.mean = size // samples
         self.count += new
-        self.bytes += size * new // len(some)
+        self.bytes += size * new // samples
 
     def forget(self) -> None:
         self.count = self.bytes = 0
@@ -61,7 +63,7 @@ class Filling(Estimate):
 
     def full(self) -> bool:
         count = len(self.values)
-        self.look(count - self.count, self.values[self.count :: EVERY])
+        self.add(count - self.count, *self.sampled())
         large = self.bytes >= self._most_bytes
         if not large and count < self._limit:
             self.mark = min(2 * count, count + _LOOK, self._limit)
@@ -69,6 +71,11 @@ class Filling(Estimate):
         self.adapt()
         self.mark = 1 if large else min(_LOOK, self._limit)  # small records are probably followed by small ones
         return True
+
+    def sampled(self) -> tuple[int, int]:
+        """The bytes of a sample of the records since the last look, and their number."""
+        some = self.values[self.count :: EVERY]
+        return self.size(some), len(some)
 
     def adapt(self) -> None:
         """Set the next length by the size of these records, not by encoded bytes, which native functions change."""

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from penstock.common import typeinfo as types
+from penstock.common.row import Row
 from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import BasicType, TypeInformation
 from penstock.runtime import native
@@ -55,6 +56,16 @@ class Encoder:
         self._check = checked_all(record_type) if settings.types_check else None
         self._skip = self._skipped = 0
 
+    @property
+    def takes_columns(self) -> bool:
+        """Whether records that are columns need not become objects before they are encoded."""
+        return self._columns is not None and self._check is None and self._cross is None
+
+    @staticmethod
+    def extras(stamps: Stamps, signals: Signals) -> bytes:
+        """The part of a buffer of columns that is not records."""
+        return dumps((stamps, signals)) if stamps or signals else b""
+
     def encode(self, values: list[Any], stamps: Stamps, signals: Signals, key: int = columns.UNKNOWN) -> bytes:
         if self._check is not None:
             self._check(pickle.loads(v.data) if type(v) is _Pickled else v for v in values)
@@ -63,8 +74,7 @@ class Encoder:
         self._skipped += 1
         # each buffer that does not fit doubles the number of those that are not tried
         if self._columns is not None and self._skipped > self._skip:
-            extras = dumps((stamps, signals)) if stamps or signals else b""
-            data = self._columns(values, key, extras)
+            data = self._columns(values, key, self.extras(stamps, signals))
             if data is not None:
                 self._skip = 0
                 return data
@@ -79,8 +89,12 @@ def decode(data: bytes, functions: ModuleType | None = None) -> Buffer:
         return Buffer(*pickle.loads(data))
     read = columns.decode if functions is None else functions.decode_columns
     values, keys, extras = read(data)
-    stamps, signals = pickle.loads(extras) if extras else ([], [])
-    return Buffer(values, stamps, signals, keys)
+    return Buffer(values, *unpack_extras(extras), keys)
+
+
+def unpack_extras(extras: bytes) -> tuple[Stamps, Signals]:
+    """The stamps and signals in the :meth:`Encoder.extras` of a buffer of columns."""
+    return pickle.loads(extras) if extras else ([], [])
 
 
 def decode_value(data: bytes) -> Any:
@@ -126,6 +140,21 @@ def freezer(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | No
 def copier(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | None:
     """A function that copies a record for a second reader; None if the type is immutable."""
     return None if _immutable(type_info) else copy_record
+
+
+def keeper(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | None:
+    """A function that protects a record that waits inside an operator from changes; None if its type is immutable."""
+    if _immutable(type_info):
+        return None
+    if not isinstance(type_info, types.RowTypeInfo) or not all(map(_immutable, type_info.field_types)):
+        return copy_record
+
+    def keep(value: Any) -> Any:
+        if type(value) is not Row:
+            return copy_record(value)
+        return Row.of_values(value._values, value._names, value._kind)
+
+    return keep
 
 
 def is_immutable(value: Any) -> bool:

@@ -1,11 +1,13 @@
 """The way into a chain: what comes over one input goes through one :class:`Entry`, whatever form the chain has.
 
-There are three ways for records, and one is chosen when the chain is built:
+There are three ways for objects, and one is chosen when the chain is built:
 
 - *listed*: record by record into the head (:mod:`.outputs`);
 - *fused*: many records into a generated function (:mod:`.fusion`);
 - *native*: many records into the head's :class:`~.operator.Batch`, and its results into a generated function with the
   rest of the chain; typed columns in their bytes, where the head can take them whole.
+
+Buffers of columns go into a native segment (:mod:`.segments`) without becoming objects, if the chain begins with one.
 """
 
 from __future__ import annotations
@@ -17,13 +19,22 @@ from itertools import repeat
 from types import ModuleType
 from typing import Any
 
-from penstock.runtime.buffers.codec import Buffer, decode
+from penstock.runtime.buffers.codec import Buffer, decode, unpack_extras
 from penstock.runtime.buffers.columns import TAG as COLUMNS
-from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK, STATUS, WATERMARK, Advance, LatencyMarker
+from penstock.runtime.buffers.signals import (
+    MAX_WATERMARK,
+    MIN_WATERMARK,
+    STATUS,
+    WATERMARK,
+    Advance,
+    LatencyMarker,
+    Signals,
+)
 from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.chain.fusion import Fusion, KeyedFeed, TimedFeed, TimedKeyedFeed
 from penstock.runtime.chain.operator import Batch, LiveOperator
 from penstock.runtime.chain.outputs import Collector
+from penstock.runtime.chain.segments import Segment
 from penstock.runtime.exchange.gate import Channel
 from penstock.runtime.usercode.interpreter import next_stride
 
@@ -214,6 +225,7 @@ class Entry:
     def __init__(
         self,
         way: Listed | Fused,
+        segment: Segment | None,
         valve: Valve,
         latency: Callable[[LatencyMarker], None],
         backlog: Callable[[], bool],
@@ -222,6 +234,7 @@ class Entry:
         self.put, self.valve = way.take, valve
         self.records = self.bytes = 0
         self._native = way if isinstance(way, Native) else None
+        self._segment = segment
         self._latency, self._backlog, self._functions = latency, backlog, functions
         self._stride = 1
 
@@ -232,6 +245,10 @@ class Entry:
             results = self._native.columns(data)
             if results is not None:
                 return self.feed(results, put=self._native.results)
+        if self._segment is not None and data[0] == COLUMNS and not self._segment.gives_up:
+            return self._columns(channel, data, self._segment)
+        if self._segment is not None and self._segment.flush is not None:
+            self._segment.flush()
         buffer = decode(data, self._functions)
         values = buffer.values
         times = timestamps(buffer.stamps, len(values)) if buffer.stamps else None
@@ -251,11 +268,41 @@ class Entry:
             self._stride = next_stride(self._stride, self._backlog())
             yield
 
+    def _columns(self, channel: Channel, data: bytes, segment: Segment) -> Iterator[None]:
+        """Take a buffer of columns without making objects of it."""
+        assert self._functions is not None
+        batch, _, extras = self._functions.Batch.of_buffer(data)
+        stamps, signals = unpack_extras(extras)
+        if stamps:
+            batch = batch.with_times(list(timestamps(stamps, len(batch))))
+
+        def feed(start: int, end: int) -> Iterator[None]:
+            while start < end:
+                stop = min(start + self._stride, end)
+                segment.take(batch, start, stop)
+                self.records += stop - start
+                start = stop
+                self._stride = next_stride(self._stride, self._backlog())
+                yield
+
+        return self._between(channel, signals, len(batch), feed)
+
     def _mixed(self, channel: Channel, buffer: Buffer, times: Times) -> Iterator[None]:
-        values, keys, position = buffer.values, buffer.keys, 0
-        for index, kind, payload in buffer.signals:
+        values, keys = buffer.values, buffer.keys
+
+        def feed(start: int, end: int) -> Iterator[None]:
+            return self.feed(values[start:end], times, None if keys is None else keys[start:end])
+
+        return self._between(channel, buffer.signals, len(values), feed)
+
+    def _between(
+        self, channel: Channel, signals: Signals, count: int, feed: Callable[[int, int], Iterator[None]]
+    ) -> Iterator[None]:
+        """Take so many records, by ``feed``, and the signals among them."""
+        position = 0
+        for index, kind, payload in signals:
             if position < index:
-                yield from self.feed(values[position:index], times, None if keys is None else keys[position:index])
+                yield from feed(position, index)
                 position = index
             if kind == WATERMARK:
                 self.valve.watermark(channel, payload)
@@ -265,4 +312,5 @@ class Entry:
                 self._latency(payload)
             if self._backlog():
                 yield
-        yield from self.feed(values[position:], times, None if keys is None else keys[position:])
+        if position < count:
+            yield from feed(position, count)

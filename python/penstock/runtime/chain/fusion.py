@@ -22,7 +22,7 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import is_immutable
 from penstock.runtime.chain.operator import Fragment, Leaf, LiveOperator
-from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed, Output, Target
+from penstock.runtime.chain.outputs import Collector, Feed, Target
 from penstock.runtime.usercode.failure import OperatorFailure
 
 MAX_OPERATORS = 64
@@ -40,11 +40,11 @@ TimedKeyedFeed = Callable[[Sequence[Any], Sequence[Any], Iterable["int | None"]]
 class Fusion:
     """The generated functions of one chain. ``targets`` and ``operators`` are by position; ``immutable`` says
     whether nobody can change a record. With ``gathers``, records that leave may be gathered: not where operators
-    tell the task to be idle."""
+    tell the task to be idle. ``native`` says whether columns may stay columns."""
 
-    def __init__(self, *, gathers: bool, functions: ModuleType | None = None) -> None:
+    def __init__(self, *, gathers: bool, functions: ModuleType | None = None, native: bool = True) -> None:
         self.targets: dict[int, list[Target]] = {}
-        self.gathers = gathers
+        self.gathers, self.functions, self.native = gathers, functions, native
         self.immutable: Callable[[Any], bool] = is_immutable if functions is None else functions.is_immutable
         self._are_immutable: Callable[[list[Any]], bool] = getattr(functions, "are_immutable", lambda values: False)
         self.operators: dict[int, LiveOperator] = {}
@@ -104,35 +104,6 @@ class Fusion:
             return target.writer.freeze is not None
         entry = self.entry(target.position, target.number)
         return target.copy is not None or (isinstance(entry, Leaf) and not entry.immutable)
-
-
-class FusedOutput(CountingOutput):
-    """The output of an operator in the fused form: generated functions, made when first asked for. They do not
-    count: operators know what they emit."""
-
-    __slots__ = ("_fusion", "_position", "_sides", "collect", "feed")  # type: ignore[misc]
-
-    def __init__(self, inner: Output, fusion: Fusion, position: int) -> None:
-        super().__init__(inner)
-        self._fusion, self._position = fusion, position
-        self._sides: dict[str, Collector] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        text = self._fusion.behind(self._position)
-        if name == "collect":
-            self.collect = text.collector()  # type: ignore[method-assign]
-            return self.collect
-        if name == "feed":
-            self.feed = text.feed()  # type: ignore[method-assign]
-            return self.feed
-        raise AttributeError(name)
-
-    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
-        self.count_side(tag_id)
-        side = self._sides.get(tag_id)
-        if side is None:
-            side = self._sides[tag_id] = self._fusion.behind(self._position, tag_id).collector()
-        side(value, timestamp)
 
 
 class _Text:

@@ -23,7 +23,7 @@ import contextlib
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from penstock.metrics.group import MetricGroup
 from penstock.metrics.results import SubtaskMetrics
@@ -89,6 +89,19 @@ class Batch:
 
     run: Callable[[list[Any], list[Any] | None, list[Any]], bool]
     columns: Callable[[bytes], list[Any] | None] = lambda data: None
+
+
+class KeyedStage(Protocol):
+    """An operator's work with keyed state in native code. Its tables are in front of those in Python: a key in them is
+    unknown to the others, or has an old value there. ``KeyedState.caches`` has what writes them back."""
+
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        """Take records of a batch, as a :data:`~.segments.Run` does."""
+        ...
+
+    def flush(self) -> None:
+        """Write back all that has changed, and forget it: the operator's Python code takes the next record."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +186,20 @@ class LiveOperator:
         form. It runs no code of the user but the key selector."""
         return None
 
+    def stage(self, functions: ModuleType) -> Any:
+        """The work of ``input(0)`` as a stage of a native pipeline: its kind and its program; None if there is none.
+        A stage runs no code of the user, and what it emits depends on the record alone."""
+        return None
+
+    def columns(self, number: int) -> Any:
+        """A :class:`~.segments.Columnar` that takes records of an input and hands columns on; None where only
+        objects can go, or it would save nothing."""
+        return None
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        """The work of an input of the head on columns, where it has keyed state; None if there is no such form."""
+        return None
+
     def latency(self, marker: LatencyMarker) -> None:
         """A latency marker has come: note how long it took, and let it go on. It bypasses the user's functions."""
         taken = self.context.clock.now() - marker.time
@@ -225,6 +252,9 @@ class LiveOperator:
         return RuntimeContext(self.context)
 
     def end_input(self) -> None: ...
+
+    def end_round(self) -> None:
+        """A round of a loop ends: nothing that came in it may wait any more."""
 
     def end_step(self) -> None:
         """A step ends: nothing may be under way any more, and what is kept is in state, or :meth:`volatile`."""

@@ -20,7 +20,7 @@ from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry, Fused, Listed, Native, Valve
-from penstock.runtime.chain.fusion import FusedOutput, Fusion
+from penstock.runtime.chain.fusion import Fusion
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import (
     BroadcastingOutputCollector,
@@ -33,6 +33,7 @@ from penstock.runtime.chain.outputs import (
     StreamStatus,
     Target,
 )
+from penstock.runtime.chain.segments import FusedOutput, segment_into
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import Channel, Emit
 from penstock.runtime.exchange.selectors import seed_of
@@ -60,7 +61,8 @@ class OperatorChain:
         self._beside = [Beside(context) for context in contexts]  # what chooses channels, behind each operator
         specs: list[StreamOperator] = [context.call(decode_value, context.config.operator) for context in contexts]
         gathers, fused = not any(spec.toggles for spec in specs), self._settings.form == "fused"
-        self._fusion = Fusion(gathers=gathers, functions=self._functions) if fused else None
+        native_plane = self._settings.native_plane
+        self._fusion = Fusion(gathers=gathers, functions=self._functions, native=native_plane) if fused else None
         for position in opening_order(vertex.operators):
             context = contexts[position]
             self.operators[position] = context.call(self._build, position, specs[position], context)
@@ -113,13 +115,16 @@ class OperatorChain:
         ``toggle`` takes whether the input is active, when that changes; ``backlog`` says whether rows wait that
         should leave the task."""
         way: Listed | Fused
+        segment = None
         if self._fusion is None:
             way = Listed(self.head.input(number))
         else:
-            batch = None if self._functions is None else self.head.batch(self._functions)
+            segment = segment_into(self._fusion, number)
+            keyed = segment is not None and segment.flush is not None  # it has the state
+            batch = None if self._functions is None or keyed else self.head.batch(self._functions)
             way = Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
         valve = Valve(channels, self.head.watermark(number), toggle)
-        return Entry(way, valve, self.head.latency, backlog, self._functions)
+        return Entry(way, segment, valve, self.head.latency, backlog, self._functions)
 
     def _all_writers(self) -> Iterator[Writer]:
         """Those of the tail first."""
@@ -143,6 +148,8 @@ class OperatorChain:
             writer.send()
 
     def begin_round(self, number: int) -> None:
+        for operator in reversed(self.operators.values()):
+            operator.end_round()
         self.round = number
         for writer in self._all_writers():
             writer.begin_round(number)

@@ -12,7 +12,7 @@ Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -188,6 +188,9 @@ class CountingOutput(Output):
 
     __slots__ = ("current_watermark", "inner", "records", "side_records")
 
+    columns: Any = None
+    """What takes batches of columns; None where only objects can go."""
+
     def __init__(self, inner: Output) -> None:
         self.inner: Output = inner
         self.records: int = 0
@@ -208,6 +211,11 @@ class CountingOutput(Output):
     def feed(self, values: list[Any], timestamp: int | None) -> None:
         collect = self.collect
         for value in values:
+            collect(value, timestamp)
+
+    def timed_feed(self, values: Sequence[Any], times: Iterable[int | None]) -> None:
+        collect = self.collect
+        for value, timestamp in zip(values, times, strict=True):
             collect(value, timestamp)
 
     def watermark(self, watermark: int) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from penstock.runtime.buffers.buffer_size import Filling, Size
+from penstock.runtime.buffers.buffer_size import EVERY, Filling, Size
 from penstock.runtime.buffers.codec import Encoder, encode
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.buffers.signals import LATENCY, MAX_WATERMARK, WATERMARK, LatencyMarker, Signal, Signals
@@ -17,10 +18,57 @@ MAX_BYTES = 64 << 20
 """A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
 
 
+class WaitingColumns:
+    """The waiting records of a channel as columns: batches without timestamps, which are the channel's. An object that
+    is added makes them a list of objects. To the channel it looks like that list."""
+
+    __slots__ = ("_batches", "_channel", "_count")
+
+    def __init__(self, channel: OutChannel) -> None:
+        self._channel = channel
+        self._batches: list[Any] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count if self._channel.values is self else len(self._channel.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain.from_iterable(batch.objects() for batch in self._batches)
+
+    def add(self, batch: Any) -> None:
+        self._batches.append(batch)
+        self._count += len(batch)
+
+    def append(self, value: Any) -> None:
+        self._channel.values = [*self, value]
+
+    def __iadd__(self, values: list[Any]) -> list[Any]:
+        return [*self, *values]
+
+    def sampled(self, start: int) -> tuple[int, int]:
+        """The bytes of one record in so many from ``start`` on, and their number."""
+        size, samples, first = 0, 0, 0
+        for batch in self._batches:
+            count = len(batch)
+            if start < first + count:
+                inside = range(start - first, count, EVERY)
+                size += batch.text_size(inside.start, count, EVERY)
+                samples += len(inside)
+                start = first + inside.start + EVERY * len(inside)
+            first += count
+        return size, samples
+
+    def encode(self, key: int, extras: bytes) -> bytes | None:
+        """A buffer of columns; None where they are not all of one kind, or a buffer cannot have them."""
+        first = self._batches[0]
+        batch = first if len(self._batches) == 1 else type(first).concat(self._batches)
+        return None if batch is None else batch.encode(key, extras)
+
+
 class OutChannel(Filling):
     """The records and signals on their way to one receiver, or to all of them."""
 
-    __slots__ = ("_encoder", "_field", "_keyed", "_markers", "_number", "_times", "last", "round", "signals", "targets")
+    __slots__ = ("_field", "_keyed", "_markers", "_number", "_times", "encoder", "last", "round", "signals", "targets")
 
     def __init__(self, targets: list[int], encoder: Encoder, size: Size, most: int, most_bytes: int) -> None:
         super().__init__(size, most, most_bytes)
@@ -28,7 +76,7 @@ class OutChannel(Filling):
         self.last: int | None = None  # the timestamp of the last record
         self.signals: Signals = []
         self.round = 0  # of the last row
-        self._encoder = encoder
+        self.encoder = encoder
         self._times: list[int | None] = []  # of the records up to the last one whose timestamp was new
         self._markers: Signals = []
         self._number = 0
@@ -57,6 +105,39 @@ class OutChannel(Filling):
         self.values += some
         return start + len(some)
 
+    def append_columns(self, batch: Any, start: int, field: int) -> int:
+        """Take records of a batch from ``start`` on, as :meth:`append` does, with timestamps of their own."""
+        values = self.values
+        if not values and type(values) is list:
+            self.values = WaitingColumns(self)  # type: ignore[assignment]
+            values = self.values
+        end = min(start + self.mark - len(values), len(batch))
+        some = batch.slice(start, end)
+        if field != self._field:
+            self._field, self._keyed = field, 0
+        self._keyed += end - start
+        self._stamp_all(some.times, end - start)
+        if type(values) is WaitingColumns:
+            values.add(some if some.times is None else some.with_times(None))
+        else:
+            values += some.objects()
+        return end
+
+    def _stamp_all(self, times: list[int | None] | None, count: int) -> None:
+        if times is None:
+            if self.last is not None:
+                self.stamp(None)
+            return
+        missing = len(self.values) - len(self._times)
+        if missing:
+            self._times += [self.last] * missing
+        self._times += times
+        self.last = times[-1]
+
+    def sampled(self) -> tuple[int, int]:
+        values: Any = self.values
+        return values.sampled(self.count) if type(values) is WaitingColumns else super().sampled()
+
     def signal(self, kind: int, payload: Any) -> int:
         """Take a signal; how many wait now."""
         self.signals.append((len(self.values), kind, payload))
@@ -76,14 +157,18 @@ class OutChannel(Filling):
         record cannot be pickled."""
         self.adapt()
         values, signals = self.values, self.signals
-        if not values and not signals:
+        if not len(values) and not signals:
             return []
         if self._markers:
             signals = sorted([*signals, *self._markers], key=itemgetter(0))
         stamps, key = self._stamps(), self._field if self._keyed == len(values) else UNKNOWN
         self.values, self.signals, self._markers, self._times, self._keyed = [], [], [], [], 0
-        data = self._encoder.encode(values, stamps, signals, key)
-        return [data] if len(data) <= MAX_BYTES or len(values) < 2 else list(_halves(values, stamps, signals))
+        data = None
+        if type(values) is WaitingColumns and self.encoder.takes_columns:
+            data = values.encode(key, self.encoder.extras(stamps, signals))
+        if data is None:
+            data = self.encoder.encode(list(values), stamps, signals, key)
+        return [data] if len(data) <= MAX_BYTES or len(values) < 2 else list(_halves(list(values), stamps, signals))
 
     def _stamps(self) -> Stamps:
         times, last = self._times, self.last

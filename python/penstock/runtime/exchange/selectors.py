@@ -28,6 +28,9 @@ Selector = Callable[[Any], int]
 Split = tuple[Iterable[tuple[int, list[Any]]], int]
 """Channels and their records, in order, and which field of each record is its key (:mod:`.columns`)."""
 Splitter = Callable[[list[Any]], Split]
+ColumnParts = tuple[Iterable[tuple[int, Any]], int]
+"""The same with a batch of columns for each channel."""
+ColumnSplitter = Callable[[Any], "ColumnParts | None"]
 
 
 def seed_of(*parts: object) -> int:
@@ -49,9 +52,17 @@ class RoundRobin:
         return channel
 
     def split(self, values: list[Any]) -> Split:
+        return [(channel, values[i :: self._channels]) for i, channel in self._turns(len(values))], UNKNOWN
+
+    def split_columns(self, batch: Any) -> ColumnParts:
+        count, step = len(batch), self._channels
+        return [(channel, batch.take(range(i, count, step))) for i, channel in self._turns(count)], UNKNOWN
+
+    def _turns(self, count: int) -> Iterable[tuple[int, int]]:
+        """The first records of so many, and their channels."""
         channels, first = self._channels, self.channel + 1
-        self.channel = (self.channel + len(values)) % channels
-        return [((first + i) % channels, values[i::channels]) for i in range(min(channels, len(values)))], UNKNOWN
+        self.channel = (self.channel + count) % channels
+        return [(i, (first + i) % channels) for i in range(min(channels, count))]
 
 
 class Shuffle:
@@ -167,6 +178,28 @@ def splitter(
         for channel, value in zip(list(map(select, values)), values, strict=True):
             parts.setdefault(channel, []).append(value)
         return parts.items(), UNKNOWN
+
+    return split
+
+
+def column_splitter(
+    kind: str, partition: Any, max_parallelism: int, channels: int, select: Selector, functions: ModuleType | None
+) -> ColumnSplitter | None:
+    """How to distribute a batch of columns; None where only objects can be. It returns None for a batch with a key that
+    native code cannot vouch for, and has done nothing then."""
+    if functions is None:
+        return None
+    if isinstance(select, RoundRobin):
+        return select.split_columns
+    code = native_code(partition.key_type) if kind == "HASH" else None
+    program = None if code is None else partition.key_program(functions)
+    if program is None:
+        return None
+    router, field = functions.ColumnRouter(program, code, max_parallelism, channels), field_of(partition.selector())
+
+    def split(batch: Any) -> ColumnParts | None:
+        parts = router.split(batch)
+        return None if parts is None else (parts, UNKNOWN if field is None else field)
 
     return split
 

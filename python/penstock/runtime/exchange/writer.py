@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from penstock.common.settings.settings import Settings
@@ -18,11 +19,14 @@ from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.channel import OutChannel
 from penstock.runtime.exchange.gate import ENDED, Emit
 from penstock.runtime.exchange.selectors import (
+    ColumnParts,
+    ColumnSplitter,
     RoundRobin,
     Selector,
     Shuffle,
     Splitter,
     channel_selector,
+    column_splitter,
     receivers,
     seed_of,
     splitter,
@@ -108,8 +112,9 @@ class RecordWriter(Writer):
         self._draw = random.Random(seed_of("latency", output.seed, self._subtask)).randrange
         self._channels = self._open_channels()
         # one channel, or all of them together, leaves nothing to select; but HASH and CUSTOM check what they are given
-        single = len(self._channels) == 1 and output.partitioner not in ("HASH", "CUSTOM")
+        self._single = single = len(self._channels) == 1 and output.partitioner not in ("HASH", "CUSTOM")
         self._split: Splitter | None = None
+        self._split_columns: ColumnSplitter | None = None
         self._select: Selector | None = None
         self.write = self._to_one() if single else self._to_selected(self._selector())
 
@@ -128,6 +133,7 @@ class RecordWriter(Writer):
         arguments = output.partitioner, self.partition, output.max_parallelism, len(self._channels)
         select = self._select = channel_selector(*arguments, seed_of(output.seed, self._subtask))
         self._split = splitter(*arguments, select, self._native)
+        self._split_columns = column_splitter(*arguments, select, self._native)
         return select
 
     def _to_one(self) -> Write:
@@ -179,6 +185,28 @@ class RecordWriter(Writer):
             start = 0
             while start < len(part):
                 start = channel.append(part, start, field)
+                if len(channel.values) >= channel.mark:
+                    self._look(channel)
+
+    @property
+    def takes_columns(self) -> bool:
+        """Whether :meth:`write_columns` saves anything: the channels of columns can be found without objects."""
+        encoder = self._channels[0].encoder
+        return encoder.takes_columns and (self._single or self._split_columns is not None)
+
+    def write_columns(self, batch: Any) -> None:
+        """Write the records of a batch with their own timestamps, as :meth:`write` does one by one."""
+        parts: ColumnParts | None = [(0, batch)], UNKNOWN
+        if self._split_columns is not None:
+            parts = self._split_columns(batch)
+        if parts is None:  # the key of some record is in doubt
+            for value, timestamp in zip(batch.objects(), batch.times or repeat(None), strict=False):
+                self.write(value, timestamp)
+            return
+        for index, part in parts[0]:
+            channel, start = self._channels[index], 0
+            while start < len(part):
+                start = channel.append_columns(part, start, parts[1])
                 if len(channel.values) >= channel.mark:
                     self._look(channel)
 

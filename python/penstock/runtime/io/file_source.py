@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import io
@@ -11,10 +12,13 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from types import ModuleType
 from typing import IO, Any
 
 from penstock.runtime.io.files import BLOCK_BYTES, END_OF_FILE, blocks, cuts_at_bytes, text_lines
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.native import ColumnarRecords
 from penstock.storage.storage import Dated
 from penstock.storage.stores import storage_of
 
@@ -102,4 +106,22 @@ def read_text(split: Split, charset: str) -> Iterator[Records[str]]:
                 yield Records(text_lines(text), len(text))
             return
         for block, position in blocks(file, start, END_OF_FILE if split.end is None else split.end, path):
-            yield Records(text_lines(block.decode(charset, errors="replace")), position)
+            yield Records(Lines(block, charset), position)
+
+
+class Lines(ColumnarRecords[str]):
+    """The lines of a block of a file, as bytes; the block begins and ends with a line."""
+
+    def __init__(self, block: bytes, charset: str) -> None:
+        self._block, self._charset = block, charset
+        self._count = block.count(b"\n") + (not block.endswith(b"\n"))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def objects(self) -> list[str]:
+        return text_lines(self._block.decode(self._charset, errors="replace"))
+
+    def columns(self, functions: ModuleType) -> Any:
+        return functions.Batch.of_lines(self._block) if codecs.lookup(self._charset).name == "utf-8" else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from penstock.common.settings.settings import Settings
@@ -23,6 +24,7 @@ class KeyPartition:
     key_selector: Any
     key_type: TypeInformation[Any] | None = None
     call: str = field(default="key_by()", compare=False)
+    program: str | None = field(default=None, compare=False, kw_only=True)  # the key selector, compiled
 
     def selector(self) -> Callable[[Any], Any]:
         select = bind(self.key_selector, "get_key")
@@ -35,6 +37,12 @@ class KeyPartition:
 
     def functions(self) -> list[tuple[Any, str]]:
         return [(self.key_selector, f"key selector of {self.call}")]
+
+    def key_program(self, functions: ModuleType) -> Any:
+        """The native program that gives the keys of columns; None where only the selector can."""
+        if self.program is None or isinstance(self.key_type, InRow):
+            return None
+        return functions.Program(self.program)
 
     def failure(self, error: Exception, place: str = "before") -> Exception:
         return failure_of(f"key selector of {self.call}", place, error)

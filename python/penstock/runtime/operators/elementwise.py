@@ -4,8 +4,9 @@ a Python function may return is PyFlink's."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.chain.context import OperatorContext
@@ -16,13 +17,25 @@ from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
 @dataclass(frozen=True, eq=False)
 class _OneByOne(StreamOperator):
-    """Base of these. ``f`` is a callable, or an object with the operator's method."""
+    """Base of these. ``f`` is a callable, or an object with the operator's method; ``program`` is it, compiled."""
 
     f: Any
+    program: str | None = field(default=None, kw_only=True)
 
     @property
     def keeps_state(self) -> bool:
         return super().keeps_state and lifecycle(self.f, "open") is not None
+
+
+class _LiveOneByOne(LiveOperator):
+    kind: ClassVar[str]
+
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: _OneByOne) -> None:
+        super().__init__(context, output, spec.f, spec.keyed)
+        self._program = spec.program
+
+    def stage(self, functions: ModuleType) -> Any:
+        return None if self._program is None else (self.kind, functions.Program(self._program))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +45,12 @@ class StreamMap(_OneByOne):
     output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _Map(context, output, self.f, self.keyed)
+        return _Map(context, output, self)
 
 
-class _Map(LiveOperator):
+class _Map(_LiveOneByOne):
+    kind = "map"
+
     def input(self, number: int) -> Collector:
         f, collect, fail = bind(self.function, "map"), self.output.collect, self.context.fail
 
@@ -59,10 +74,11 @@ class StreamFlatMap(_OneByOne):
     output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _FlatMap(context, output, self.f, self.keyed)
+        return _FlatMap(context, output, self)
 
 
-class _FlatMap(LiveOperator):
+class _FlatMap(_LiveOneByOne):
+    kind = "flat_map"
     emitted: int = 0
 
     def input(self, number: int) -> Collector:
@@ -94,10 +110,11 @@ class StreamFilter(_OneByOne):
     """Keeps a record if the function of it is true: ``filter``."""
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _Filter(context, output, self.f, self.keyed)
+        return _Filter(context, output, self)
 
 
-class _Filter(LiveOperator):
+class _Filter(_LiveOneByOne):
+    kind = "filter"
     emitted: int = 0
 
     def input(self, number: int) -> Collector:

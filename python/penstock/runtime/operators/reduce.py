@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from types import ModuleType
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from penstock.errors import InvalidProgramError
 from penstock.runtime.aggregators import Aggregator, ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import Batch, Fragment, LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Batch, Fragment, KeyedStage, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.partition import KeyPartition
@@ -43,12 +43,14 @@ STATE = "_op_state"  # flink's name of this operator's only state
 
 @dataclass(frozen=True, eq=False)
 class GroupedReduce(StreamOperator):
-    """A running reduction per key. ``reducer`` is a callable of two records, or an object with ``reduce``."""
+    """A running reduction per key. ``reducer`` is a callable of two records, or an object with ``reduce``; ``program``
+    is the same, compiled."""
 
     keeps_output: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
 
     reducer: Any
+    program: str | None = field(default=None, kw_only=True)
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         if context.job.settings.batch:
@@ -119,7 +121,7 @@ class BatchReduce(LiveOperator):
 class _GroupedReduce(LiveOperator):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: GroupedReduce) -> None:
         super().__init__(context, output, spec.reducer, key_of(spec))
-        self._defaults = spec.field_defaults
+        self._defaults, self._program = spec.field_defaults, spec.program
 
     def open(self) -> None:
         declared = self.context.config.input_type
@@ -175,6 +177,25 @@ class _GroupedReduce(LiveOperator):
 
         return Batch(run, fold.add_columns)
 
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        keyed, reducer = self.keyed, self.function
+        assert keyed is not None
+        state, key = self.context.keyed_state(keyed), keyed.key_program(functions)
+        if key is None or not (state.has_own_forms and state.holds_dicts):
+            return None
+        if isinstance(reducer, (SumAggregator, ComparableAggregator)):
+            kind, position = reducer.field_fold, reducer.position
+            combine = None if kind is None or type(position) is not int or position < 0 else (kind, position)
+        else:
+            combine = None if self._program is None else functions.Program(self._program)
+        if combine is None:
+            return None
+        table = state.table(STATE)
+        touched = set[Any]() if isinstance(table, TrackedTable) else None
+        stage = functions.KeyedReduce(key, combine, table, touched)
+        state.caches.append(_settling(stage.settle, table, touched))
+        return stage
+
     def fragment(self, number: int = 0) -> Fragment:
         keyed = self.keyed
         assert keyed is not None
@@ -192,20 +213,23 @@ class _GroupedReduce(LiveOperator):
 
 
 def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -> tuple[Any, Callable[[], None]]:
-    arguments = table, kind, reducer.position, reducer.reduce
-    if not isinstance(table, TrackedTable):
-        fold = functions.KeyedFold(*arguments)
-        return fold, fold.settle
-    touched: set[Any] = set()
-    fold = functions.KeyedFold(*arguments, touched)
+    touched = set[Any]() if isinstance(table, TrackedTable) else None
+    fold = functions.KeyedFold(table, kind, reducer.position, reducer.reduce, touched)
+    return fold, _settling(fold.settle, table, touched)
 
-    def settle() -> None:
-        fold.settle()
+
+def _settling(settle: Callable[[], None], table: Table, touched: set[Any] | None) -> Callable[[], None]:
+    """What brings the table up to date; ``touched`` are the keys that this changes, where changes are tracked."""
+    if touched is None:
+        return settle
+
+    def settle_tracked() -> None:
+        settle()
         if touched:
-            table.mark(touched)
+            table.mark(touched)  # type: ignore[attr-defined]
             touched.clear()
 
-    return fold, settle
+    return settle_tracked
 
 
 _KEY_LINES = (

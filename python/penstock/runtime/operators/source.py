@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
+from penstock.runtime.chain.segments import Columnar
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.io.file_format import FileFormat
 from penstock.runtime.io.file_source import read_text
@@ -35,6 +36,7 @@ class StreamSource(StreamOperator):
 
     function: Any
     watermarks: WatermarkStrategy[Any] | None = None
+    program: str | None = field(default=None, kw_only=True)  # the timestamp assigner, compiled
 
     @property
     def keeps_state(self) -> bool:
@@ -76,7 +78,8 @@ class StreamSource(StreamOperator):
             return SourceOperator(context, output, self.function)
         if self._says_nothing:
             return _SilentSource(context, output, self.function)
-        return _TimedSource(context, TimestampsAndWatermarks(self.watermarks).build(context, output), self.function)
+        assigner = TimestampsAndWatermarks(self.watermarks, program=self.program)
+        return _TimedSource(context, assigner.build(context, output), self.function)
 
 
 class SourceOperator(LiveOperator):
@@ -118,7 +121,11 @@ class SourceOperator(LiveOperator):
         if self._quiet:
             self._quiet = False
             self.context.toggle(True)
-        return _timed(batch, self._output_for(split))
+        return _timed(batch, self._output_for(split), self._columnar(split))
+
+    def _columnar(self, split: str) -> Columnar | None:
+        """What takes the records of a split as columns."""
+        return self.output.columns
 
     def _output_for(self, split: str) -> CountingOutput:
         return self.output
@@ -154,9 +161,13 @@ class SourceOperator(LiveOperator):
             super().close()
 
 
-def _timed(batch: Batch, output: CountingOutput) -> Callable[[int, int], None]:
-    """A function that emits the records of a batch with their timestamps from one position to another, to an output."""
+def _timed(batch: Batch, output: CountingOutput, columnar: Columnar | None) -> Callable[[int, int], None]:
+    """A function that emits the records of a batch with their timestamps from one position to another, to an output, or
+    as columns if they can be."""
     values, timestamps = batch.values, batch.timestamps
+    columns = None if columnar is None else columnar.columns_of(values, timestamps)
+    if columnar is not None and columns is not None:
+        return partial(columnar.take, columns)
     if timestamps is None:
         feed = output.feed
         return lambda start, end: feed(values[start:end], None)  # type: ignore[arg-type]
@@ -189,6 +200,7 @@ class _TimedSource(SourceOperator):
     def __init__(self, context: OperatorContext, assigner: LiveOperator, function: Any) -> None:
         self._assigner = assigner
         self._parts: dict[str, int] = {}  # by split
+        self._columnars: dict[int, Columnar | None] = {}  # by part
         self._status = StreamStatus()
         self._ways = [ChainingOutput(assigner, 0, None, self._status)]
         self._outputs = [CountingOutput(way) for way in self._ways]
@@ -204,6 +216,13 @@ class _TimedSource(SourceOperator):
             self._ways.append(ChainingOutput(self._assigner, self._assigner.add_part(), None, self._status))  # type: ignore[attr-defined]
             self._outputs.append(CountingOutput(self._ways[-1].connect()))
         return self._outputs[part]
+
+    def _columnar(self, split: str) -> Columnar | None:
+        self._output_for(split)
+        part = self._parts.get(split, 0)
+        if part not in self._columnars:
+            self._columnars[part] = self._assigner.columns(part)  # type: ignore[attr-defined]
+        return self._columnars[part]
 
     def begin_splits(self, splits: Iterable[str]) -> None:
         for split in splits:
@@ -398,18 +417,20 @@ class _SplitReader(LiveOperator):
         self._read = read
 
     def input(self, number: int) -> Collector:
-        feed, fail, look, read = self.output.feed, self.context.fail, self.context.look, self._read
+        output, fail, look, read = self.output, self.context.fail, self.context.look, self._read
 
         def process(split: Split, timestamp: int | None) -> None:
             stride = 1
             try:
                 for records in read(split):
-                    values, position = list(records.values), 0
+                    values, position = records.values, 0
+                    times = None if timestamp is None else [timestamp] * len(values)
+                    emit = _timed(Batch(values, times), output, output.columns)
                     while position < len(values):
-                        some = values[position : position + stride]
-                        feed(some, timestamp)
-                        self.emitted += len(some)
-                        position += stride
+                        end = min(position + stride, len(values))
+                        emit(position, end)
+                        self.emitted += end - position
+                        position = end
                         stride = next_stride(stride, look())
             except Exception as error:
                 raise fail(error) from error

@@ -10,16 +10,19 @@ for BATCH)."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any, ClassVar
 
 from penstock.common.watermark_strategy import NoWatermarks, Watermark, WatermarkStrategy
+from penstock.runtime import native
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.segments import Columnar
 from penstock.runtime.usercode.failure import failure_of
 from penstock.runtime.usercode.functions import bind
 
@@ -37,6 +40,7 @@ class TimestampsAndWatermarks(StreamOperator):
     in_java: ClassVar[bool] = True
 
     strategy: WatermarkStrategy[Any]
+    program: str | None = field(default=None, kw_only=True)  # the timestamp assigner, compiled
 
     @property
     def keeps_output(self) -> bool:
@@ -48,7 +52,7 @@ class TimestampsAndWatermarks(StreamOperator):
         return f"{super().hands_over} {self.strategy.signature}"
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _TimestampsAndWatermarks(context, output, self.strategy)
+        return _TimestampsAndWatermarks(context, output, self.strategy, self.program)
 
 
 class _Watermarks:
@@ -131,8 +135,15 @@ class _Part:
 class _TimestampsAndWatermarks(LiveOperator):
     """Each input is a part with a generator of its own; there is one from the beginning."""
 
-    def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy[Any]) -> None:
+    def __init__(
+        self,
+        context: OperatorContext,
+        output: CountingOutput,
+        strategy: WatermarkStrategy[Any],
+        program: str | None = None,
+    ) -> None:
         super().__init__(context, output)
+        self._program = program
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
         self._new_generator = NoWatermarks if context.job.settings.batch else strategy.generator
         self._strategy = strategy
@@ -166,6 +177,35 @@ class _TimestampsAndWatermarks(LiveOperator):
                 raise fail(failure_of(_GENERATOR, "in", error)) from error
 
         return process
+
+    def columns(self, number: int) -> Columnar | None:
+        """Takes records of an input as columns; None where only objects can go, or it would save nothing."""
+        segment, functions = self.output.columns, native.functions()
+        if segment is None or functions is None or self._program is None or self._strategy.kind == "generator":
+            return None
+        run = functions.TimestampAssigner(functions.Program(self._program), self.context.no_timestamp).run
+        process, on_event = self.input(number), self._generators[number].on_event
+        ask, emitter = self._generators[number].on_periodic_emit, self._emitters[number]
+        period = PERIOD if self.context.job.settings.watermark_interval else sys.maxsize
+        events = self._events
+
+        def take(batch: Any, start: int, end: int) -> None:
+            while start < end:
+                stop = min(end, start + period - events[number] % period)
+                stamped, latest, done = run(batch, start, stop)
+                if latest is not None:
+                    segment.take_all(stamped)
+                    on_event(None, latest, emitter)
+                    events[number] += done - start
+                    if events[number] % period == 0:
+                        ask(emitter)
+                if done < stop:
+                    times = batch.times
+                    process(batch[done], None if times is None else times[done])
+                    done += 1
+                start = done
+
+        return Columnar(segment, take)
 
     def advance(self, watermark: int) -> None:
         """Only the end of the input passes."""

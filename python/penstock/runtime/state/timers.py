@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 
@@ -149,14 +149,21 @@ class TimerQueue:
             self._known[timer.time, timer.slot, timer.namespace] = timer
 
 
+class Waits(Protocol):
+    """Something that waits for the clock: until when, and what happens then."""
+
+    def next_due(self) -> int | None: ...
+    def reach(self, now: int) -> None: ...
+
+
 class Clock:
     """The processing time of a task. Its timers fire between two records; what is not due at the end never fires."""
 
     def __init__(self, now: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self.now: Callable[[], int] = now
-        self._waiting: list[OperatorTime] = []
+        self._waiting: list[Waits] = []
 
-    def add(self, operator: OperatorTime) -> None:
+    def add(self, operator: Waits) -> None:
         if operator not in self._waiting:
             self._waiting.append(operator)
 

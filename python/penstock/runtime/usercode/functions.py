@@ -44,7 +44,9 @@ def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
     code = getattr(function, "__code__", None)
     where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    asked = "The result of AsyncFunction should be of list type. " if hasattr(function, "async_invoke") else ""
+    bases = {"async_invoke": "AsyncFunction", "async_invoke_batch": "AsyncBatchFunction"}
+    base = next((base for method, base in bases.items() if hasattr(function, method)), None)
+    asked = "" if base is None else f"The result of {base} should be of list type. "
     return InvalidProgramError(
         f"{asked}The function {name}{where} returned {reprlib.repr(results)} ({type(results).__name__}), where an "
         "iterable of records is due. Return a list, [] for no record and [record] for one, or make it a generator "

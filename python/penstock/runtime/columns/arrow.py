@@ -1,4 +1,5 @@
-"""Records as Arrow columns, and Arrow columns as records: the codec of Parquet, ORC and Spark's DataFrames.
+"""Records as Arrow columns, and Arrow columns as records: the codec of Parquet, ORC, Spark's DataFrames, and functions
+of batches.
 
 A type in a file may be wider or narrower than the declared one if it is of the same kind: values that do not fit are
 refused one by one. Nested values cross as Python objects, with a conversion per value; most scalars need none. What is
@@ -18,10 +19,9 @@ from penstock.common import column_types as ct
 from penstock.common.callables import shortened
 from penstock.common.time import Instant
 from penstock.common.typesystem.conversions import Convert, optional, same
-from penstock.connectors.formats.fields import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of
-from penstock.connectors.java_texts import within
-from penstock.connectors.parts import Unfit
 from penstock.errors import FileFormatError
+from penstock.runtime.columns.parts import Unfit, within
+from penstock.runtime.columns.records import BITS, KINDS, columns_of, fields_of, maker, of_kind, rows_of
 
 REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError, ArithmeticError, FileFormatError)
 """The exceptions that Arrow and the conversions raise for a value that does not fit."""
@@ -398,7 +398,7 @@ class BatchWriter:
         columns = columns_of(records, self._names)
         return pa.record_batch(list(map(self._column, range(len(columns)), columns)), schema=self.schema)
 
-    def _column(self, index: int, values: tuple[Any, ...]) -> pa.Array:
+    def _column(self, index: int, values: Sequence[Any]) -> pa.Array:
         field, wanted = self.schema.field(index), self._types[index]
         try:
             column = column_of(values, wanted, field.type, self._rules)

@@ -30,6 +30,18 @@ class Unfit(ValueError):
         return "".join(reversed(self.path)).removeprefix(".")
 
 
+def within(bits: int) -> Convert:
+    """A check for integers of so many bits; it refuses larger ones."""
+    bound = 1 << bits - 1 if bits else 0
+
+    def fit(value: int) -> int:
+        if -bound <= value < bound:
+            return value
+        raise Unfit(value, f"does not fit into {bits} bits")
+
+    return fit
+
+
 def of_type(*kinds: type, what: str) -> Callable[[Convert], Convert]:
     """Limits a conversion to values of some classes."""
 

@@ -1,0 +1,262 @@
+//! Evaluation of expressions.
+
+use bumpalo::collections::Vec as Items;
+
+use super::{Frame, Machine, truth};
+use crate::program::{Binary, Clause, Comparison, Expr, is_hashable};
+use crate::python::{self, Function as Operation};
+use crate::value::{Doubt, Value};
+
+type Evaluated<'a> = Result<Value<'a>, Doubt>;
+
+impl<'a> Machine<'a, '_> {
+    /// The value of an expression. Recursive, as deep as the program.
+    pub(super) fn eval(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {
+        match expr {
+            Expr::Local(local) => frame.locals[*local as usize].ok_or(Doubt),
+            Expr::Field(input, at, slow) => self.field(*input, *at, *slow),
+            Expr::Input(input) => Ok(self.input(*input)),
+            Expr::Int(number) => Ok(Value::Int(*number)),
+            Expr::Text(text) => Ok(Value::Text(text)),
+            Expr::Float(number) => Ok(Value::Float(*number)),
+            Expr::None => Ok(Value::None),
+            Expr::Bool(flag) => Ok(Value::Bool(*flag)),
+            Expr::Constant(number) => Ok(self.constants[*number]),
+            Expr::Binary(binary, slow, operands) => {
+                let (left, right) = (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?);
+                self.binary(*binary, *slow, left, right)
+            }
+            Expr::Compare(comparison, slow, operands) => {
+                let (left, right) = (self.eval(frame, &operands[0])?, self.eval(frame, &operands[1])?);
+                self.compare(*comparison, *slow, left, right)
+            }
+            Expr::Tuple(items) => Ok(Value::Tuple(self.all(frame, items)?)),
+            Expr::Item(container, at, slow) => {
+                let value = self.eval(frame, container)?;
+                self.item(value, *at, *slow)
+            }
+            Expr::Apply(operation, arguments) => self.apply(frame, *operation, arguments),
+            _ => self.eval_other(frame, expr),
+        }
+    }
+
+    fn eval_other(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Evaluated<'a> {
+        match expr {
+            Expr::If(parts) => {
+                let [condition, then, other] = &**parts;
+                let branch = if self.holds(frame, condition)? { then } else { other };
+                self.eval(frame, branch)
+            }
+            Expr::And(operands) => self.until(frame, operands, false),
+            Expr::Or(operands) => self.until(frame, operands, true),
+            Expr::Not(operand) => Ok(Value::Bool(!self.holds(frame, operand)?)),
+            Expr::List(items) => Ok(Value::List(self.all(frame, items)?)),
+            Expr::Dict(entries) => self.dict(frame, entries),
+            Expr::Row(shape, fields) => Ok(Value::Row(shape, self.all(frame, fields)?)),
+            Expr::InputAttribute(input, name) => self.input_attribute(*input, name),
+            Expr::Attribute(object, name) => python::attribute(self.eval(frame, object)?, name),
+            Expr::InputKey(input, name, slow) => self.input_key(*input, name, *slow),
+            Expr::Key(container, name, slow) => {
+                let value = self.eval(frame, container)?;
+                self.key(value, name, *slow)
+            }
+            Expr::Chain(first, rest) => self.chain(frame, first, rest),
+            Expr::InSet(operand, set, negated) => {
+                let value = self.eval(frame, operand)?;
+                Ok(Value::Bool(set.contains(value, self.arena, self.constants)? != *negated))
+            }
+            Expr::Format(operand, spec, conversion) => self.format(frame, operand, spec, *conversion),
+            Expr::Concat(parts) => self.concat(frame, parts),
+            Expr::Each(element, clauses) => {
+                let mut items = Items::new_in(self.arena);
+                self.each(frame, element, clauses, &mut items)?;
+                Ok(Value::List(items.into_bump_slice()))
+            }
+            Expr::Call(function, arguments) => self.call(frame, *function, arguments),
+            _ => Err(Doubt),
+        }
+    }
+
+    /// All values, in the arena.
+    fn all(&mut self, frame: &mut Frame<'a>, items: &'a [Expr]) -> Result<&'a [Value<'a>], Doubt> {
+        let values = self.arena.alloc_slice_fill_copy(items.len(), Value::None);
+        for (value, item) in values.iter_mut().zip(items) {
+            *value = self.eval(frame, item)?;
+        }
+        Ok(values)
+    }
+
+    #[inline]
+    fn binary(&mut self, binary: Binary, slow: Operation, left: Value<'a>, right: Value<'a>) -> Evaluated<'a> {
+        match (left, right) {
+            (Value::Int(left), Value::Int(right)) => {
+                let result = match binary {
+                    Binary::Add => left.checked_add(right),
+                    Binary::Sub => left.checked_sub(right),
+                    Binary::Mul => left.checked_mul(right),
+                    Binary::FloorDiv => left.checked_div(right).map(|quotient| quotient - i64::from(floors(left, right))),
+                    Binary::Mod => left.checked_rem(right).map(|rest| if floors(left, right) { rest + right } else { rest }),
+                    Binary::TrueDiv => return slow(self.arena, &[Value::Int(left), Value::Int(right)]),
+                };
+                result.map(Value::Int).ok_or(Doubt)
+            }
+            (Value::Float(left), Value::Float(right)) => Ok(Value::Float(match binary {
+                Binary::Add => left + right,
+                Binary::Sub => left - right,
+                Binary::Mul => left * right,
+                _ => return slow(self.arena, &[Value::Float(left), Value::Float(right)]),
+            })),
+            _ => {
+                let value = slow(self.arena, &[left, right])?;
+                self.bounded().map(|()| value)
+            }
+        }
+    }
+
+    #[inline]
+    fn compare(&mut self, comparison: Comparison, slow: Operation, left: Value<'a>, right: Value<'a>) -> Evaluated<'a> {
+        match (left, right) {
+            (Value::Int(left), Value::Int(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
+            (Value::Float(left), Value::Float(right)) => Ok(Value::Bool(compared(comparison, &left, &right))),
+            (Value::Text(left), Value::Text(right)) => Ok(Value::Bool(compared(comparison, left, right))),
+            _ => slow(self.arena, &[left, right]),
+        }
+    }
+
+    #[inline]
+    fn apply(&mut self, frame: &mut Frame<'a>, operation: Operation, arguments: &'a [Expr]) -> Evaluated<'a> {
+        let value = match arguments {
+            [one] => {
+                let one = self.eval(frame, one)?;
+                operation(self.arena, &[one])
+            }
+            [one, two] => {
+                let values = [self.eval(frame, one)?, self.eval(frame, two)?];
+                operation(self.arena, &values)
+            }
+            [one, two, three] => {
+                let values = [self.eval(frame, one)?, self.eval(frame, two)?, self.eval(frame, three)?];
+                operation(self.arena, &values)
+            }
+            _ => operation(self.arena, self.all(frame, arguments)?),
+        }?;
+        self.bounded().map(|()| value)
+    }
+
+    /// The first operand that is this true or false, or the last.
+    fn until(&mut self, frame: &mut Frame<'a>, operands: &'a [Expr], end: bool) -> Evaluated<'a> {
+        let (last, before) = operands.split_last().ok_or(Doubt)?;
+        for operand in before {
+            let value = self.eval(frame, operand)?;
+            if truth(value)? == end {
+                return Ok(value);
+            }
+        }
+        self.eval(frame, last)
+    }
+
+    /// A later value of an equal key takes the place of an earlier one, whose key stays.
+    fn dict(&mut self, frame: &mut Frame<'a>, entries: &'a [[Expr; 2]]) -> Evaluated<'a> {
+        let equal = python::operator("eq").ok_or(Doubt)?;
+        let mut pairs: Items<'a, (Value<'a>, Value<'a>)> = Items::with_capacity_in(entries.len(), self.arena);
+        for [key, value] in entries {
+            let (key, value) = (self.eval(frame, key)?, self.eval(frame, value)?);
+            if !is_hashable(key, 16) {
+                return Err(Doubt);
+            }
+            let mut place = None;
+            for (at, (other, _)) in pairs.iter().enumerate() {
+                if truth(equal(self.arena, &[*other, key])?)? {
+                    place = Some(at);
+                    break;
+                }
+            }
+            match place {
+                Some(at) => pairs[at].1 = value,
+                None => pairs.push((key, value)),
+            }
+        }
+        Ok(Value::Dict(pairs.into_bump_slice()))
+    }
+
+    fn chain(&mut self, frame: &mut Frame<'a>, first: &'a Expr, rest: &'a [(Operation, Expr)]) -> Evaluated<'a> {
+        let mut left = self.eval(frame, first)?;
+        for (operation, operand) in rest {
+            let right = self.eval(frame, operand)?;
+            if !truth(operation(self.arena, &[left, right])?)? {
+                return Ok(Value::Bool(false));
+            }
+            left = right;
+        }
+        Ok(Value::Bool(true))
+    }
+
+    fn format(&mut self, frame: &mut Frame<'a>, operand: &'a Expr, spec: &str, conversion: Option<char>) -> Evaluated<'a> {
+        let value = self.eval(frame, operand)?;
+        let text = python::format(self.arena, value, spec, conversion)?;
+        self.bounded().map(|()| Value::Text(text))
+    }
+
+    fn concat(&mut self, frame: &mut Frame<'a>, parts: &'a [Expr]) -> Evaluated<'a> {
+        let mut whole = bumpalo::collections::String::new_in(self.arena);
+        for part in parts {
+            let Value::Text(text) = self.eval(frame, part)? else { return Err(Doubt) };
+            whole.push_str(text);
+            self.bounded()?;
+        }
+        Ok(Value::Text(whole.into_bump_str()))
+    }
+
+    /// The elements of a comprehension. Recursive, as deep as its clauses.
+    fn each(
+        &mut self,
+        frame: &mut Frame<'a>,
+        element: &'a Expr,
+        clauses: &'a [Clause],
+        into: &mut Items<'a, Value<'a>>,
+    ) -> Result<(), Doubt> {
+        let Some((clause, rest)) = clauses.split_first() else {
+            into.push(self.eval(frame, element)?);
+            return Ok(());
+        };
+        'items: for &item in self.items(frame, &clause.iterable)? {
+            self.step()?;
+            self.assign(frame, &clause.target, item)?;
+            for condition in &clause.conditions {
+                if !self.holds(frame, condition)? {
+                    continue 'items;
+                }
+            }
+            self.each(frame, element, rest, into)?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, frame: &mut Frame<'a>, function: usize, arguments: &'a [Expr]) -> Evaluated<'a> {
+        self.step()?;
+        let function = &self.functions[function];
+        let mut inner = Frame::new(function.locals, self.arena);
+        for (local, argument) in inner.locals.iter_mut().zip(arguments) {
+            *local = Some(self.eval(frame, argument)?);
+        }
+        self.run(function, &mut inner)
+    }
+}
+
+/// Whether a quotient that was cut off is to be one less.
+#[inline]
+fn floors(left: i64, right: i64) -> bool {
+    left.wrapping_rem(right) != 0 && (left < 0) != (right < 0)
+}
+
+#[inline]
+fn compared<T: PartialOrd + ?Sized>(comparison: Comparison, left: &T, right: &T) -> bool {
+    match comparison {
+        Comparison::Eq => left == right,
+        Comparison::Ne => left != right,
+        Comparison::Lt => left < right,
+        Comparison::Le => left <= right,
+        Comparison::Gt => left > right,
+        Comparison::Ge => left >= right,
+    }
+}

@@ -1,0 +1,92 @@
+//! What is in a record, at a place or by a name, read where it stands.
+
+use super::{Input, Machine};
+use crate::column::Data;
+use crate::python::{self, Function as Operation};
+use crate::value::{Doubt, Shape, Value};
+
+impl<'a> Machine<'a, '_> {
+    /// A parameter of the first function; the value is made once.
+    #[inline]
+    pub(super) fn input(&mut self, number: u32) -> Value<'a> {
+        let input = &mut self.inputs[number as usize];
+        match *input {
+            Input::Value(value) => value,
+            Input::Row(column, row) => {
+                let value = column.get(row, self.arena);
+                *input = Input::Value(value);
+                value
+            }
+        }
+    }
+
+    /// What is at a constant place in a parameter.
+    #[inline]
+    pub(super) fn field(&mut self, number: u32, at: i64, slow: Operation) -> Result<Value<'a>, Doubt> {
+        if let Input::Row(column, row) = self.inputs[number as usize]
+            && let Data::Tuples(fields) = column.data()
+            && !column.is_none(row)
+        {
+            let at = place(at, fields.len())?;
+            return Ok(fields[at].get(row, self.arena));
+        }
+        let value = self.input(number);
+        self.item(value, at, slow)
+    }
+
+    /// What is at a constant place in a value.
+    #[inline]
+    pub(super) fn item(&mut self, value: Value<'a>, at: i64, slow: Operation) -> Result<Value<'a>, Doubt> {
+        match value {
+            Value::Tuple(items) | Value::List(items) => Ok(items[place(at, items.len())?]),
+            Value::Row(Shape { class: 0, .. }, items) => Ok(items[place(at, items.len())?]),
+            value => slow(self.arena, &[value, Value::Int(at)]),
+        }
+    }
+
+    /// What is at a constant name in a parameter.
+    pub(super) fn input_key(&mut self, number: u32, name: &'a str, slow: Operation) -> Result<Value<'a>, Doubt> {
+        if let Some(value) = self.named(number, |shape| if shape.class == 0 { shape.position(name) } else { None }) {
+            return Ok(value);
+        }
+        let value = self.input(number);
+        self.key(value, name, slow)
+    }
+
+    /// What is at a constant name in a value.
+    pub(super) fn key(&mut self, value: Value<'a>, name: &'a str, slow: Operation) -> Result<Value<'a>, Doubt> {
+        match value {
+            Value::Row(shape, items) if shape.class == 0 => shape.position(name).and_then(|at| items.get(at)).copied().ok_or(Doubt),
+            Value::Dict(entries) => {
+                let entry = entries.iter().find(|(key, _)| matches!(key, Value::Text(text) if *text == name));
+                entry.map(|entry| entry.1).ok_or(Doubt)
+            }
+            value => slow(self.arena, &[value, Value::Text(name)]),
+        }
+    }
+
+    /// An attribute of a parameter.
+    pub(super) fn input_attribute(&mut self, number: u32, name: &str) -> Result<Value<'a>, Doubt> {
+        if let Some(value) = self.named(number, |shape| shape.attribute(name)) {
+            return Ok(value);
+        }
+        let value = self.input(number);
+        python::attribute(value, name)
+    }
+
+    /// A field of a parameter in a column of rows.
+    fn named(&self, number: u32, position: impl Fn(&Shape) -> Option<usize>) -> Option<Value<'a>> {
+        let Input::Row(column, row) = self.inputs[number as usize] else { return None };
+        match column.data() {
+            Data::Rows(shape, fields) if !column.is_none(row) => Some(fields[position(shape)?].get(row, self.arena)),
+            _ => None,
+        }
+    }
+}
+
+/// A place counted from the beginning.
+#[inline]
+fn place(at: i64, length: usize) -> Result<usize, Doubt> {
+    let place = if at < 0 { at + length as i64 } else { at };
+    if (0..length as i64).contains(&place) { Ok(place as usize) } else { Err(Doubt) }
+}

@@ -1,0 +1,252 @@
+//! Evaluation of programs. A function walks its tree; values are copied, and what is longer than a number is made in an
+//! arena, which the caller resets after some records.
+//!
+//! Nothing here runs out of stack (a program's depth is checked when it is read), out of memory ([`MOST_BYTES`]) or out of time
+//! ([`MOST_STEPS`]): the answer is [`Doubt`] before.
+
+mod expressions;
+mod fields;
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as Items;
+
+use crate::column::Column;
+use crate::program::{Expr, Function, Program, Statement, Target};
+use crate::python;
+use crate::value::{Doubt, Value};
+
+/// Rounds of loops and calls of functions for one record.
+pub const MOST_STEPS: u32 = 1_000_000;
+/// What is made of one record.
+pub const MOST_BYTES: usize = 64 << 20;
+
+/// An argument: a value, or where it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// In a column.
+    Row(&'a Column, usize),
+    /// By itself.
+    Value(Value<'a>),
+}
+
+impl<'a> Input<'a> {
+    /// The value.
+    #[inline]
+    pub fn value(self, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Self::Row(column, row) => column.get(row, arena),
+            Self::Value(value) => value,
+        }
+    }
+}
+
+impl Program {
+    /// The constants that are not in the expressions themselves, for as many calls as the arena lives.
+    pub fn constants<'a>(&'a self, arena: &'a Bump) -> &'a [Value<'a>] {
+        arena.alloc_slice_fill_iter(self.constants.iter().map(|constant| constant.value(arena)))
+    }
+
+    /// Calls the first function. A generator gives a list of what it yields.
+    ///
+    /// Args: its `constants`; the arguments, which may become values meanwhile; the steps that are left.
+    #[inline]
+    pub fn call<'a>(
+        &'a self,
+        constants: &'a [Value<'a>],
+        inputs: &mut [Input<'a>],
+        arena: &'a Bump,
+        steps: &mut u32,
+    ) -> Result<Value<'a>, Doubt> {
+        let function = &self.functions[0];
+        if inputs.len() != function.parameters {
+            return Err(Doubt);
+        }
+        let mut machine = Machine { functions: &self.functions, constants, inputs, arena, steps };
+        let locals = if function.assigned.is_empty() && function.locals == function.parameters { 0 } else { function.locals };
+        let mut frame = Frame::new(locals, arena);
+        for &local in &function.assigned {
+            frame.locals[local as usize] = Some(machine.inputs[local as usize].value(arena));
+        }
+        machine.run(function, &mut frame)
+    }
+}
+
+/// What a function has while it runs.
+struct Frame<'a> {
+    locals: &'a mut [Option<Value<'a>>],
+    yields: Items<'a, Value<'a>>,
+}
+
+impl<'a> Frame<'a> {
+    #[inline]
+    fn new(locals: usize, arena: &'a Bump) -> Self {
+        let locals = if locals == 0 { &mut [] } else { arena.alloc_slice_fill_copy(locals, None) };
+        Self { locals, yields: Items::new_in(arena) }
+    }
+}
+
+/// How a statement ends.
+enum Flow<'a> {
+    Next,
+    Break,
+    Continue,
+    Return(Value<'a>),
+}
+
+/// A call of a program.
+struct Machine<'a, 'i> {
+    functions: &'a [Function],
+    constants: &'a [Value<'a>],
+    inputs: &'i mut [Input<'a>],
+    arena: &'a Bump,
+    steps: &'i mut u32,
+}
+
+impl<'a> Machine<'a, '_> {
+    #[inline]
+    fn run(&mut self, function: &'a Function, frame: &mut Frame<'a>) -> Result<Value<'a>, Doubt> {
+        if let [Statement::Return(expr)] = &*function.body {
+            return self.eval(frame, expr);
+        }
+        let flow = self.block(frame, &function.body)?;
+        if function.generator {
+            return Ok(Value::List(std::mem::replace(&mut frame.yields, Items::new_in(self.arena)).into_bump_slice()));
+        }
+        match flow {
+            Flow::Return(value) => Ok(value),
+            _ => Ok(Value::None),
+        }
+    }
+
+    /// Once more around a loop, or into a function.
+    #[inline]
+    fn step(&mut self) -> Result<(), Doubt> {
+        *self.steps = self.steps.checked_sub(1).ok_or(Doubt)?;
+        self.bounded()
+    }
+
+    #[inline]
+    fn bounded(&self) -> Result<(), Doubt> {
+        if self.arena.allocated_bytes() > MOST_BYTES { Err(Doubt) } else { Ok(()) }
+    }
+
+    /// Statements in order. Recursive, as deep as the program.
+    fn block(&mut self, frame: &mut Frame<'a>, body: &'a [Statement]) -> Result<Flow<'a>, Doubt> {
+        for statement in body {
+            let flow = match statement {
+                Statement::Set(Target::Local(local), expr) => {
+                    frame.locals[*local as usize] = Some(self.eval(frame, expr)?);
+                    continue;
+                }
+                Statement::Set(target, expr) => {
+                    let value = self.eval(frame, expr)?;
+                    self.assign(frame, target, value)?;
+                    continue;
+                }
+                Statement::Yield(expr) => {
+                    let value = self.eval(frame, expr)?;
+                    frame.yields.push(value);
+                    continue;
+                }
+                Statement::If(condition, then, other) => {
+                    let branch = if self.holds(frame, condition)? { then } else { other };
+                    self.block(frame, branch)?
+                }
+                Statement::For(target, iterable, body) => self.loop_over(frame, target, iterable, body)?,
+                Statement::While(condition, body) => self.loop_while(frame, condition, body)?,
+                Statement::Break => Flow::Break,
+                Statement::Continue => Flow::Continue,
+                Statement::Return(expr) => Flow::Return(self.eval(frame, expr)?),
+                Statement::Doubt => return Err(Doubt),
+            };
+            if !matches!(flow, Flow::Next) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn loop_over(
+        &mut self,
+        frame: &mut Frame<'a>,
+        target: &'a Target,
+        iterable: &'a Expr,
+        body: &'a [Statement],
+    ) -> Result<Flow<'a>, Doubt> {
+        for &item in self.items(frame, iterable)? {
+            self.step()?;
+            self.assign(frame, target, item)?;
+            match self.block(frame, body)? {
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn loop_while(&mut self, frame: &mut Frame<'a>, condition: &'a Expr, body: &'a [Statement]) -> Result<Flow<'a>, Doubt> {
+        while self.holds(frame, condition)? {
+            self.step()?;
+            match self.block(frame, body)? {
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The values of something to loop over.
+    fn items(&mut self, frame: &mut Frame<'a>, iterable: &'a Expr) -> Result<&'a [Value<'a>], Doubt> {
+        match self.eval(frame, iterable)? {
+            Value::Tuple(items) | Value::List(items) => Ok(items),
+            value => {
+                let items = python::iterate(self.arena, value)?;
+                self.bounded().map(|()| items)
+            }
+        }
+    }
+
+    /// Recursive, as deep as the target.
+    #[inline]
+    fn assign(&mut self, frame: &mut Frame<'a>, target: &'a Target, value: Value<'a>) -> Result<(), Doubt> {
+        match target {
+            Target::Local(local) => {
+                frame.locals[*local as usize] = Some(value);
+                Ok(())
+            }
+            Target::All(targets) => self.unpack(frame, targets, value),
+        }
+    }
+
+    fn unpack(&mut self, frame: &mut Frame<'a>, targets: &'a [Target], value: Value<'a>) -> Result<(), Doubt> {
+        let items = match value {
+            Value::Tuple(items) | Value::List(items) => items,
+            Value::Row(shape, items) if shape.class == 0 => items,
+            value => python::iterate(self.arena, value)?,
+        };
+        if items.len() != targets.len() {
+            return Err(Doubt);
+        }
+        targets.iter().zip(items).try_for_each(|(target, &item)| self.assign(frame, target, item))
+    }
+
+    /// Whether Python takes what the expression gives for true.
+    #[inline]
+    fn holds(&mut self, frame: &mut Frame<'a>, expr: &'a Expr) -> Result<bool, Doubt> {
+        truth(self.eval(frame, expr)?)
+    }
+}
+
+/// Whether Python takes a value for true.
+#[inline]
+pub(crate) fn truth(value: Value<'_>) -> Result<bool, Doubt> {
+    match value {
+        Value::Bool(flag) => Ok(flag),
+        value => python::truth(value),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! Programs out of JSON: expressions.
+
+use serde_json::Value as Json;
+
+use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
+use super::{Binary, Clause, Comparison, Constant, Expr, Set};
+use crate::python::{self, Function as Operation};
+use crate::value::Shape;
+
+type Read = Result<Expr, Malformed>;
+
+/// Functions that go through their arguments once, and methods: to them an iterator is what a list is. (Of several arguments
+/// `min` and `max` compare these instead, which are no iterators then, as Python compares none.)
+const ITERATING: [&str; 14] =
+    ["list", "tuple", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict", "set", "frozenset", "join"];
+
+impl Scope<'_> {
+    /// Reads an expression. Recursive, as deep as a text of JSON may be.
+    pub(super) fn expr(&mut self, json: &Json) -> Read {
+        let (name, rest) = list(json)?.split_first().ok_or_else(|| malformed("an expression is empty"))?;
+        self.deeper()?;
+        if !std::mem::take(&mut self.passing) && is_iterator(json) {
+            return Err(malformed(format!("{} is only iterated over", shown(json))));
+        }
+        let expr = self.named(text(name)?, rest)?;
+        self.depth -= 1;
+        expr.ok_or_else(|| malformed(format!("{} is no expression", shown(json))))
+    }
+
+    fn named(&mut self, name: &str, rest: &[Json]) -> Result<Option<Expr>, Malformed> {
+        Ok(Some(match (name, rest) {
+            ("local", [local]) => self.read_local(local)?,
+            ("const", [constant]) => self.constant(Constant::parse(constant)?),
+            ("if", [condition, then, other]) => Expr::If(Box::new([self.expr(condition)?, self.expr(then)?, self.expr(other)?])),
+            ("and", [_, ..]) => Expr::And(self.all(rest)?),
+            ("or", [_, ..]) => Expr::Or(self.all(rest)?),
+            ("not", [operand]) => Expr::Not(Box::new(self.expr(operand)?)),
+            ("tuple", items) => Expr::Tuple(self.all(items)?),
+            ("list", items) => Expr::List(self.all(items)?),
+            ("dict", entries) => self.dict(entries)?,
+            ("row", [names, fields @ ..]) => self.row(names, fields)?,
+            ("attr", [object, attribute]) => self.attribute(object, text(attribute)?)?,
+            ("slice", [_, bounds @ ..]) if bounds.len() == 3 => self.slice(rest)?,
+            ("compare", [first, rest @ ..]) => self.compare(first, rest)?,
+            ("index", [container, index]) => self.index(container, index)?,
+            ("builtin", [name, arguments @ ..]) => self.apply(name, python::builtin, arguments)?,
+            ("method", [name, values @ ..]) if !values.is_empty() => self.apply(name, python::method, values)?,
+            ("lib", [name, arguments @ ..]) => self.apply(name, python::library, arguments)?,
+            ("format", [operand, spec, conversion]) => {
+                Expr::Format(Box::new(self.expr(operand)?), text(spec)?.into(), conversion_of(text(conversion)?)?)
+            }
+            ("concat", parts) => Expr::Concat(self.all(parts)?),
+            ("each", [element, clauses]) => self.each(element, list(clauses)?)?,
+            ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
+            ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, self.all(rest)?),
+            (_, [left, right]) => return self.binary(name, left, right),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn all(&mut self, items: &[Json]) -> Result<Box<[Expr]>, Malformed> {
+        items.iter().map(|item| self.expr(item)).collect()
+    }
+
+    fn read_local(&mut self, json: &Json) -> Read {
+        let local = self.local(json)?;
+        Ok(if self.inputs.contains(&local) { Expr::Input(local) } else { Expr::Local(local) })
+    }
+
+    fn constant(&mut self, constant: Constant) -> Expr {
+        match constant {
+            Constant::None => Expr::None,
+            Constant::Bool(flag) => Expr::Bool(flag),
+            Constant::Int(number) => Expr::Int(number),
+            Constant::Float(number) => Expr::Float(number),
+            Constant::Text(text) => Expr::Text(text),
+            other => {
+                self.constants.push(other);
+                Expr::Constant(self.constants.len() - 1)
+            }
+        }
+    }
+
+    fn dict(&mut self, entries: &[Json]) -> Read {
+        let mut pairs = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let [key, value] = list(entry)? else { return Err(malformed("an entry of a dict is a pair")) };
+            pairs.push([self.expr(key)?, self.expr(value)?]);
+        }
+        Ok(Expr::Dict(pairs.into()))
+    }
+
+    fn row(&mut self, names: &Json, fields: &[Json]) -> Read {
+        let names: Option<Box<[Box<str>]>> = match names {
+            Json::Null => None,
+            names => Some(list(names)?.iter().map(|name| Ok(text(name)?.into())).collect::<Result<_, Malformed>>()?),
+        };
+        let shape = Shape { class: 0, names };
+        let different = shape.names.iter().flatten().enumerate().all(|(at, name)| shape.position(name) == Some(at));
+        if !shape.fits(fields.len()) || !different {
+            return Err(malformed("a row has a name for each field, or none at all"));
+        }
+        Ok(Expr::Row(shape, self.all(fields)?))
+    }
+
+    fn attribute(&mut self, object: &Json, name: &str) -> Read {
+        Ok(match self.expr(object)? {
+            Expr::Input(local) => Expr::InputAttribute(local, name.into()),
+            object => Expr::Attribute(Box::new(object), name.into()),
+        })
+    }
+
+    fn index(&mut self, container: &Json, index: &Json) -> Read {
+        let operation = operator("index")?;
+        Ok(match (self.expr(container)?, self.expr(index)?) {
+            (Expr::Input(local), Expr::Int(at)) => Expr::Field(local, at, operation),
+            (Expr::Input(local), Expr::Text(name)) => Expr::InputKey(local, name, operation),
+            (container, Expr::Int(at)) => Expr::Item(Box::new(container), at, operation),
+            (container, Expr::Text(name)) => Expr::Key(Box::new(container), name, operation),
+            (container, index) => Expr::Apply(operation, Box::new([container, index])),
+        })
+    }
+
+    fn slice(&mut self, parts: &[Json]) -> Read {
+        let part = |part: &Json| if part.is_null() { Ok(Expr::None) } else { self.expr(part) };
+        Ok(Expr::Apply(operator("slice")?, parts.iter().map(part).collect::<Result<_, _>>()?))
+    }
+
+    fn binary(&mut self, name: &str, left: &Json, right: &Json) -> Result<Option<Expr>, Malformed> {
+        let binary = match name {
+            "add" => Some(Binary::Add),
+            "sub" => Some(Binary::Sub),
+            "mul" => Some(Binary::Mul),
+            "truediv" => Some(Binary::TrueDiv),
+            "floordiv" => Some(Binary::FloorDiv),
+            "mod" => Some(Binary::Mod),
+            "pow" | "lshift" | "rshift" | "and_" | "or_" | "xor" => None,
+            _ => return Ok(None),
+        };
+        let operands = [self.expr(left)?, self.expr(right)?];
+        Ok(Some(match binary {
+            Some(binary) => Expr::Binary(binary, operator(name)?, Box::new(operands)),
+            None => Expr::Apply(operator(name)?, Box::new(operands)),
+        }))
+    }
+
+    fn compare(&mut self, first: &Json, rest: &[Json]) -> Read {
+        if let [name, set] = rest
+            && let Some(items) = set[1]["s"].as_array().filter(|_| set[0] == "const")
+        {
+            return self.in_set(first, text(name)?, items);
+        }
+        let first = self.expr(first)?;
+        let (pairs, alone) = rest.as_chunks::<2>();
+        if pairs.is_empty() || !alone.is_empty() {
+            return Err(malformed("a comparison has an operator before each operand but the first"));
+        }
+        let mut chain = Vec::with_capacity(pairs.len());
+        for [name, operand] in pairs {
+            chain.push((text(name)?, self.expr(operand)?));
+        }
+        if chain.len() == 1
+            && let Some((name, operand)) = chain.pop()
+        {
+            let operation = comparison(name)?;
+            let operands = Box::new([first, operand]);
+            return Ok(match at_once(name) {
+                Some(comparison) => Expr::Compare(comparison, operation, operands),
+                None => Expr::Apply(operation, operands),
+            });
+        }
+        let chain = chain.into_iter().map(|(name, operand)| Ok((comparison(name)?, operand)));
+        Ok(Expr::Chain(Box::new(first), chain.collect::<Result<_, Malformed>>()?))
+    }
+
+    fn in_set(&mut self, operand: &Json, name: &str, items: &[Json]) -> Read {
+        let negated = match name {
+            "in" => false,
+            "not_in" => true,
+            _ => return Err(malformed("a set is only looked into")),
+        };
+        let operand = self.expr(operand)?;
+        let items: Box<[Constant]> = items.iter().map(Constant::parse).collect::<Result<_, _>>()?;
+        let set = Set::of(&items, self.constants.len(), operator("in")?);
+        if matches!(set, Set::Mixed(..)) {
+            self.constants.push(Constant::Tuple(items));
+        }
+        Ok(Expr::InSet(Box::new(operand), Box::new(set), negated))
+    }
+
+    fn apply(&mut self, name: &Json, of: fn(&str, usize) -> Option<Operation>, values: &[Json]) -> Read {
+        let name = text(name)?;
+        let operation = of(name, values.len()).ok_or_else(|| malformed(format!("{name}() of {} values is not known", values.len())))?;
+        let iterates = ITERATING.contains(&name);
+        let again = matches!(name, "len" | "reversed"); // of what can be gone through again
+        let value = |value: &Json| {
+            let passes = iterates || (again && matches!(value[1].as_str(), Some("range" | "keys" | "values" | "items")));
+            if passes { self.iterable(value) } else { self.expr(value) }
+        };
+        Ok(Expr::Apply(operation, values.iter().map(value).collect::<Result<_, _>>()?))
+    }
+
+    fn each(&mut self, element: &Json, clauses: &[Json]) -> Read {
+        let depth = self.depth;
+        let mut all = Vec::with_capacity(clauses.len());
+        for clause in clauses {
+            let [target, iterable, conditions] = list(clause)? else {
+                return Err(malformed("a comprehension has a target, what it goes over, and conditions"));
+            };
+            let (target, iterable) = (self.target(target)?, self.iterable(iterable)?);
+            let conditions = list(conditions)?.iter().map(|condition| self.expr(condition)).collect::<Result<_, _>>()?;
+            all.push(Clause { target, iterable, conditions });
+            self.deeper()?;
+        }
+        let element = self.expr(element)?;
+        self.depth = depth;
+        if all.is_empty() {
+            return Err(malformed("a comprehension goes over nothing"));
+        }
+        Ok(Expr::Each(Box::new(element), all.into()))
+    }
+
+    pub(super) fn call(&mut self, function: &Json, arguments: &[Json], iterated: bool) -> Read {
+        let function = number(function)?;
+        let signature = *self.signatures.get(function).ok_or_else(|| malformed(format!("there is no function {function}")))?;
+        if signature.parameters != arguments.len() {
+            return Err(malformed(format!("function {function} has {} parameters", signature.parameters)));
+        }
+        if signature.iterator && !iterated {
+            return Err(malformed("an iterator is only iterated over"));
+        }
+        self.nesting.calls.push((function, self.depth));
+        Ok(Expr::Call(function, self.all(arguments)?))
+    }
+}
+
+/// Whether the value of an expression is an iterator or a view in Python, where it is a list here.
+pub(super) fn is_iterator(json: &Json) -> bool {
+    let name = json[1].as_str().unwrap_or_default();
+    matches!(json[0].as_str(), Some("builtin" | "method")) && python::is_passing(name)
+}
+
+fn operator(name: &str) -> Result<Operation, Malformed> {
+    python::operator(name).ok_or_else(|| malformed(format!("{name:?} is no operator")))
+}
+
+fn comparison(name: &str) -> Result<Operation, Malformed> {
+    match name {
+        "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "is" | "is_not" => operator(name),
+        _ => Err(malformed(format!("{name:?} is no comparison"))),
+    }
+}
+
+fn at_once(name: &str) -> Option<Comparison> {
+    Some(match name {
+        "eq" => Comparison::Eq,
+        "ne" => Comparison::Ne,
+        "lt" => Comparison::Lt,
+        "le" => Comparison::Le,
+        "gt" => Comparison::Gt,
+        "ge" => Comparison::Ge,
+        _ => return None,
+    })
+}
+
+fn conversion_of(text: &str) -> Result<Option<char>, Malformed> {
+    match text {
+        "" => Ok(None),
+        "r" | "s" | "a" => Ok(text.chars().next()),
+        _ => Err(malformed(format!("{text:?} is no conversion"))),
+    }
+}

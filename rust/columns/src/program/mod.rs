@@ -1,0 +1,145 @@
+//! Programs: functions of Python, translated, as they are evaluated. They come as JSON and are checked when they are read, so
+//! that nothing about their form can go wrong afterwards.
+//!
+//! ```text
+//! {"v": 1, "functions": [{"params": n, "locals": m, "body": [statement, …]}, …]}
+//! ```
+//!
+//! The first function is the one that is called. What its parameters are, if it does not assign to them, is read where it
+//! stands, in the columns of a batch ([`Expr::Input`], [`Expr::Field`], [`Expr::InputAttribute`]).
+
+mod constants;
+mod depth;
+mod expressions;
+mod parse;
+
+use std::sync::Arc;
+
+use crate::python::Function as Operation;
+use crate::value::Shape;
+
+pub(crate) use constants::is_hashable;
+pub use constants::{Constant, Set};
+pub use parse::Malformed;
+
+/// A translated function, with those that it calls.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) functions: Arc<[Function]>,
+    pub(crate) constants: Arc<[Constant]>,
+}
+
+impl Program {
+    /// How many arguments it takes.
+    pub fn parameters(&self) -> usize {
+        self.functions[0].parameters
+    }
+
+    /// Whether it gives something that is only iterated over in Python, and is a list here.
+    pub fn is_iterator(&self) -> bool {
+        self.functions[0].iterator
+    }
+}
+
+/// One function.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub parameters: usize,
+    pub locals: usize,
+    pub body: Vec<Statement>,
+    pub generator: bool,
+    pub iterator: bool,
+    /// The parameters that are locals, as it assigns to them; of the first function only.
+    pub assigned: Vec<u32>,
+}
+
+/// Where values go.
+#[derive(Debug)]
+pub(crate) enum Target {
+    Local(u32),
+    All(Box<[Target]>),
+}
+
+#[derive(Debug)]
+pub(crate) enum Statement {
+    Set(Target, Expr),
+    If(Expr, Vec<Statement>, Vec<Statement>),
+    For(Target, Expr, Vec<Statement>),
+    While(Expr, Vec<Statement>),
+    Break,
+    Continue,
+    Return(Expr),
+    Yield(Expr),
+    Doubt,
+}
+
+#[derive(Debug)]
+pub(crate) enum Expr {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(Box<str>),
+    /// Any other constant.
+    Constant(usize),
+    Local(u32),
+    /// A parameter of the first function, that never changes.
+    Input(u32),
+    /// What is at a constant place in one, and the operator for what is neither tuple nor row.
+    Field(u32, i64, Operation),
+    InputAttribute(u32, Box<str>),
+    /// What is at a constant name in one.
+    InputKey(u32, Box<str>, Operation),
+    If(Box<[Self; 3]>),
+    And(Box<[Self]>),
+    Or(Box<[Self]>),
+    Not(Box<Self>),
+    Tuple(Box<[Self]>),
+    List(Box<[Self]>),
+    Dict(Box<[[Self; 2]]>),
+    Row(Shape, Box<[Self]>),
+    /// What is at a constant place.
+    Item(Box<Self>, i64, Operation),
+    /// What is at a constant name.
+    Key(Box<Self>, Box<str>, Operation),
+    Attribute(Box<Self>, Box<str>),
+    Binary(Binary, Operation, Box<[Self; 2]>),
+    Compare(Comparison, Operation, Box<[Self; 2]>),
+    Chain(Box<Self>, Box<[(Operation, Self)]>),
+    /// Whether a value is in a set, or is not.
+    InSet(Box<Self>, Box<Set>, bool),
+    Apply(Operation, Box<[Self]>),
+    Format(Box<Self>, Box<str>, Option<char>),
+    Concat(Box<[Self]>),
+    Each(Box<Self>, Box<[Clause]>),
+    Call(usize, Box<[Self]>),
+}
+
+/// One `for` of a comprehension, and its conditions.
+#[derive(Debug)]
+pub(crate) struct Clause {
+    pub target: Target,
+    pub iterable: Expr,
+    pub conditions: Vec<Expr>,
+}
+
+/// Arithmetic that is done at once where it is simple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    TrueDiv,
+    FloorDiv,
+    Mod,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}

@@ -1,0 +1,208 @@
+//! Programs out of JSON: functions and statements.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::depth::{self, DEEPEST, Nesting};
+use super::expressions::is_iterator;
+use super::{Constant, Expr, Function, Program, Statement, Target};
+
+/// A text that is no program, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+pub(super) fn malformed(reason: impl Into<String>) -> Malformed {
+    Malformed(reason.into())
+}
+
+pub(super) fn list(json: &Json) -> Result<&[Json], Malformed> {
+    json.as_array().map(Vec::as_slice).ok_or_else(|| malformed(format!("{} is no array", shown(json))))
+}
+
+pub(super) fn text(json: &Json) -> Result<&str, Malformed> {
+    json.as_str().ok_or_else(|| malformed(format!("{} is no text", shown(json))))
+}
+
+pub(super) fn number(json: &Json) -> Result<usize, Malformed> {
+    let number = json.as_u64().and_then(|number| usize::try_from(number).ok());
+    number.ok_or_else(|| malformed(format!("{} is no number of something", shown(json))))
+}
+
+/// The beginning of it.
+pub(super) fn shown(json: &Json) -> String {
+    json.to_string().chars().take(80).collect()
+}
+
+/// Most functions of a program, and most locals of a function.
+const MOST: usize = 1 << 12;
+
+/// What a call of a function needs to know of it.
+#[derive(Clone, Copy)]
+pub(super) struct Signature {
+    pub parameters: usize,
+    pub generator: bool,
+    /// Whether what it gives is only iterated over.
+    pub iterator: bool,
+}
+
+impl Program {
+    /// Reads and checks a program.
+    pub fn parse(text: &str) -> Result<Self, Malformed> {
+        let json: Json = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        if json["v"] != 1 {
+            return Err(malformed("the version of the program is not 1"));
+        }
+        let functions = list(&json["functions"])?;
+        if functions.is_empty() || functions.len() > MOST {
+            return Err(malformed(format!("there are {} functions", functions.len())));
+        }
+        let signatures: Vec<Signature> = functions.iter().map(signature).collect::<Result<_, _>>()?;
+        let mut constants = Vec::new();
+        let (mut all, mut nestings) = (Vec::new(), Vec::new());
+        for (at, function) in functions.iter().enumerate() {
+            let (function, nesting) = read(function, at, &signatures, &mut constants)?;
+            all.push(function);
+            nestings.push(nesting);
+        }
+        depth::check(&nestings)?;
+        Ok(Self { functions: all.into(), constants: constants.into() })
+    }
+}
+
+fn signature(function: &Json) -> Result<Signature, Malformed> {
+    let (parameters, locals) = (number(&function["params"])?, number(&function["locals"])?);
+    if parameters > locals || locals > MOST {
+        return Err(malformed(format!("a function has {parameters} parameters and {locals} locals")));
+    }
+    let body = list(&function["body"])?;
+    let generator = any(body, &|statement| statement[0] == "yield");
+    let iterator = generator || any(body, &|statement| statement[0] == "return" && is_iterator(&statement[1]));
+    Ok(Signature { parameters, generator, iterator })
+}
+
+/// Whether some statement is so. Recursive, as deep as a text of JSON may be.
+fn any(body: &[Json], is: &dyn Fn(&Json) -> bool) -> bool {
+    let nested = |json: &Json| json.as_array().is_some_and(|body| any(body, is));
+    body.iter().any(|statement| match statement[0].as_str() {
+        _ if is(statement) => true,
+        Some("if") => nested(&statement[2]) || nested(&statement[3]),
+        Some("for") => nested(&statement[3]),
+        Some("while") => nested(&statement[2]),
+        _ => false,
+    })
+}
+
+/// Reads a function; the first one once more when it is known which parameters it assigns to.
+fn read(json: &Json, at: usize, signatures: &[Signature], constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
+    let Signature { parameters, generator, iterator } = signatures[at];
+    let (before, locals, body) = (constants.len(), number(&json["locals"])?, list(&json["body"])?);
+    let mut scope = Scope::new(signatures, locals, generator, constants);
+    let mut statements = scope.block(body)?;
+    let assigned: Vec<u32> = scope.assigned.iter().copied().filter(|&local| (local as usize) < parameters).collect();
+    let mut nesting = scope.nesting;
+    if at == 0 {
+        constants.truncate(before);
+        let mut scope = Scope::new(signatures, locals, generator, constants);
+        scope.inputs = (0..parameters as u32).filter(|local| !assigned.contains(local)).collect();
+        statements = scope.block(body)?;
+        nesting = scope.nesting;
+    }
+    Ok((Function { parameters, locals, body: statements, generator, iterator, assigned }, nesting))
+}
+
+/// What is known while a function is read.
+pub(super) struct Scope<'s> {
+    pub signatures: &'s [Signature],
+    pub constants: &'s mut Vec<Constant>,
+    /// Parameters that are read where they stand.
+    pub inputs: BTreeSet<u32>,
+    pub nesting: Nesting,
+    pub depth: usize,
+    /// Whether the expression that is read next may be an iterator or a view in Python.
+    pub passing: bool,
+    locals: usize,
+    generator: bool,
+    assigned: BTreeSet<u32>,
+    loops: usize,
+}
+
+impl<'s> Scope<'s> {
+    fn new(signatures: &'s [Signature], locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
+        let (inputs, assigned) = (BTreeSet::new(), BTreeSet::new());
+        Self { signatures, constants, inputs, nesting: Nesting::default(), depth: 0, passing: false, locals, generator, assigned, loops: 0 }
+    }
+
+    /// Goes one deeper.
+    pub(super) fn deeper(&mut self) -> Result<(), Malformed> {
+        self.depth += 1;
+        self.nesting.own = self.nesting.own.max(self.depth);
+        if self.depth > DEEPEST { Err(malformed("the program nests too deeply")) } else { Ok(()) }
+    }
+
+    fn block(&mut self, body: &[Json]) -> Result<Vec<Statement>, Malformed> {
+        self.deeper()?;
+        let statements = body.iter().map(|statement| self.statement(list(statement)?)).collect();
+        self.depth -= 1;
+        statements
+    }
+
+    fn repeated(&mut self, body: &Json) -> Result<Vec<Statement>, Malformed> {
+        self.loops += 1;
+        let body = self.block(list(body)?);
+        self.loops -= 1;
+        body
+    }
+
+    fn statement(&mut self, json: &[Json]) -> Result<Statement, Malformed> {
+        let (name, rest) = json.split_first().ok_or_else(|| malformed("a statement is empty"))?;
+        Ok(match (text(name)?, rest) {
+            ("set", [target, value]) => Statement::Set(self.target(target)?, self.expr(value)?),
+            ("if", [condition, then, other]) => Statement::If(self.expr(condition)?, self.block(list(then)?)?, self.block(list(other)?)?),
+            ("for", [target, iterable, body]) => Statement::For(self.target(target)?, self.iterable(iterable)?, self.repeated(body)?),
+            ("while", [condition, body]) => Statement::While(self.expr(condition)?, self.repeated(body)?),
+            ("break", []) if self.loops > 0 => Statement::Break,
+            ("continue", []) if self.loops > 0 => Statement::Continue,
+            ("return", [value]) if value[0] == "call" => Statement::Return(self.expr(value)?),
+            ("return", [value]) => Statement::Return(self.iterable(value)?),
+            ("yield", [value]) if self.generator => Statement::Yield(self.expr(value)?),
+            ("doubt", []) => Statement::Doubt,
+            (name, _) => return Err(malformed(format!("{name:?} is no statement with {} parts here", rest.len()))),
+        })
+    }
+
+    pub(super) fn target(&mut self, json: &Json) -> Result<Target, Malformed> {
+        match json {
+            Json::Array(targets) => Ok(Target::All(targets.iter().map(|target| self.target(target)).collect::<Result<_, _>>()?)),
+            _ => {
+                let local = self.local(json)?;
+                self.assigned.insert(local);
+                Ok(Target::Local(local))
+            }
+        }
+    }
+
+    pub(super) fn local(&self, json: &Json) -> Result<u32, Malformed> {
+        let local = number(json)?;
+        if local < self.locals { Ok(local as u32) } else { Err(malformed(format!("there is no local {local}"))) }
+    }
+
+    /// What a loop goes over: also what a generator yields.
+    pub(super) fn iterable(&mut self, json: &Json) -> Result<Expr, Malformed> {
+        match json.as_array().map(Vec::as_slice) {
+            Some([name, function, arguments @ ..]) if name == "call" => self.call(function, arguments, true),
+            _ => {
+                self.passing = is_iterator(json);
+                self.expr(json)
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What Python's operations mean on values: exactly as CPython 3.10 to 3.14 has it, or [`Doubt`].
+//!
+//! What raises, overflows 64 bits, or depends on the version of Unicode, on the locale or on hashes is doubtful, and so is what
+//! takes more room than [`MOST_BYTES`] or [`MOST_ITEMS`]. Functions are found by name and number of arguments once, when a
+//! program is read. Optional arguments are left off at the end. Functions whose result in Python is an iterator or a view
+//! ([`is_passing`]) give a list here: a program may loop over it or pass it to a function that does, and nothing else.
+
+mod bytes;
+mod cases;
+mod characters;
+mod collections;
+mod compare;
+mod convert;
+mod digits;
+mod format;
+mod json_read;
+mod json_write;
+mod layout;
+mod math;
+mod methods;
+mod numbers;
+mod percent;
+mod sequences;
+mod show;
+mod split;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use bumpalo::Bump;
+
+pub use format::format;
+pub use sequences::{attribute, iterate, truth};
+pub use tables::{builtin, is_passing, library, method, operator};
+
+use crate::value::{Doubt, Value};
+
+/// The most bytes that a text may have that is made here.
+pub const MOST_BYTES: usize = 1 << 20;
+/// The most items that a list may have that is made here.
+pub const MOST_ITEMS: usize = 1 << 16;
+
+/// The result of an operation.
+pub type Answer<'a> = Result<Value<'a>, Doubt>;
+
+/// An operation on as many values as it was found for; what it makes is in the arena.
+pub type Function = for<'a> fn(&'a Bump, &[Value<'a>]) -> Result<Value<'a>, Doubt>;

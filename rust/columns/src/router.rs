@@ -1,0 +1,82 @@
+//! Which channel each record of a batch leaves through, by its key.
+
+use bumpalo::Bump;
+use penstock_runtime::hash;
+use penstock_runtime::key_groups::Channels;
+use penstock_runtime::key_type::{DEPTH, KeyType};
+
+use crate::batch::Batch;
+use crate::machine::{Input, MOST_STEPS};
+use crate::program::Program;
+use crate::value::{Doubt, Value};
+
+/// Flink's longest tuple.
+const MAX_ARITY: usize = 25;
+
+/// Sends records to the subtasks that own their keys.
+#[derive(Debug)]
+pub struct Router {
+    key: Program,
+    key_type: KeyType,
+    channels: Channels,
+}
+
+impl Router {
+    /// `None` where the function does not give a key of a record.
+    pub fn new(key: Program, key_type: KeyType, channels: Channels) -> Option<Self> {
+        (key.parameters() == 1 && !key.is_iterator()).then_some(Self { key, key_type, channels })
+    }
+
+    /// The records of each channel, by channel. Doubt: some key is not one that native code vouches for. O(records +
+    /// channels).
+    pub fn split(&self, batch: &Batch) -> Result<Vec<Vec<usize>>, Doubt> {
+        let constants = Bump::new();
+        let of_key = self.key.constants(&constants);
+        let mut parts = vec![Vec::new(); self.channels.count() as usize];
+        let mut arena = Bump::new();
+        for row in 0..batch.len() {
+            let mut record = [Input::Row(batch.records(), row)];
+            let key = self.key.call(of_key, &mut record, &arena, &mut MOST_STEPS.clone())?;
+            let channel = self.channels.of_hash(hash_of(key, &self.key_type, DEPTH)?);
+            parts.get_mut(channel as usize).ok_or(Doubt)?.push(row);
+            arena.reset();
+        }
+        Ok(parts)
+    }
+}
+
+/// The Java hash code of a key. Recursive, to [`DEPTH`].
+fn hash_of(key: Value<'_>, key_type: &KeyType, depth: usize) -> Result<i32, Doubt> {
+    match (key_type, key) {
+        (KeyType::Undeclared, _) => undeclared(key, depth),
+        (KeyType::Text, Value::Text(text)) => Ok(hash::text(text)),
+        (KeyType::Integer(bits), Value::Int(value)) if value >> (bits - 1) == value >> 63 => Ok(value as i32),
+        (KeyType::Long, Value::Int(value)) => Ok(hash::long(value)),
+        (KeyType::Boolean, Value::Bool(flag)) => Ok(hash::boolean(flag)),
+        (KeyType::Double, Value::Float(number)) => Ok(hash::double(number)),
+        (KeyType::Float, Value::Float(number)) => Ok(hash::float(number)),
+        (KeyType::Tuple(types), Value::Tuple(fields)) if types.len() == fields.len() => {
+            fields.iter().zip(types).try_fold(0, |so_far, (&field, field_type)| {
+                Ok(hash::fold(so_far, nullable(field, |field| hash_of(field, field_type, depth - 1))?))
+            })
+        }
+        _ => Err(Doubt),
+    }
+}
+
+fn undeclared(key: Value<'_>, depth: usize) -> Result<i32, Doubt> {
+    match key {
+        Value::Text(text) => Ok(hash::text(text)),
+        Value::Int(value) => Ok(hash::long(value)),
+        Value::Float(number) => Ok(hash::double(number)),
+        Value::Bool(flag) => Ok(hash::boolean(flag)),
+        Value::Tuple(fields) if depth > 0 && fields.len() <= MAX_ARITY => {
+            fields.iter().try_fold(0, |so_far, &field| Ok(hash::fold(so_far, nullable(field, |field| undeclared(field, depth - 1))?)))
+        }
+        _ => Err(Doubt),
+    }
+}
+
+fn nullable(field: Value<'_>, hash: impl FnOnce(Value<'_>) -> Result<i32, Doubt>) -> Result<i32, Doubt> {
+    if matches!(field, Value::None) { Ok(0) } else { hash(field) }
+}

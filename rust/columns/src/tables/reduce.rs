@@ -1,0 +1,282 @@
+//! Running reductions by key.
+
+use bumpalo::Bump;
+
+use super::table::Table;
+use crate::batch::Batch;
+use crate::column::{Builder, Column, Refusal};
+use crate::machine::{Input, MOST_STEPS};
+use crate::pipeline::Progress;
+use crate::program::Program;
+use crate::python;
+use crate::value::{Doubt, Value};
+
+/// What becomes of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// Its sum.
+    Sum,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+}
+
+impl Fold {
+    /// The fold of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        match name {
+            "sum" => Some(Self::Sum),
+            "min" => Some(Self::Min),
+            "max" => Some(Self::Max),
+            _ => None,
+        }
+    }
+
+    /// As Python has it: `old + new`, or the old one where it is better, else the new one.
+    #[inline]
+    fn apply<'a>(self, old: Value<'a>, new: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+        let operator = |name| python::operator(name).ok_or(Doubt);
+        match (self, old, new) {
+            (Self::Sum, Value::Int(old), Value::Int(new)) => old.checked_add(new).map(Value::Int).ok_or(Doubt),
+            (Self::Min, Value::Int(old), Value::Int(new)) => Ok(Value::Int(old.min(new))),
+            (Self::Max, Value::Int(old), Value::Int(new)) => Ok(Value::Int(old.max(new))),
+            (Self::Sum, Value::Float(old), Value::Float(new)) => Ok(Value::Float(old + new)),
+            (Self::Sum, ..) => operator("add")?(arena, &[old, new]),
+            (Self::Min, ..) => Ok(if python::truth(operator("lt")?(arena, &[old, new])?)? { old } else { new }),
+            (Self::Max, ..) => Ok(if python::truth(operator("gt")?(arena, &[old, new])?)? { old } else { new }),
+        }
+    }
+}
+
+/// How two records of a key become one.
+#[derive(Clone, Debug)]
+pub enum Combine {
+    /// The first, with one field folded.
+    Field(usize, Fold),
+    /// What a function of both returns.
+    Program(Program),
+}
+
+/// Asks for what a key has reached that is not in the table; `None` where it begins.
+pub type Missing<'m> = dyn FnMut(Value<'_>) -> Result<Option<Column>, Doubt> + 'm;
+
+/// The reduction of the records of each key so far.
+#[derive(Debug)]
+pub struct KeyedReduce {
+    key: Program,
+    combine: Combine,
+    table: Table,
+}
+
+impl KeyedReduce {
+    /// `None` where the functions do not take as many arguments as they will be given.
+    pub fn new(key: Program, combine: Combine) -> Option<Self> {
+        let fits = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
+        let combines = match &combine {
+            Combine::Field(..) => true,
+            Combine::Program(program) => fits(program, 2),
+        };
+        (fits(&key, 1) && combines).then(|| Self { key, combine, table: Table::default() })
+    }
+
+    /// What each key has reached.
+    pub fn table(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    /// Reduces the records from one to before another, until one is doubtful; out comes the reduction after each.
+    ///
+    /// # Panics
+    ///
+    /// There are not so many.
+    pub fn run(&mut self, batch: &Batch, start: usize, end: usize, mut missing: Option<&mut Missing<'_>>) -> Progress {
+        assert!(start <= end && end <= batch.len(), "records are within their batch");
+        let constants = Bump::new();
+        let mut builder = Builder::new();
+        let mut arena = Bump::new();
+        let (key, combine) = (self.key.clone(), self.combine.clone());
+        let of_key = key.constants(&constants);
+        let of_combine = match &combine {
+            Combine::Program(program) => program.constants(&constants),
+            Combine::Field(..) => &[],
+        };
+        let (mut row, mut doubtful) = (start, false);
+        while row < end {
+            let mut call = Call { builder: &mut builder, table: &mut self.table, arena: &arena };
+            let record = Input::Row(batch.records(), row);
+            let done = key
+                .call(of_key, &mut [record], &arena, &mut MOST_STEPS.clone())
+                .map_err(Refusal::from)
+                .and_then(|key| call.reduce(&combine, of_combine, key, record, missing.as_deref_mut()));
+            if let Err(refusal) = done {
+                doubtful = refusal == Refusal::Doubt || builder.is_empty();
+                break;
+            }
+            arena.reset();
+            row += 1;
+        }
+        let counts = vec![builder.len() as u64];
+        let times = batch.times().map(|times| times.slice(start, row));
+        let out = if builder.is_empty() { None } else { Batch::new(builder.finish(), times) };
+        Progress { out, counts, end: row, doubtful }
+    }
+}
+
+/// The reduction of one record.
+struct Call<'c> {
+    builder: &'c mut Builder,
+    table: &'c mut Table,
+    arena: &'c Bump,
+}
+
+impl Call<'_> {
+    fn reduce(
+        &mut self,
+        combine: &Combine,
+        constants: &[Value<'_>],
+        key: Value<'_>,
+        record: Input<'_>,
+        missing: Option<&mut Missing<'_>>,
+    ) -> Result<(), Refusal> {
+        let hash = self.table.hash(key)?;
+        let mut known = self.table.find(hash, key);
+        if known.is_none()
+            && let Some(missing) = missing
+            && let Some(reached) = missing(key)?
+        {
+            known = Some(self.table.insert(hash, key, reached.get(0, self.arena), false).map_err(|_| Doubt)?);
+        }
+        let Some(number) = known else {
+            let first = record.value(self.arena);
+            self.builder.push(first)?;
+            let Err(_) = self.table.insert(hash, key, first, true) else { return Ok(()) };
+            self.builder.truncate(self.builder.len() - 1);
+            return Err(Refusal::Doubt);
+        };
+        match combine {
+            Combine::Field(position, fold) => self.fold(number, *position, *fold, record),
+            Combine::Program(program) => self.call(number, program, constants, record),
+        }
+    }
+
+    fn fold(&mut self, number: usize, position: usize, fold: Fold, record: Input<'_>) -> Result<(), Refusal> {
+        let arena = self.arena;
+        let new = field(record, position, arena)?;
+        let before = self.table.value(number, arena);
+        let (Value::Tuple(fields) | Value::Row(_, fields)) = before else { return Err(Refusal::Doubt) };
+        let fields = arena.alloc_slice_copy(fields);
+        let place = fields.get_mut(position).ok_or(Doubt)?;
+        *place = fold.apply(*place, new, arena)?;
+        let value = place.copied(arena);
+        let result = match before {
+            Value::Row(shape, _) => Value::Row(shape, fields),
+            _ => Value::Tuple(fields),
+        };
+        if !self.table.fits(result) {
+            return Err(Refusal::Doubt);
+        }
+        self.builder.push(result)?;
+        self.table.set_field(number, position, value);
+        Ok(())
+    }
+
+    fn call(&mut self, number: usize, program: &Program, constants: &[Value<'_>], record: Input<'_>) -> Result<(), Refusal> {
+        let before = Input::Value(self.table.value(number, self.arena));
+        let result = program.call(constants, &mut [before, record], self.arena, &mut MOST_STEPS.clone())?;
+        if !self.table.fits(result) {
+            return Err(Refusal::Doubt);
+        }
+        self.builder.push(result)?;
+        let result = result.copied(self.arena);
+        self.table.set(number, result);
+        Ok(())
+    }
+}
+
+/// A field of a record.
+#[inline]
+fn field<'a>(record: Input<'a>, position: usize, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    match record {
+        Input::Row(column, row) if !column.is_none(row) => {
+            column.fields().and_then(|fields| fields.get(position)).map(|field| field.get(row, arena)).ok_or(Doubt)
+        }
+        Input::Value(Value::Tuple(fields) | Value::Row(_, fields)) => fields.get(position).copied().ok_or(Doubt),
+        _ => Err(Doubt),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Constant;
+
+    fn program(parameters: usize, expr: &str) -> Program {
+        let text =
+            format!(r#"{{"v": 1, "functions": [{{"params": {parameters}, "locals": {parameters}, "body": [["return", {expr}]]}}]}}"#);
+        Program::parse(&text).expect("it is a program")
+    }
+
+    fn key() -> Program {
+        program(1, r#"["index", ["local", 0], ["const", 0]]"#)
+    }
+
+    fn batch(records: &[(&str, i64)]) -> Batch {
+        let (mut builder, arena) = (Builder::new(), Bump::new());
+        for (name, number) in records {
+            let record = Constant::Tuple([Constant::Text((*name).into()), Constant::Int(*number)].into());
+            builder.push(record.value(&arena)).expect("it fits");
+        }
+        Batch::new(builder.finish(), Some(Column::ints((0..records.len() as i64).collect()))).expect("there are as many")
+    }
+
+    fn shown(progress: &Progress) -> Vec<String> {
+        let arena = Bump::new();
+        let rows =
+            |batch: &Batch| (0..batch.len()).map(|row| format!("{:?}@{:?}", batch.records().get(row, &arena), batch.time(row))).collect();
+        progress.out.as_ref().map_or_else(Vec::new, rows)
+    }
+
+    #[test]
+    fn a_field_is_folded_by_key() {
+        let mut sums = KeyedReduce::new(key(), Combine::Field(1, Fold::Sum)).expect("it is one");
+        let progress = sums.run(&batch(&[("a", 1), ("b", 2), ("a", 3)]), 0, 3, None);
+        let expected =
+            ["Tuple([Text(\"a\"), Int(1)])@Some(0)", "Tuple([Text(\"b\"), Int(2)])@Some(1)", "Tuple([Text(\"a\"), Int(4)])@Some(2)"];
+        assert_eq!(shown(&progress), expected);
+        assert_eq!((progress.end, progress.doubtful, sums.table().len()), (3, false, 2));
+    }
+
+    #[test]
+    fn a_function_of_two_records_reduces() {
+        let later = program(
+            2,
+            r#"["tuple", ["index", ["local", 0], ["const", 0]], ["mul", ["index", ["local", 0], ["const", 1]], ["index", ["local", 1], ["const", 1]]]]"#,
+        );
+        let mut products = KeyedReduce::new(key(), Combine::Program(later)).expect("it is one");
+        let progress = products.run(&batch(&[("a", 3), ("a", 4), ("a", i64::MAX), ("b", 1)]), 0, 4, None);
+        assert_eq!(shown(&progress), ["Tuple([Text(\"a\"), Int(3)])@Some(0)", "Tuple([Text(\"a\"), Int(12)])@Some(1)"]);
+        assert_eq!((progress.end, progress.doubtful), (2, true));
+    }
+
+    #[test]
+    fn what_is_missing_is_asked_for_once_and_what_changed_is_handed_over() {
+        let mut sums = KeyedReduce::new(key(), Combine::Field(1, Fold::Sum)).expect("it is one");
+        let mut asked = Vec::new();
+        let mut missing = |key: Value<'_>| {
+            asked.push(format!("{key:?}"));
+            Ok(matches!(key, Value::Text("a")).then(|| batch(&[("a", 100)]).records().clone()))
+        };
+        let progress = sums.run(&batch(&[("a", 1), ("b", 1), ("a", 1)]), 0, 3, Some(&mut missing));
+        assert_eq!(shown(&progress)[2], "Tuple([Text(\"a\"), Int(102)])@Some(2)");
+        assert_eq!(asked, ["Text(\"a\")", "Text(\"b\")"]);
+        let mut changed = Vec::new();
+        let mut take = |key: Value<'_>, value: Value<'_>| -> Result<(), ()> {
+            changed.push(format!("{key:?} {value:?}"));
+            Ok(())
+        };
+        assert_eq!(sums.table().hand_over(&mut take), Ok(()));
+        assert_eq!(sums.table().hand_over(&mut take), Ok(()));
+        assert_eq!(changed, ["Text(\"a\") Tuple([Text(\"a\"), Int(102)])", "Text(\"b\") Tuple([Text(\"b\"), Int(1)])"]);
+    }
+}

@@ -1,0 +1,161 @@
+//! Values by key.
+
+use bumpalo::Bump;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hasher};
+
+use super::cells::Cells;
+use crate::column::Refusal;
+use crate::value::{Doubt, Value};
+
+/// Keys, each with a value, by number; which of them have changed is known. O(1) per look-up; a key and a value take what
+/// their [`Cells`] take, and about five bytes.
+#[derive(Debug)]
+pub struct Table {
+    keys: Cells,
+    values: Cells,
+    index: HashTable<u32>,
+    hasher: FixedState,
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        let (keys, values) = (Cells::default(), Cells::default());
+        let hasher = FixedState::with_seed(0x70_65_6e_73_74_6f_63_6b);
+        Self { keys, values, index: HashTable::new(), hasher, changed: Vec::new(), is_changed: Vec::new() }
+    }
+}
+
+impl Table {
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The hash of a key. A key is a text, an integer, or a tuple of these and of None, as then equality is the same in Python
+    /// and in Java; others are in doubt.
+    #[inline]
+    pub fn hash(&self, key: Value<'_>) -> Result<u64, Doubt> {
+        hash_of(&self.hasher, key)
+    }
+
+    /// The number of a key.
+    #[inline]
+    pub fn find(&self, hash: u64, key: Value<'_>) -> Option<usize> {
+        self.index.find(hash, |&number| self.keys.holds(number as usize, key)).map(|&number| number as usize)
+    }
+
+    /// The value of a key by number.
+    #[inline]
+    pub fn value<'a>(&'a self, number: usize, arena: &'a Bump) -> Value<'a> {
+        self.values.get(number, arena)
+    }
+
+    /// The values of all keys, by number.
+    pub fn values(&self) -> &Cells {
+        &self.values
+    }
+
+    /// Gives a key that is not here a value; `changed` says whether that is news. When it is refused nothing has changed.
+    pub fn insert(&mut self, hash: u64, key: Value<'_>, value: Value<'_>, changed: bool) -> Result<usize, Refusal> {
+        let number = self.keys.len();
+        let short = u32::try_from(number).map_err(|_| Refusal::Doubt)?;
+        self.keys.push(key)?;
+        if let Err(refusal) = self.values.push(value) {
+            self.keys.swap_remove(number);
+            return Err(refusal);
+        }
+        self.is_changed.push(false);
+        let (keys, hasher) = (&self.keys, &self.hasher);
+        let arena = Bump::new();
+        let again = |&number: &u32| hash_of(hasher, keys.get(number as usize, &arena)).unwrap_or_default();
+        self.index.insert_unique(hash, short, again);
+        if changed {
+            self.mark(number);
+        }
+        Ok(number)
+    }
+
+    /// Whether a value could replace that of any key.
+    #[inline]
+    pub fn fits(&self, value: Value<'_>) -> bool {
+        self.values.fits(value)
+    }
+
+    /// Replaces the value of a key by one that [fits](Self::fits).
+    #[inline]
+    pub fn set(&mut self, number: usize, value: Value<'_>) {
+        self.values.set(number, value);
+        self.mark(number);
+    }
+
+    /// Replaces a field of the value of a key, a tuple or row, by one that fits.
+    #[inline]
+    pub fn set_field(&mut self, number: usize, position: usize, value: Value<'_>) {
+        self.values.set_field(number, position, value);
+        self.mark(number);
+    }
+
+    #[inline]
+    fn mark(&mut self, number: usize) {
+        if !self.is_changed[number] {
+            self.is_changed[number] = true;
+            self.changed.push(number as u32);
+        }
+    }
+
+    /// The keys that have changed since the last time, with their values, in the order of their first changes. They stay.
+    /// O(changed).
+    ///
+    /// The callback's error ends it; what it has not been given counts as handed over.
+    pub fn hand_over<E>(&mut self, mut take: impl FnMut(Value<'_>, Value<'_>) -> Result<(), E>) -> Result<(), E> {
+        let changed = std::mem::take(&mut self.changed);
+        for &number in &changed {
+            self.is_changed[number as usize] = false;
+        }
+        let mut arena = Bump::new();
+        for number in changed {
+            let number = number as usize;
+            take(self.keys.get(number, &arena), self.values.get(number, &arena))?;
+            arena.reset();
+        }
+        Ok(())
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[inline]
+fn hash_of(hasher: &FixedState, key: Value<'_>) -> Result<u64, Doubt> {
+    let mut hasher = hasher.build_hasher();
+    match key {
+        Value::Int(value) => hasher.write_i64(value),
+        Value::Text(text) => hasher.write(text.as_bytes()),
+        Value::Tuple(fields) => {
+            for &field in fields {
+                match field {
+                    Value::Int(value) => hasher.write_i64(value),
+                    Value::Text(text) => {
+                        hasher.write(text.as_bytes());
+                        hasher.write_u8(0xff);
+                    }
+                    Value::None => hasher.write_u8(0xfe),
+                    _ => return Err(Doubt),
+                }
+            }
+        }
+        _ => return Err(Doubt),
+    }
+    Ok(hasher.finish())
+}
