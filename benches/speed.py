@@ -97,8 +97,9 @@ FORMS, WAYS, CODECS = (
     ("record by record", "by the batch"),
     ("pickle", "columns", "columns in Python"),
 )
+NATIVE = ("with native functions", "without them")
 STARTERS = ("Penstock, prepared", "mapInArrow in Penstock's session", "mapInArrow in a plain session")
-PEERS = (*COUNTERS, *CHAINS[1:], *STARTERS, *FORMS, *WAYS, *CODECS)
+PEERS = (*COUNTERS, *CHAINS[1:], *STARTERS, *FORMS, *WAYS, *CODECS, *NATIVE)
 """Everybody but Penstock itself."""
 
 # --- tables -----------------------------------------------------------------------------------------------------------

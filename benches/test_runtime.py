@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import batch_functions
+import keyed_functions
 import output_kinds
 import per_record
 from conftest import Record
@@ -19,6 +20,22 @@ def test_outputs(record: Record, tiny: bool, kind: str, form: str) -> None:
     seconds = output_kinds.measure(kind, form, size, rounds)
     assert min(seconds) >= 0
     record(phase="outputs", shape=kind, size=size, peer=form, seconds=seconds)
+
+
+@pytest.mark.parametrize("form", keyed_functions.FORMS)
+@pytest.mark.parametrize("kind", keyed_functions.KINDS)
+def test_keyed_functions(record: Record, tiny: bool, kind: str, form: str) -> None:
+    size, rounds = (300, 1) if tiny else (200_000, 3)
+    few = keyed_functions.results(kind, form, 2_000)
+    assert len(few) >= 200
+    assert few == keyed_functions.results(kind, keyed_functions.FORMS[1], 2_000)
+    record(
+        phase="keyed functions",
+        shape=kind,
+        size=size,
+        peer=form,
+        seconds=keyed_functions.measure(kind, form, size, rounds),
+    )
 
 
 @pytest.mark.parametrize("way", per_record.WAYS)

@@ -7,6 +7,7 @@ from penstock._stubs.job_graph import *
 from penstock._stubs.objects import *
 from penstock._stubs.regions import *
 from penstock._stubs.shapes import *
+from penstock._stubs.state import *
 from penstock._stubs.stream_graph import *
 
 def plan_record(spec: str, flink: str = "1.11") -> str:

@@ -16,6 +16,7 @@ mod owned;
 mod pipelines;
 mod router;
 mod shapes;
+pub mod state;
 
 pub use batches::Batch;
 pub use decode::decode_columns;

@@ -56,6 +56,12 @@ mod _native {
     };
 
     #[pymodule_export]
+    use penstock_objects::state::{
+        AggregatingState, Handle, Lifetime, ListState, LivingValueState, MapState, ReducingState, Timer, TimerQueue, TimerService,
+        ValueState,
+    };
+
+    #[pymodule_export]
     use super::arrow::columns::Columns;
     #[pymodule_export]
     use super::execution_graph::{

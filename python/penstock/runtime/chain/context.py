@@ -9,6 +9,7 @@ from typing import Any
 from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
+from penstock.runtime import native
 from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, VertexConfig
 from penstock.runtime.keys.key_types import KeyHash
@@ -77,6 +78,7 @@ class OperatorContext:
                 self.state = DiskKeyedState(key_hash, groups, clock, settings.state_memory, settings.native)
             else:
                 self.state = KeyedState(key_hash, groups, clock)
+            self.state.functions = native.functions(settings.native)
             if self.tracked:
                 self.state.track()
         return self.state

@@ -32,7 +32,7 @@ from penstock.runtime.buffers.signals import (
     Signals,
 )
 from penstock.runtime.buffers.stamps import timestamps
-from penstock.runtime.chain.fusion import Fusion, TimedFeed
+from penstock.runtime.chain.fusion import Fusion, KeyedFeed, TimedFeed, TimedKeyedFeed
 from penstock.runtime.chain.operator import Batch, LiveOperator, Take
 from penstock.runtime.chain.outputs import Collector
 from penstock.runtime.chain.segments import Segment
@@ -62,13 +62,27 @@ class Fused:
     def __init__(self, fusion: Fusion, number: int) -> None:
         self._fusion, self._number = fusion, number
         self._plain = fusion.into(0, number).feed()
+        self._knows_keys = fusion.into(0, number).knows_keys()
 
     @cached_property
     def _timed(self) -> TimedFeed:
         return self._fusion.into(0, self._number).timed_feed()
 
+    @cached_property
+    def _keyed(self) -> KeyedFeed:
+        return self._fusion.into(0, self._number).keyed_feed()
+
+    @cached_property
+    def _timed_keyed(self) -> TimedKeyedFeed:
+        return self._fusion.into(0, self._number).timed_keyed_feed()
+
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        if times is None:
+        if keys is not None and self._knows_keys:
+            if times is None:
+                self._keyed(values, keys, None)
+            else:
+                self._timed_keyed(values, keys, times)
+        elif times is None:
             self._plain(values, None)
         else:
             self._timed(values, times)
@@ -285,10 +299,12 @@ class Entry:
         return self._between(channel, signals, len(batch), feed)
 
     def _mixed(self, channel: Channel, buffer: Buffer, times: Times) -> Iterator[None]:
-        values = buffer.values
-        return self._between(
-            channel, buffer.signals, len(values), lambda start, end: self.feed(values[start:end], times)
-        )
+        values, keys = buffer.values, buffer.keys
+
+        def feed(start: int, end: int) -> Iterator[None]:
+            return self.feed(values[start:end], times, None if keys is None else keys[start:end])
+
+        return self._between(channel, buffer.signals, len(values), feed)
 
     def _between(
         self, channel: Channel, signals: Signals, count: int, feed: Callable[[int, int], Iterator[None]]

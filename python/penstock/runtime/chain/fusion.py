@@ -33,6 +33,8 @@ _FILE = str(Path(__file__).resolve().parents[1] / "<fused chain>")
 Owner = tuple[LiveOperator, "Fragment | None", int]
 """The origin of a line: the operator, its fragment, and the number in the names of the fragment."""
 TimedFeed = Callable[[Sequence[Any], Iterable["int | None"]], None]
+KeyedFeed = Callable[[Sequence[Any], Sequence[Any], "int | None"], None]
+TimedKeyedFeed = Callable[[Sequence[Any], Sequence[Any], Iterable["int | None"]], None]
 
 
 class Fusion:
@@ -70,6 +72,8 @@ class Fusion:
         if called is not None:
             return called
         entry = self._entries[position]
+        if number and isinstance(entry, Fragment):
+            entry = self.operators[position].fragment(number)
         if entry is None:
             called = self._called[position, number] = self.operators[position].input(number)
             return called
@@ -115,7 +119,7 @@ class _Text:
         self._bounded: list[str] = []
         self._counted: list[tuple[str, str]] = []
         self._number = 0
-        self._gathering = self._many = False
+        self._gathering = self._many = self._keys = False
 
     def collector(self) -> Collector:
         if not self.targets:
@@ -133,6 +137,19 @@ class _Text:
 
     def timed_feed(self) -> TimedFeed:
         return self._loop("values, times", "for v0, t in zip(values, times):")
+
+    def knows_keys(self) -> bool:
+        """Whether the records' keys can be of use."""
+        entries = [self._fusion.entry(target.position, target.number) for target in self.targets if not target.writer]
+        return any(isinstance(entry, Fragment) and entry.known for entry in entries)
+
+    def keyed_feed(self) -> KeyedFeed:
+        self._gathering, self._keys = self._fusion.gathers, True
+        return self._loop("values, keys, t", "for v0, k in zip(values, keys):")
+
+    def timed_keyed_feed(self) -> TimedKeyedFeed:
+        self._keys = True
+        return self._loop("values, keys, times", "for v0, k, t in zip(values, keys, times):")
 
     def _loop(self, parameters: str, head: str) -> Any:
         if not self.targets:
@@ -208,10 +225,13 @@ class _Text:
         number = self._next()
         owner = operator, fragment, number
         names = {key: self._bind(f"{key}{number}", bound) for key, bound in fragment.bindings.items()}
-        names |= {"v": value, "t": "t", "o": f"v{number}", "r": f"r{number}"}
+        names |= {"v": value, "t": "t", "k": "k", "o": f"v{number}", "r": f"r{number}"}
         of_key = operator, Fragment((), explain=fragment.of_key), number
-        for position, line in enumerate(fragment.lines):
-            self._add(" " * indent + line.format_map(names), owner=of_key if position < fragment.before else owner)
+        known = fragment.known if self._keys and value == "v0" else ()
+        for line in known or fragment.lines[: fragment.before]:
+            self._add(" " * indent + line.format_map(names), owner=of_key)
+        for line in fragment.lines[fragment.before :]:
+            self._add(" " * indent + line.format_map(names), owner=owner)
         below = indent + fragment.depth
         if fragment.counted:
             bound = self._bind(f"op{number}", operator)

@@ -46,8 +46,9 @@ class Fragment:
     """An operator's work on one record, as statements.
 
     In its lines ``{v}`` is the record that comes in, ``{t}`` its timestamp, ``{o}`` the record that goes out, ``{r}`` a
-    name of the fragment's own, and every key of ``bindings`` is the object behind it. Indentation is one space. The
-    statements of the next operators follow the last line, ``depth`` spaces deeper than the first.
+    name of the fragment's own, ``{k}`` in ``known`` the record's key, and every key of ``bindings`` is the object
+    behind it. Indentation is one space. The statements of the next operators follow the last line, ``depth`` spaces
+    deeper than the first.
     """
 
     lines: tuple[str, ...]
@@ -59,10 +60,15 @@ class Fragment:
     explain: Explain | None = None  # improves what the user's function has raised
     before: int = 0  # how many of the statements, the first ones, find the record's key
     of_key: Explain | None = None  # `explain` for these
+    known: tuple[str, ...] = ()  # what stands in their place where keys are known, if that is possible
 
-    def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain) -> Fragment:
-        both = {**bindings, **self.bindings}
-        return replace(self, lines=(*lines, *self.lines), bindings=both, before=len(lines), of_key=of_key)
+    def after(
+        self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain, known: tuple[str, ...] = ()
+    ) -> Fragment:
+        lines, both = (*lines, *self.lines), {**bindings, **self.bindings}
+        return replace(
+            self, lines=lines, bindings=both, before=len(lines) - len(self.lines), of_key=of_key, known=known
+        )
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,7 @@ class LiveOperator:
         self.context.time.advance(watermark)
         self.output.watermark(watermark)
 
-    def fragment(self) -> Fragment | Leaf | None:
+    def fragment(self, number: int = 0) -> Fragment | Leaf | None:
         """The work of ``input(0)`` with a record, as statements; None if there is no such form."""
         return None
 
@@ -297,8 +303,13 @@ class LiveOperator:
         keyed = self.keyed
         if keyed is None or not (always or lifecycle(self.function, "open")):
             return fragment
-        bindings = {"enter": self.context.keyed_state(keyed).enter, "key": keyed.selector()}
-        return fragment.after(("{enter}({key}({v}))",), bindings, lambda _, error: keyed.failure(error))
+        return self.after_key(fragment, keyed)
+
+    def after_key(self, fragment: Fragment, keyed: KeyPartition) -> Fragment:
+        """``fragment`` with what :meth:`keyed_input` does before, as statements."""
+        state = self.context.keyed_state(keyed)
+        bindings = {"state": state, "enter": state.enter, "key": keyed.selector()}
+        return fragment.after(_KEY_LINES, bindings, lambda _, error: keyed.failure(error), _KNOWN_LINES)
 
     def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
         enter, key_of, fail = self.context.keyed_state(keyed).enter, keyed.selector(), self.context.fail
@@ -311,3 +322,13 @@ class LiveOperator:
             process(value, timestamp)
 
         return process_keyed
+
+
+_KEY_LINES = (
+    "{r} = {key}({v})",
+    "if type({r}) is str:",  # what enter() does for the usual key, without the call
+    " {state}.current_key = {state}.slot = {r}",
+    "else:",
+    " {enter}({r})",
+)
+_KNOWN_LINES = ("if type({k}) is str:", " {state}.current_key = {state}.slot = {k}", "else:", " {enter}({k})")

@@ -110,7 +110,7 @@ class _Batches(LiveOperator):
 
         return process
 
-    def fragment(self) -> Leaf:
+    def fragment(self, number: int = 0) -> Leaf:
         return Leaf(self.input(0), self._take, self._keep is None, self)
 
     def _take(self, values: list[Any], timestamp: int | None) -> None:

@@ -63,7 +63,7 @@ class _Map(_LiveOneByOne):
 
         return self.with_key(process)
 
-    def fragment(self) -> Fragment:
+    def fragment(self, number: int = 0) -> Fragment:
         return self.with_key_line(Fragment(("{o} = {f}({v})",), {"f": bind(self.function, "map")}))
 
 
@@ -96,7 +96,7 @@ class _FlatMap(_LiveOneByOne):
 
         return self.with_key(process)
 
-    def fragment(self) -> Fragment:
+    def fragment(self, number: int = 0) -> Fragment:
         f, lines = bind(self.function, "flat_map"), ("{r} = ()", "{r} = {f}({v})", "for {o} in {r}:")
 
         def explain(names: Mapping[str, Any], error: Exception) -> Exception:
@@ -131,6 +131,6 @@ class _Filter(_LiveOneByOne):
 
         return self.with_key(process)
 
-    def fragment(self) -> Fragment:
+    def fragment(self, number: int = 0) -> Fragment:
         f = bind(self.function, "filter")
         return self.with_key_line(Fragment(("if {f}({v}):",), {"f": f}, out="{v}", depth=1, counted=True))

@@ -18,6 +18,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.state.handles import no_key
+from penstock.runtime.state.native_handles import with_native_timers
 from penstock.runtime.state.timers import OperatorTime, Timer
 from penstock.runtime.usercode.functions import bind, lifecycle, unless_iterable
 
@@ -83,7 +84,7 @@ class ProcessContext(Times, contexts.OnTimerContext[Any]):
         self._domain: TimeDomain | None = None
         self._state = context.state
         self._time = context.time
-        self._timers = TimerService(context)
+        self._timers: contexts.TimerService = TimerService(context)
 
     def __repr__(self) -> str:
         return f"<Context timestamp={self._timestamp} watermark={self._time.watermark}>"
@@ -94,7 +95,7 @@ class ProcessContext(Times, contexts.OnTimerContext[Any]):
     def get_current_key(self) -> Any:
         return self._state.current_key if self._state is not None else None
 
-    def timer_service(self) -> TimerService:
+    def timer_service(self) -> contexts.TimerService:
         return self._timers
 
     def time_domain(self) -> TimeDomain | None:
@@ -149,6 +150,15 @@ class Yielding(LiveOperator):
 
         return process
 
+    def calling(self, f: Callable[[Any, Any], Any], ctx: Any) -> Fragment:
+        """The same as statements."""
+        bindings = {"f": f, "ctx": ctx, "side": self.output.collect_side, "tag": self._tag}
+
+        def explain(names: Mapping[str, Any], error: Exception) -> Exception:
+            return unless_iterable(names["r"], self.function, error)
+
+        return Fragment(_LINES, bindings, depth=3, counted=True, loops=1, explain=explain)
+
     def use_timers(self, ctx: ProcessContext) -> None:
         """On a keyed stream: lead timers to the function's ``on_timer``, if it has one. What it emits carries the
         timer's time."""
@@ -168,6 +178,8 @@ class Yielding(LiveOperator):
             return handle
 
         if state is not None:
+            if type(self.context.time) is OperatorTime:  # in BATCH mode some timers are ignored
+                ctx._timers = with_native_timers(state, ctx._timers)
             self.context.time.use_timers(state, handler(TimeDomain.EVENT_TIME), handler(TimeDomain.PROCESSING_TIME))
 
 
@@ -199,15 +211,8 @@ class _Process(Yielding):
     def input(self, number: int) -> Collector:
         return self.with_key(self.processing(bind(self.function, "process_element"), self._ctx), always=True)
 
-    def fragment(self) -> Fragment:
-        f = bind(self.function, "process_element")
-        bindings = {"f": f, "ctx": self._ctx, "side": self.output.collect_side, "tag": self._tag}
-
-        def explain(names: Mapping[str, Any], error: Exception) -> Exception:
-            return unless_iterable(names["r"], self.function, error)
-
-        fragment = Fragment(_LINES, bindings, depth=3, counted=True, loops=1, explain=explain)
-        return self.with_key_line(fragment, always=True)
+    def fragment(self, number: int = 0) -> Fragment:
+        return self.with_key_line(self.calling(bind(self.function, "process_element"), self._ctx), always=True)
 
 
 _LINES = (

@@ -196,7 +196,7 @@ class _GroupedReduce(LiveOperator):
         state.caches.append(_settling(stage.settle, table, touched))
         return stage
 
-    def fragment(self) -> Fragment:
+    def fragment(self, number: int = 0) -> Fragment:
         keyed = self.keyed
         assert keyed is not None
         state = self.context.keyed_state(keyed)
@@ -209,7 +209,7 @@ class _GroupedReduce(LiveOperator):
             "missing": _MISSING,
             "reduce": bind(self.function, "reduce"),
         }
-        return Fragment(_LINES, bindings).after(_KEY_LINES, {}, lambda _, error: keyed.failure(error))
+        return Fragment(_LINES, bindings).after(_KEY_LINES, {}, lambda _, error: keyed.failure(error), _KNOWN_LINES)
 
 
 def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -> tuple[Any, Callable[[], None]]:
@@ -239,6 +239,7 @@ _KEY_LINES = (
     "else:",
     " {r} = {enter}({r})",
 )
+_KNOWN_LINES = ("{r} = {k}", *_KEY_LINES[1:])
 _LINES = ("{o} = {get}({r}, {missing})", "{o} = {table}[{r}] = {v} if {o} is {missing} else {reduce}({o}, {v})")
 """After those, what ``_GroupedReduce.input`` does, as statements."""
 

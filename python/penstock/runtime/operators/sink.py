@@ -87,7 +87,7 @@ class _UserSink(LiveOperator):
         """Also in a job that is one step: what is gathered is handed over there, too."""
         self.end_step()
 
-    def fragment(self) -> Fragment:
+    def fragment(self, number: int = 0) -> Fragment:
         invoke = bind(self.function, "invoke")
         if not _takes_context(invoke):
             return self.with_key_line(Fragment(("{f}({v})",), {"f": invoke}))
@@ -118,7 +118,7 @@ class _BuiltinSink(LiveOperator):
         super().__init__(context, output)
         self._writer = sink.writer(context)
 
-    def fragment(self) -> Leaf:
+    def fragment(self, number: int = 0) -> Leaf:
         writer, immutable = self._writer, freezer(self.context.config.input_type) is None
         call = self.context.call
 

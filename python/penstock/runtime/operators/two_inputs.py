@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import ProcessContext, Yielding
@@ -103,8 +103,15 @@ class _CoProcess(LiveTwoInputs):
         self.use_timers(self._ctx)
 
     def input(self, number: int) -> Collector:
-        f: Callable[..., Any] = bind(self.function, f"process_element{number}")
-        return self.with_key_of(number, self.processing(f, self._ctx))
+        return self.with_key_of(number, self.processing(self._element(number), self._ctx))
+
+    def fragment(self, number: int = 0) -> Fragment:
+        number = number or 1
+        fragment, keyed = self.calling(self._element(number), self._ctx), self._keys[number - 1]
+        return fragment if keyed is None else self.after_key(fragment, keyed)
+
+    def _element(self, number: int) -> Callable[..., Any]:
+        return bind(self.function, f"process_element{number}")
 
 
 class CoProcess(TwoInputOperator):

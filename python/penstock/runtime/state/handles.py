@@ -199,7 +199,10 @@ class ReducingState(MergingState, api.ReducingState[Any]):
         try:
             return value if current is MISSING else self._reduce(current, value)
         except Exception as error:
-            raise state_error("ReduceFunction", "reducing") from error
+            raise self._failure() from error
+
+    def _failure(self) -> Exception:
+        return state_error("ReduceFunction", "reducing")
 
     def merge(self, first: Any, second: Any) -> Any:
         return self._reduce(first, second)
@@ -226,7 +229,10 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
         try:
             return function.add(value, function.create_accumulator() if current is MISSING else current)
         except Exception as error:
-            raise state_error("AggregateFunction", "aggregating") from error
+            raise self._failure() from error
+
+    def _failure(self) -> Exception:
+        return state_error("AggregateFunction", "aggregating")
 
     def merge(self, first: Any, second: Any) -> Any:
         return self._function.merge(first, second)

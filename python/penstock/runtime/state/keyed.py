@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from penstock.runtime.keys.key_types import KeyHash
@@ -45,7 +46,10 @@ def kind_of_key(key: Any) -> str:
 class KeyedState:
     """All keyed state of an operator's subtask, and the current key; ``slot`` is its canonical form."""
 
-    holds_dicts = True  # whether tables are dicts, which native functions require
+    __slots__ = ("__dict__", "__weakref__", "current_key", "slot")  # so that native functions find the key at once
+
+    holds_dicts: bool = True  # whether tables are dicts, which native functions require
+    functions: ModuleType | None = None  # the native ones, if they may be used
 
     def __init__(self, key_hash: KeyHash, max_parallelism: int, clock: Clock | None = None) -> None:
         self.key_hash: KeyHash = key_hash
@@ -128,6 +132,11 @@ class KeyedState:
     def table(self, name: str, namespace: Any = VOID) -> Table:
         """The table of a state in a namespace, created if missing. It stays one dict until :meth:`drop` empties it."""
         return self._tables.setdefault(name, {}).setdefault(namespace, {})
+
+    def lone_table(self, name: str) -> Table | None:
+        """The table of a state that has no other namespace than VOID."""
+        namespaces = self._tables.get(name, {})
+        return namespaces[VOID] if list(namespaces) == [VOID] else None
 
     def _tracked_table(self, name: str, namespace: Any = VOID) -> Table:
         assert self.changes is not None

@@ -293,7 +293,7 @@ def _pack(pieces: list[Piece], places: list[tuple[int, Any]], noted: Noted) -> b
 
 
 def _timer_columns(rows: list[Any], named: Callable[[Any], int]) -> tuple[Any, ...]:
-    if isinstance(rows[0], Timer):
+    if not isinstance(rows[0], tuple):  # timers
         added: list[bool] = []
         rows.sort(key=attrgetter("index"))
         indices, timers = [timer.index for timer in rows], rows

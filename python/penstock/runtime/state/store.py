@@ -8,12 +8,12 @@ from penstock.common import contexts
 from penstock.common.functions import state_descriptor as descriptors
 from penstock.common.functions.state_ttl import StateTtlConfig
 from penstock.errors import InvalidProgramError
-from penstock.runtime.state import handles
 from penstock.runtime.state.evolution import settle
 from penstock.runtime.state.handles import AggregatingState, ListState, MapState, ReducingState, State, ValueState
 from penstock.runtime.state.keyed import VOID, KeyedState, StateInfo
+from penstock.runtime.state.native_handles import handle_class, lifetime_class
 from penstock.runtime.state.serializers import TTL, serializer_class
-from penstock.runtime.state.ttl import TTL_CLASSES, Lifetime
+from penstock.runtime.state.ttl import TTL_CLASSES
 from penstock.runtime.usercode.functions import bind
 
 RESERVED = {  # names of operators' own tables, and their content
@@ -64,9 +64,10 @@ class KeyedStateStore(contexts.KeyedStateStore):
             ttl = config if config is not None and config.is_enabled() and keyed.clock is not None else None
             self._settle(keyed, kind.kind, descriptor, types, ttl)
             cls: Any = kind if ttl is None else TTL_CLASSES[kind]
-            handle: Any = (cls if keyed.changes is None else handles.tracked_class(cls))(keyed, name, *argument)
+            functions = keyed.functions if keyed.holds_dicts else None
+            handle: Any = handle_class(cls, keyed.changes is not None, functions)(keyed, name, *argument)
             if ttl is not None:
-                handle._life = Lifetime(ttl, keyed, name, cls)
+                handle._life = lifetime_class(functions)(ttl, keyed, name, cls)
             keyed.handles[name] = handle
         elif not isinstance(handle, kind):
             raise InvalidProgramError(

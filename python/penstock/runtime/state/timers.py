@@ -105,6 +105,11 @@ class TimerQueue:
             self._placed = True
         self._take_out(timer)
 
+    def due(self, limit: int | None) -> Timer | None:
+        """The first timer, removed, if its time is not after a limit; None: whatever its time."""
+        timer = self.first()
+        return None if timer is None or (limit is not None and timer.time > limit) else self.poll()
+
     def poll(self) -> Timer:
         timer = self._heap[1]
         del self.known[timer.time, timer.slot, timer.namespace]
@@ -328,8 +333,7 @@ class OperatorTime:
             if due := queue.poll_until(limit):
                 self._many(queue is self._state.event_timers, due)
             return
-        while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
-            queue.poll()
+        while (timer := queue.due(limit)) is not None:
             self._state.resume(timer.key, timer.slot)
             on_timer(timer)
 

@@ -47,8 +47,10 @@ class Lifetime:
     def sweep(self) -> None:
         """Look at the next few values, of any key. A list counts by its length: after a long one there is a pause."""
         self._credit = min(self._credit, 0) + self._size
-        if self._credit <= 0:
-            return
+        if self._credit > 0:
+            self._sweep_places()
+
+    def _sweep_places(self) -> None:
         place = next(self._places, None)
         if place is None:
             self._places = iter(self._keyed.places(self._name))
