@@ -1,6 +1,7 @@
 """The native module: the planner, whose names to import are those of ``penstock.plan``, and functions of the runtime."""
 
 from penstock._stubs.arrow import *
+from penstock._stubs.batches import *
 from penstock._stubs.execution_graph import *
 from penstock._stubs.job_graph import *
 from penstock._stubs.objects import *

@@ -21,12 +21,15 @@ CRATES = {
 
 ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
-    "columns": ["value", "python", "column", "batch", "program", "machine", "pipeline"],
+    "columns": ["value", "python", "column", "exchange", "batch", "program", "machine", "pipeline"],
     "planner": [
         *("dense", "java", "work", "profile", "error"),
         *("stream_graph", "shapes", "identity", "job_graph", "execution_graph", "json"),
     ],
-    "objects": ["items", "decode", "encode", "folds", "router"],
+    "objects": [
+        *("items", "owned", "decode", "encode", "folds", "router"),
+        *("shapes", "gather", "hand_over", "batches", "pipelines"),
+    ],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],
 }
 """The rooms of each crate, from the ground up; lib.rs stands above them."""

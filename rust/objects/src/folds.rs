@@ -9,8 +9,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySet, PyString, PyTuple};
 
-use super::decode::{broken, listed};
+use super::decode::broken;
 use super::items::{Item, field, items, long, text, tuple};
+use super::owned::listed;
 
 /// Records whose slots are looked up before anything is done with them.
 const GROUP: usize = 64;

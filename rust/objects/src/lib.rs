@@ -1,17 +1,25 @@
 //! What an executor does with a batch of records at a time, as far as it needs Python objects; what needs none is in
-//! `penstock-runtime`, and nothing here knows a plan.
+//! `penstock-runtime` and `penstock-columns`, and nothing here knows a plan.
 //!
 //! Each function has a twin in `penstock.runtime`, in Python, which decides where the two could differ; what is not plain
 //! data (a subclass, a number beyond 64 bits, a lone surrogate) is left to it.
 
+mod batches;
 mod decode;
 mod encode;
 mod folds;
+mod gather;
+mod hand_over;
 mod items;
+mod owned;
+mod pipelines;
 mod router;
+mod shapes;
 
+pub use batches::Batch;
 pub use decode::decode_columns;
 pub use encode::encode_columns;
 pub use folds::KeyedFold;
 pub use items::{are_immutable, are_own_forms, is_immutable, key_field, text_size};
+pub use pipelines::{Pipeline, Program};
 pub use router::KeyRouter;

@@ -218,5 +218,17 @@ pub(crate) fn text(strings: &Strings, row: usize) -> &str {
     unsafe { std::str::from_utf8_unchecked(strings.get(row)) }
 }
 
+/// About how many bytes a value takes: the length of its texts and bytes, and 8 for each other field of tuples. Recursive, to
+/// [`DEPTH`].
+pub fn text_size(column: &Column, row: usize) -> usize {
+    match &column.data {
+        _ if column.is_none(row) => 8,
+        Data::Texts(strings) => text(strings, row).chars().count(),
+        Data::Bytes(strings) => strings.get(row).len(),
+        Data::Tuples(fields) => fields.iter().map(|field| text_size(field, row)).sum(),
+        _ => 8,
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,169 @@
+"""Records in columns, and translated functions that run on them. Any is a record of whatever type."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final, overload
+
+@final
+class Batch:
+    """Records of one plain type in columns, with their timestamps. It never changes, and reads as a sequence of objects."""
+
+    @staticmethod
+    def of(values: list[Any], times: Sequence[int | None] | None = None) -> Batch | None:
+        """The columns of some objects. O(objects).
+
+        Args:
+            values: the objects.
+            times: their timestamps.
+
+        Returns:
+            The batch; None when the objects are not of one plain type, or would not come back as equal objects of the same
+            classes.
+
+        Raises:
+            ValueError: there are not as many timestamps as objects.
+        """
+
+    @staticmethod
+    def of_buffer(data: bytes) -> tuple[Batch, int, bytes]:
+        """The records of a buffer of typed columns.
+
+        Args:
+            data: what ``encode_columns`` or ``encode`` has made.
+
+        Returns:
+            The batch, without timestamps; what is known of the key; the bytes that travelled with them.
+
+        Raises:
+            ValueError: these bytes are something else.
+        """
+
+    @staticmethod
+    def concat(parts: list[Batch]) -> Batch | None:
+        """The records of some batches, one after the other.
+
+        Args:
+            parts: the batches.
+
+        Returns:
+            The batch; None when they are of different types, or larger together than a batch can be.
+        """
+
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def objects(self, start: int = 0, end: int | None = None) -> list[Any]:
+        """The records as objects, made anew. O(records).
+
+        Args:
+            start: the first.
+            end: the one behind the last; that of the batch if missing.
+
+        Raises:
+            ValueError: there are not so many.
+        """
+
+    def slice(self, start: int, end: int) -> Batch:
+        """Some of the records, without a copy.
+
+        Args:
+            start: the first.
+            end: the one behind the last.
+
+        Raises:
+            ValueError: there are not so many.
+        """
+
+    def take(self, indices: Sequence[int]) -> Batch:
+        """The records at some places.
+
+        Args:
+            indices: the places, in any order.
+
+        Raises:
+            ValueError: there are not so many.
+        """
+
+    @property
+    def times(self) -> list[int | None] | None:
+        """The timestamps; None when no record has one."""
+
+    def with_times(self, times: Sequence[int | None] | None) -> Batch:
+        """The same records with other timestamps.
+
+        Args:
+            times: the timestamps, or None.
+
+        Raises:
+            ValueError: there are not as many as records, or one is neither an int of 64 bits nor None.
+        """
+
+    def text_size(self, start: int, end: int, step: int) -> int:
+        """About how many bytes some records take, as ``penstock.runtime.buffers.codec.text_size`` counts them.
+
+        Args:
+            start: the first.
+            end: the one behind the last.
+            step: from one to the next.
+
+        Raises:
+            ValueError: there are not so many, or the step is zero.
+        """
+
+    def encode(self, key: int, extras: bytes) -> bytes | None:
+        """The records as a buffer of typed columns.
+
+        Args:
+            key: what ``key_field`` says of their keys.
+            extras: bytes that travel with them.
+
+        Returns:
+            The bytes that ``encode_columns`` makes of the objects; None when the format does not have such columns.
+        """
+
+@final
+class Pipeline:
+    """Translated functions, one behind the other.
+
+    Args:
+        stages: kind (``map``, ``filter`` or ``flat_map``) and program of each.
+
+    Raises:
+        ValueError: a kind is another one, or a function does not take one argument, or is a generator and no flat map.
+    """
+
+    def __new__(cls, stages: list[tuple[str, Program]]) -> Pipeline: ...
+    def run(self, batch: Batch, start: int, end: int) -> tuple[Batch | None, list[int], int, bool]:
+        """Run some records through the stages, depth first.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            What came out, with the timestamps of the records that it came from, or None where nothing did; how many records
+            each stage gave; the place behind the last record that is done; and whether the record there is doubtful, so that
+            Python decides. If it is not, and there is one, the next call begins with it.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+@final
+class Program:
+    """A function of Python, translated.
+
+    Args:
+        text: JSON, as ``penstock.compiler`` writes it.
+
+    Raises:
+        ValueError: the text is not a program, or calls something that is not known here.
+    """
+
+    def __new__(cls, text: str) -> Program: ...
+    @property
+    def parameters(self) -> int:
+        """How many arguments the function takes."""

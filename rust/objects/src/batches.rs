@@ -1,0 +1,215 @@
+//! Batches of columns, as Python sees them.
+
+use penstock_columns::column::text_size;
+use penstock_columns::{Batch as Columns, Column, exchange};
+use penstock_runtime::columns::Broken;
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PySlice};
+
+use super::decode::broken;
+use super::gather::{gathered, times};
+use super::hand_over::objects;
+
+/// Records of one plain type in columns, with their timestamps. It never changes, and reads as a sequence of objects.
+#[pyclass(frozen, sequence, module = "penstock._native")]
+pub struct Batch {
+    /// The same without Python.
+    pub columns: Columns,
+}
+
+#[pymethods]
+impl Batch {
+    /// The columns of some objects. O(objects).
+    ///
+    /// Args:
+    ///     values: the objects.
+    ///     times: their timestamps.
+    ///
+    /// Returns:
+    ///     The batch; None when the objects are not of one plain type, or would not come back as equal objects of the same
+    ///     classes.
+    ///
+    /// Raises:
+    ///     ValueError: there are not as many timestamps as objects.
+    #[staticmethod]
+    #[pyo3(signature = (values, times=None))]
+    fn of(values: &Bound<'_, PyList>, times: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+        let Some(records) = gathered(values) else { return Ok(None) };
+        Self::timed(records, times)
+    }
+
+    /// The records of a buffer of typed columns.
+    ///
+    /// Args:
+    ///     data: what ``encode_columns`` or ``encode`` has made.
+    ///
+    /// Returns:
+    ///     The batch, without timestamps; what is known of the key; the bytes that travelled with them.
+    ///
+    /// Raises:
+    ///     ValueError: these bytes are something else.
+    #[staticmethod]
+    fn of_buffer<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(Self, u8, Bound<'py, PyBytes>)> {
+        let (records, key, extras) = exchange::decode(data).map_err(|Broken| broken())?;
+        let columns = Columns::new(records, None).ok_or_else(broken)?;
+        Ok((Self { columns }, key, PyBytes::new(py, extras)))
+    }
+
+    /// The records of some batches, one after the other.
+    ///
+    /// Args:
+    ///     parts: the batches.
+    ///
+    /// Returns:
+    ///     The batch; None when they are of different types, or larger together than a batch can be.
+    #[staticmethod]
+    fn concat(parts: Vec<PyRef<'_, Self>>) -> Option<Self> {
+        let parts: Vec<&Columns> = parts.iter().map(|part| &part.columns).collect();
+        Some(Self { columns: Columns::concat(&parts)? })
+    }
+
+    fn __len__(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = index.cast::<PySlice>() {
+            let part = slice.indices(self.columns.len() as isize)?;
+            let rows: Vec<usize> = (0..part.slicelength as isize).map(|at| (part.start + at * part.step) as usize).collect();
+            let taken = if part.step == 1 && part.slicelength > 0 {
+                self.columns.records().slice(part.start as usize, part.start as usize + part.slicelength)
+            } else {
+                self.columns.records().take(&rows).ok_or_else(too_large)?
+            };
+            return Ok(objects(py, &taken)?.into_list(py)?.into_any());
+        }
+        let (at, count) = (index.extract::<isize>()?, self.columns.len() as isize);
+        let at = if at < 0 { at + count } else { at };
+        if !(0..count).contains(&at) {
+            return Err(PyIndexError::new_err("the batch has fewer records"));
+        }
+        objects(py, &self.columns.records().slice(at as usize, at as usize + 1))?.list(py)?.get_item(0)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.objects(py, 0, None)?.try_iter()?.into_any())
+    }
+
+    /// The records as objects, made anew. O(records).
+    ///
+    /// Args:
+    ///     start: the first.
+    ///     end: the one behind the last; that of the batch if missing.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many.
+    #[pyo3(signature = (start=0, end=None))]
+    fn objects<'py>(&self, py: Python<'py>, start: usize, end: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        let (start, end) = self.range(start, end)?;
+        objects(py, &self.columns.records().slice(start, end))?.into_list(py)
+    }
+
+    /// Some of the records, without a copy.
+    ///
+    /// Args:
+    ///     start: the first.
+    ///     end: the one behind the last.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many.
+    fn slice(&self, start: usize, end: usize) -> PyResult<Self> {
+        let (start, end) = self.range(start, Some(end))?;
+        Ok(Self { columns: self.columns.slice(start, end) })
+    }
+
+    /// The records at some places.
+    ///
+    /// Args:
+    ///     indices: the places, in any order.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many.
+    fn take(&self, indices: Vec<usize>) -> PyResult<Self> {
+        Ok(Self { columns: self.columns.take(&indices).ok_or_else(beyond)? })
+    }
+
+    /// The timestamps; None when no record has one.
+    #[getter]
+    fn times<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        self.columns.times().map(|times| objects(py, times)?.into_list(py)).transpose()
+    }
+
+    /// The same records with other timestamps.
+    ///
+    /// Args:
+    ///     times: the timestamps, or None.
+    ///
+    /// Raises:
+    ///     ValueError: there are not as many as records, or one is neither an int of 64 bits nor None.
+    fn with_times(&self, times: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        Self::timed(self.columns.records().clone(), times)?.ok_or_else(|| PyValueError::new_err("timestamps are ints of 64 bits or None"))
+    }
+
+    /// About how many bytes some records take, as ``penstock.runtime.buffers.codec.text_size`` counts them.
+    ///
+    /// Args:
+    ///     start: the first.
+    ///     end: the one behind the last.
+    ///     step: from one to the next.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many, or the step is zero.
+    fn text_size(&self, start: usize, end: usize, step: usize) -> PyResult<usize> {
+        let (start, end) = self.range(start, Some(end))?;
+        if step == 0 {
+            return Err(PyValueError::new_err("the step is zero"));
+        }
+        Ok((start..end).step_by(step).map(|row| text_size(self.columns.records(), row)).sum())
+    }
+
+    /// The records as a buffer of typed columns.
+    ///
+    /// Args:
+    ///     key: what ``key_field`` says of their keys.
+    ///     extras: bytes that travel with them.
+    ///
+    /// Returns:
+    ///     The bytes that ``encode_columns`` makes of the objects; None when the format does not have such columns.
+    fn encode<'py>(&self, py: Python<'py>, key: u8, extras: &[u8]) -> Option<Bound<'py, PyBytes>> {
+        Some(PyBytes::new(py, &exchange::encode(self.columns.records(), key, extras)?))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Batch of {} records>", self.columns.len())
+    }
+}
+
+impl Batch {
+    fn timed(records: Column, values: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+        let times = match values {
+            None => None,
+            Some(values) => match times(values)? {
+                Some(times) => Some(times),
+                None => return Ok(None),
+            },
+        };
+        match Columns::new(records, times) {
+            Some(columns) => Ok(Some(Self { columns })),
+            None => Err(PyValueError::new_err("there are not as many timestamps as records")),
+        }
+    }
+
+    fn range(&self, start: usize, end: Option<usize>) -> PyResult<(usize, usize)> {
+        let end = end.unwrap_or(self.columns.len());
+        if start <= end && end <= self.columns.len() { Ok((start, end)) } else { Err(beyond()) }
+    }
+}
+
+fn beyond() -> PyErr {
+    PyValueError::new_err("the batch has fewer records")
+}
+
+fn too_large() -> PyErr {
+    PyValueError::new_err("these records are too large together")
+}

@@ -1,0 +1,83 @@
+//! Programs and pipelines, as Python sees them.
+
+use penstock_columns::{Pipeline as Stages, Program as Functions, Stage};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::batches::Batch;
+
+/// A function of Python, translated.
+///
+/// Args:
+///     text: JSON, as ``penstock.compiler`` writes it.
+///
+/// Raises:
+///     ValueError: the text is not a program, or calls something that is not known here.
+#[pyclass(frozen, module = "penstock._native")]
+pub struct Program {
+    /// The same without Python.
+    pub functions: Functions,
+}
+
+#[pymethods]
+impl Program {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        let functions = Functions::parse(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { functions })
+    }
+
+    /// How many arguments the function takes.
+    #[getter]
+    fn parameters(&self) -> usize {
+        self.functions.parameters()
+    }
+}
+
+/// Translated functions, one behind the other.
+///
+/// Args:
+///     stages: kind (``map``, ``filter`` or ``flat_map``) and program of each.
+///
+/// Raises:
+///     ValueError: a kind is another one, or a function does not take one argument, or is a generator and no flat map.
+#[pyclass(frozen, module = "penstock._native")]
+pub struct Pipeline {
+    stages: Stages,
+}
+
+#[pymethods]
+impl Pipeline {
+    #[new]
+    fn new(stages: Vec<(String, PyRef<'_, Program>)>) -> PyResult<Self> {
+        let mut all = Vec::with_capacity(stages.len());
+        for (kind, program) in stages {
+            let stage = Stage::of(&kind).ok_or_else(|| PyValueError::new_err(format!("{kind:?} is not a kind of stage")))?;
+            all.push((stage, program.functions.clone()));
+        }
+        let refused = || PyValueError::new_err("these functions cannot be stages of a pipeline");
+        Ok(Self { stages: Stages::new(all).ok_or_else(refused)? })
+    }
+
+    /// Run some records through the stages, depth first.
+    ///
+    /// Args:
+    ///     batch: the records.
+    ///     start: the first.
+    ///     end: the one behind the last.
+    ///
+    /// Returns:
+    ///     What came out, with the timestamps of the records that it came from, or None where nothing did; how many records
+    ///     each stage gave; the place behind the last record that is done; and whether the record there is doubtful, so that
+    ///     Python decides. If it is not, and there is one, the next call begins with it.
+    ///
+    /// Raises:
+    ///     ValueError: there are not so many records.
+    fn run(&self, batch: &Batch, start: usize, end: usize) -> PyResult<(Option<Batch>, Vec<u64>, usize, bool)> {
+        if start > end || end > batch.columns.len() {
+            return Err(PyValueError::new_err("the batch has fewer records"));
+        }
+        let progress = self.stages.run(&batch.columns, start, end);
+        Ok((progress.out.map(|columns| Batch { columns }), progress.counts, progress.end, progress.doubtful))
+    }
+}
