@@ -15,6 +15,7 @@ mod owned;
 mod pipelines;
 mod router;
 mod shapes;
+mod windows;
 
 pub use batches::Batch;
 pub use decode::decode_columns;
@@ -23,3 +24,4 @@ pub use folds::KeyedFold;
 pub use items::{are_immutable, are_own_forms, is_immutable, key_field, text_size};
 pub use pipelines::{Pipeline, Program};
 pub use router::KeyRouter;
+pub use windows::KeyedWindows;
