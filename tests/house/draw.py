@@ -29,6 +29,7 @@ SAYS = {
     "analysis": "plans for people",
     "compare": "what an edit does",
     "lock": "IDs that stay",
+    "compiler": "functions as native programs",
     "lint": "what is wrong with programs",
     "viewer": "plans as pages",
     "connectors": "files, Kafka, databases, Spark",

@@ -85,6 +85,18 @@ ROOMS = {
     ],
     "compare": ["graph", "states", "pairs", "causes", "difference", "advice", "texts", "savepoints"],
     "lock": ["format", "pins", "source", "fixer"],
+    "compiler": [
+        "program",
+        "signatures",
+        "texts",
+        "trees",
+        "names",
+        "lists",
+        "expressions",
+        "calls",
+        "statements",
+        "functions",
+    ],
     "lint": [
         "finding",
         "inspection",

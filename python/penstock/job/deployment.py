@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.settings.settings import Settings
+from penstock.compiler.operators import Compilation
 from penstock.connectors.spark.frames import FrameSink, FrameSource
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.commit.leftovers import check_targets
@@ -126,15 +127,19 @@ def deploy(
     tables: list[Table] = []
     with configured(settings.storage_options):
         operators = _prepared(pipeline, job_graph, places, tables, steps=steps, resumed=resumed)
+    compilation = Compilation() if settings.native_plane else None
+    if compilation is not None:
+        operators = {node: compilation.operator(operator) for node, operator in operators.items()}
     edges = BatchEdges(operators, batch=settings.batch, combine=settings.combine)
-    vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
+    vertices = Vertices(pipeline, operators, job_graph, places, edges, compilation)
+    configs = tuple(map(vertices.config, job_graph.vertices))
     heads = {vertex.index: vertex.chain[0].node for vertex in job_graph.vertices}
     sources = {index: op.function for index, node in heads.items() if isinstance(op := operators[node], StreamSource)}
     read = {index: getattr(pipeline.operators.get(node), "function", None) for index, node in heads.items()}
     frames = {index: source.frame for index, source in read.items() if isinstance(source, FrameSource)}
     ends = (
         End(config.operator_id, config.name, vertex.parallelism, op.function)
-        for vertex in vertices
+        for vertex in configs
         for config in vertex.operators
         if isinstance(op := operators[config.node], StreamSink)
     )
@@ -147,8 +152,8 @@ def deploy(
     shipped = archive.name if archive else None
     return Deployment(
         JobConfig(pipeline.name, job_id or uuid.uuid4().hex, settings, shipped, times=times),
-        vertices,
-        tuple(tuple(at_level) for _, at_level in groupby(sorted(vertices, key=level), level)),
+        configs,
+        tuple(tuple(at_level) for _, at_level in groupby(sorted(configs, key=level), level)),
         tuple(sinks),
         archive,
         frames=frames,

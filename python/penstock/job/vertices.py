@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation
+from penstock.compiler.operators import Compilation
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.pickled_code import pickle_operator
 from penstock.runtime.aggregators import Aggregator
@@ -33,7 +34,7 @@ _SHARED = frozenset({"FORWARD", "GLOBAL", "BROADCAST", "HASH"})
 
 
 class Vertices:
-    """Makes the descriptors of vertices."""
+    """Makes the descriptors of vertices. With a ``compilation`` key selectors are compiled."""
 
     def __init__(
         self,
@@ -42,6 +43,7 @@ class Vertices:
         job_graph: JobGraph,
         places: Sequence[VertexConfig],
         sorting: BatchEdges,
+        compilation: Compilation | None,
     ) -> None:
         graph = pipeline.stream_graph
         self._pipeline = pipeline
@@ -52,6 +54,7 @@ class Vertices:
         self._exact_shares = job_graph.flink != "1.11"
         self._places = places
         self._sorting = sorting
+        self._compilation = compilation
         self._vertex_of = {link.node: v.index for v in job_graph.vertices for link in v.chain}
         heads = [v.chain[0].node for v in job_graph.vertices if v.invokable == "StreamIterationHead"]
         self._way_back = {head: len(self._edges) + i for i, head in enumerate(heads)}
@@ -147,6 +150,8 @@ class Vertices:
                 f"The {edge.partitioner} edge behind operator {name!r} has no partitioner: the pipeline has none for "
                 f"the virtual node {node}. Add a KeyPartition or CustomPartition there."
             )
+        if self._compilation is not None:
+            spec = self._compilation.partition(spec)
         return pickle_operator(spec, f"{name} ({edge.partitioner} partitioner)")
 
     def _input(self, edge: StreamEdge, beside: list[StreamEdge]) -> InputEdge:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from penstock.lint.sources import Source, Tree
+from penstock.compiler.trees import MUTATORS, Tree
+from penstock.lint.sources import Source
 
 HOOKS: Mapping[str, str] = {
     **dict.fromkeys(("map", "map1", "map2", "reduce", "get_key", "extract_timestamp"), "one"),
@@ -26,11 +27,6 @@ HOOKS: Mapping[str, str] = {
 """The methods that are called with records, and what they return: one record, a boolean, any number of records, any
 number by ``yield``, nothing."""
 CONTAINERS = frozenset({"dict", "list", "set", "defaultdict", "Counter", "deque", "OrderedDict"})
-MUTATORS = frozenset(
-    {"append", "appendleft", "add", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft", "remove"}
-    | {"setdefault", "sort", "subtract", "update"}
-)
-"""Methods by which containers are changed."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 

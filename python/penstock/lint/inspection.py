@@ -13,10 +13,11 @@ import functools
 import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
+
+from penstock.compiler.trees import closure_of
 
 _OURS = "penstock."
 _LIBRARIES = ("site-packages", "dist-packages")
@@ -222,13 +223,6 @@ def attributes_of(value: object) -> Mapping[str, Any]:
         return object.__getattribute__(value, "__dict__")
     except AttributeError:  # it has slots
         return {}
-
-
-def closure_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The variables of enclosing functions, without those that are not assigned yet."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):
-            yield name, cell.cell_contents
 
 
 def _variables(function: FunctionType) -> Iterator[tuple[str, Any]]:

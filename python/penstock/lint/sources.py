@@ -1,26 +1,21 @@
-"""The source of user functions as syntax trees, found by the file and line of their code.
+"""The sources of user functions by method, with the variables that they see (trees: :mod:`penstock.compiler.trees`).
 
-A function whose file is gone, or which shares its line with others that look the same, has no tree, and rules that need
-one find nothing there. Cost: each file is parsed once.
+A function whose file is gone or edited since has no tree, and rules that need one find nothing there.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import linecache
-import sys
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from penstock.lint.inspection import class_of, closure_of, is_of, is_of_program, methods_of
-
-Tree = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_LAMBDA = "<lambda>"
+from penstock.compiler.trees import Absence, ParsedFile, Tree, Trees, closure_of
+from penstock.lint.inspection import class_of, is_of, is_of_program, methods_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,66 +51,31 @@ class DroppedCall(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, eq=False)
-class _File:
-    """A parsed file: functions by line and name of their code, parents of all nodes, and calls of methods whose results
-    are not used."""
-
-    functions: Mapping[tuple[int, str], list[Tree]]
-    parents: Mapping[ast.AST, ast.AST]
-    dropped: list[DroppedCall]
-
-
 class Sources:
-    """Finds trees, and remembers files."""
+    """Finds the sources of functions, and remembers files."""
 
     def __init__(self) -> None:
-        self._files: dict[str, _File | None] = {}
-        self._trees: dict[int, tuple[CodeType, Tree | None]] = {}
+        self._trees = Trees()
 
     def of(self, function: Any, method: str = "") -> dict[str, Source]:
         """The sources of a user function by method, base classes of the program's own included; ``method`` is what a
         plain function stands for."""
         sources: dict[str, Source] = {}
         for name, plain in _plain(function, method):
-            tree = self._tree(plain.__code__)
-            if tree is not None and name not in sources:
+            tree = self._trees.of(plain)
+            if not isinstance(tree, Absence) and name not in sources:
                 sources[name] = Source(name, tree, plain, ChainMap(dict(closure_of(plain)), plain.__globals__))
         return sources
 
     def enclosing(self, source: Source) -> Iterator[ast.AST]:
         """The nodes around a function, from the inside."""
-        file = self._files.get(source.function.__code__.co_filename)
-        node: ast.AST | None = source.tree
-        while file is not None and (node := file.parents.get(node)) is not None:
-            yield node
+        file = self._trees.file(source.function.__code__.co_filename)
+        return iter(()) if file is None else file.enclosing(source.tree)
 
     def dropped_calls(self, file: str) -> list[DroppedCall]:
         """The calls of methods in a file whose results are not used; none if it cannot be read."""
-        parsed = self._file(file)
-        return [] if parsed is None else parsed.dropped
-
-    def _tree(self, code: CodeType) -> Tree | None:
-        known = self._trees.get(id(code))
-        if known is None:
-            known = self._trees[id(code)] = (code, self._search(code))  # with the code, which keeps its id
-        return known[1]
-
-    def _search(self, code: CodeType) -> Tree | None:
-        file = self._file(code.co_filename)
-        if file is None:
-            return None
-        arguments = code.co_varnames[: code.co_argcount]
-        same = file.functions.get((code.co_firstlineno, code.co_name), [])
-        fit = [tree for tree in same if _arguments(tree) == arguments]
-        if len(fit) > 1:
-            fit = [tree for tree in fit if _contains(tree, code)]
-        return fit[0] if len(fit) == 1 else None
-
-    def _file(self, name: str) -> _File | None:
-        if name not in self._files:
-            self._files[name] = _parsed(name)
-        return self._files[name]
+        parsed = self._trees.file(file)
+        return [] if parsed is None else _dropped(parsed)
 
 
 def _arguments(tree: Tree) -> tuple[str, ...]:
@@ -133,43 +93,11 @@ def _plain(function: Any, method: str) -> Iterator[tuple[str, FunctionType]]:
     yield from methods_of(function if is_of(function, type) else class_of(function))
 
 
-def _parsed(name: str) -> _File | None:
-    linecache.checkcache(name)
-    lines = linecache.getlines(name)
-    try:
-        tree = ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    if not lines:
-        return None
-    functions: dict[tuple[int, str], list[Tree]] = {}
-    parents: dict[ast.AST, ast.AST] = {}
+def _dropped(file: ParsedFile) -> list[DroppedCall]:
     dropped: list[DroppedCall] = []
-    for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            parents[child] = node
-        if isinstance(node, ast.Lambda):
-            functions.setdefault((node.lineno, _LAMBDA), []).append(node)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            functions.setdefault((first, node.name), []).append(node)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             called = node.value.func
             if isinstance(called, ast.Attribute):
                 dropped.append(DroppedCall(called.attr, called.end_lineno or called.lineno))
-    return _File(functions, parents, sorted(dropped, key=lambda call: call.line))
-
-
-def _contains(tree: Tree, code: CodeType) -> bool:
-    """Whether all instructions of code are of a tree; before Python 3.11 code does not say that."""
-    if sys.version_info < (3, 11):
-        return False
-    places = [co_position for co_position in code.co_positions() if None not in co_position and co_position[3]]
-    inside = tree.body if isinstance(tree, ast.Lambda) else tree
-    first, last = (inside.lineno, inside.col_offset), (inside.end_lineno or 0, inside.end_col_offset or 0)
-    if isinstance(tree, ast.Lambda):
-        first = (tree.lineno, tree.col_offset)
-    return bool(places) and all(
-        first <= (line, column) and (end, end_column) <= last  # type: ignore[operator]
-        for line, end, column, end_column in places
-    )
+    return sorted(dropped, key=lambda call: call.line)

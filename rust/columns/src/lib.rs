@@ -7,6 +7,7 @@
 pub mod batch;
 pub mod column;
 pub mod exchange;
+pub mod lines;
 pub mod machine;
 pub mod pipeline;
 pub mod program;

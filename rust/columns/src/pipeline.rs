@@ -57,9 +57,9 @@ pub struct Progress {
 }
 
 impl Pipeline {
-    /// `None` where a function does not take one argument, is a generator and no flat map, or there are more than 64.
+    /// `None` where a function does not take one argument, gives an iterator and is no flat map, or there are more than 64.
     pub fn new(stages: Vec<(Stage, Program)>) -> Option<Self> {
-        let fits = |(stage, program): &(Stage, Program)| program.parameters() == 1 && (!program.is_generator() || *stage == Stage::FlatMap);
+        let fits = |(stage, program): &(Stage, Program)| program.parameters() == 1 && (!program.is_iterator() || *stage == Stage::FlatMap);
         (stages.len() <= MOST_STAGES && stages.iter().all(fits)).then_some(Self { stages })
     }
 

@@ -62,6 +62,9 @@ pub struct Shape {
     pub names: Option<Box<[Box<str>]>>,
 }
 
+/// What a `Row` has besides its fields: a field that is called so is no attribute.
+const OF_ROWS: [&str; 7] = ["as_dict", "get_fields_by_names", "get_row_kind", "of_kind", "of_values", "set_field_names", "set_row_kind"];
+
 impl Shape {
     /// Whether an object of so many fields can have it.
     pub fn fits(&self, fields: usize) -> bool {
@@ -71,5 +74,10 @@ impl Shape {
     /// Where the field of this name is.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.names.as_ref()?.iter().position(|own| **own == *name)
+    }
+
+    /// The field that an attribute of this name is.
+    pub fn attribute(&self, name: &str) -> Option<usize> {
+        if self.class == 0 && (name.starts_with('_') || OF_ROWS.contains(&name)) { None } else { self.position(name) }
     }
 }

@@ -1,6 +1,7 @@
 //! Batches of columns, as Python sees them.
 
 use penstock_columns::column::text_size;
+use penstock_columns::lines::lines;
 use penstock_columns::{Batch as Columns, Column, exchange};
 use penstock_runtime::columns::Broken;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -54,6 +55,18 @@ impl Batch {
         let (records, key, extras) = exchange::decode(data).map_err(|Broken| broken())?;
         let columns = Columns::new(records, None).ok_or_else(broken)?;
         Ok((Self { columns }, key, PyBytes::new(py, extras)))
+    }
+
+    /// The lines of a text in UTF-8.
+    ///
+    /// Args:
+    ///     data: the text; it begins with a line.
+    ///
+    /// Returns:
+    ///     The lines, without their ends, which are ``\\n`` or ``\\r\\n``; None when the bytes are not UTF-8.
+    #[staticmethod]
+    fn of_lines(data: &[u8]) -> Option<Self> {
+        Some(Self { columns: Columns::new(lines(data)?, None)? })
     }
 
     /// The records of some batches, one after the other.

@@ -40,7 +40,7 @@ impl Program {
 ///     stages: kind (``map``, ``filter`` or ``flat_map``) and program of each.
 ///
 /// Raises:
-///     ValueError: a kind is another one, or a function does not take one argument, or is a generator and no flat map.
+///     ValueError: a kind is another one, or a function does not take one argument, or gives an iterator and is no flat map.
 #[pyclass(frozen, module = "penstock._native")]
 pub struct Pipeline {
     stages: Stages,

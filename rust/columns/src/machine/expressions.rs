@@ -2,7 +2,7 @@
 
 use bumpalo::collections::Vec as Items;
 
-use super::{Frame, Machine, fields, truth};
+use super::{Frame, Machine, truth};
 use crate::program::{Binary, Clause, Comparison, Expr, is_hashable};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Value};
@@ -54,7 +54,7 @@ impl<'a> Machine<'a, '_> {
             Expr::Dict(entries) => self.dict(frame, entries),
             Expr::Row(shape, fields) => Ok(Value::Row(shape, self.all(frame, fields)?)),
             Expr::InputAttribute(input, name) => self.input_attribute(*input, name),
-            Expr::Attribute(object, name) => fields::attribute(self.eval(frame, object)?, name),
+            Expr::Attribute(object, name) => python::attribute(self.eval(frame, object)?, name),
             Expr::InputKey(input, name, slow) => self.input_key(*input, name, *slow),
             Expr::Key(container, name, slow) => {
                 let value = self.eval(frame, container)?;
@@ -194,7 +194,7 @@ impl<'a> Machine<'a, '_> {
     fn format(&mut self, frame: &mut Frame<'a>, operand: &'a Expr, spec: &str, conversion: Option<char>) -> Evaluated<'a> {
         let value = self.eval(frame, operand)?;
         let text = python::format(self.arena, value, spec, conversion)?;
-        self.bounded().map(|()| text)
+        self.bounded().map(|()| Value::Text(text))
     }
 
     fn concat(&mut self, frame: &mut Frame<'a>, parts: &'a [Expr]) -> Evaluated<'a> {

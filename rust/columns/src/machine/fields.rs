@@ -2,11 +2,8 @@
 
 use super::{Input, Machine};
 use crate::column::Data;
-use crate::python::Function as Operation;
+use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Shape, Value};
-
-/// What a `Row` has besides its fields; these names are not looked for among them.
-const OF_ROWS: [&str; 7] = ["as_dict", "get_fields_by_names", "get_row_kind", "of_kind", "of_values", "set_field_names", "set_row_kind"];
 
 impl<'a> Machine<'a, '_> {
     /// A parameter of the first function; the value is made once.
@@ -70,11 +67,11 @@ impl<'a> Machine<'a, '_> {
 
     /// An attribute of a parameter.
     pub(super) fn input_attribute(&mut self, number: u32, name: &str) -> Result<Value<'a>, Doubt> {
-        if let Some(value) = self.named(number, |shape| attribute_of(shape, name)) {
+        if let Some(value) = self.named(number, |shape| shape.attribute(name)) {
             return Ok(value);
         }
         let value = self.input(number);
-        attribute(value, name)
+        python::attribute(value, name)
     }
 
     /// A field of a parameter in a column of rows.
@@ -85,19 +82,6 @@ impl<'a> Machine<'a, '_> {
             _ => None,
         }
     }
-}
-
-/// An attribute of a value.
-pub(super) fn attribute<'a>(value: Value<'a>, name: &str) -> Result<Value<'a>, Doubt> {
-    match value {
-        Value::Row(shape, items) => attribute_of(shape, name).and_then(|at| items.get(at)).copied().ok_or(Doubt),
-        _ => Err(Doubt),
-    }
-}
-
-/// The field that an attribute is.
-fn attribute_of(shape: &Shape, name: &str) -> Option<usize> {
-    if shape.class == 0 && (name.starts_with('_') || OF_ROWS.contains(&name)) { None } else { shape.position(name) }
 }
 
 /// A place counted from the beginning.

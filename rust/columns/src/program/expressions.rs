@@ -9,11 +9,19 @@ use crate::value::Shape;
 
 type Read = Result<Expr, Malformed>;
 
+/// Functions that go through their arguments once, and methods: to them an iterator is what a list is. (Of several arguments
+/// `min` and `max` compare these instead, which are no iterators then, as Python compares none.)
+const ITERATING: [&str; 14] =
+    ["list", "tuple", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict", "set", "frozenset", "join"];
+
 impl Scope<'_> {
     /// Reads an expression. Recursive, as deep as a text of JSON may be.
     pub(super) fn expr(&mut self, json: &Json) -> Read {
         let (name, rest) = list(json)?.split_first().ok_or_else(|| malformed("an expression is empty"))?;
         self.deeper()?;
+        if !std::mem::take(&mut self.passing) && is_iterator(json) {
+            return Err(malformed(format!("{} is only iterated over", shown(json))));
+        }
         let expr = self.named(text(name)?, rest)?;
         self.depth -= 1;
         expr.ok_or_else(|| malformed(format!("{} is no expression", shown(json))))
@@ -35,9 +43,9 @@ impl Scope<'_> {
             ("slice", [_, bounds @ ..]) if bounds.len() == 3 => self.slice(rest)?,
             ("compare", [first, rest @ ..]) => self.compare(first, rest)?,
             ("index", [container, index]) => self.index(container, index)?,
-            ("builtin", [name, arguments @ ..]) => self.apply(name, python::builtin, arguments, arguments.len())?,
-            ("method", [name, values @ ..]) if !values.is_empty() => self.apply(name, python::method, values, values.len() - 1)?,
-            ("lib", [name, arguments @ ..]) => self.apply(name, python::library, arguments, arguments.len())?,
+            ("builtin", [name, arguments @ ..]) => self.apply(name, python::builtin, arguments)?,
+            ("method", [name, values @ ..]) if !values.is_empty() => self.apply(name, python::method, values)?,
+            ("lib", [name, arguments @ ..]) => self.apply(name, python::library, arguments)?,
             ("format", [operand, spec, conversion]) => {
                 Expr::Format(Box::new(self.expr(operand)?), text(spec)?.into(), conversion_of(text(conversion)?)?)
             }
@@ -180,10 +188,16 @@ impl Scope<'_> {
         Ok(Expr::InSet(Box::new(operand), Box::new(set), negated))
     }
 
-    fn apply(&mut self, name: &Json, of: fn(&str, usize) -> Option<Operation>, values: &[Json], arguments: usize) -> Read {
+    fn apply(&mut self, name: &Json, of: fn(&str, usize) -> Option<Operation>, values: &[Json]) -> Read {
         let name = text(name)?;
-        let operation = of(name, arguments).ok_or_else(|| malformed(format!("{name}() with {arguments} arguments is not known")))?;
-        Ok(Expr::Apply(operation, self.all(values)?))
+        let operation = of(name, values.len()).ok_or_else(|| malformed(format!("{name}() of {} values is not known", values.len())))?;
+        let iterates = ITERATING.contains(&name);
+        let again = matches!(name, "len" | "reversed"); // of what can be gone through again
+        let value = |value: &Json| {
+            let passes = iterates || (again && matches!(value[1].as_str(), Some("range" | "keys" | "values" | "items")));
+            if passes { self.iterable(value) } else { self.expr(value) }
+        };
+        Ok(Expr::Apply(operation, values.iter().map(value).collect::<Result<_, _>>()?))
     }
 
     fn each(&mut self, element: &Json, clauses: &[Json]) -> Read {
@@ -212,12 +226,18 @@ impl Scope<'_> {
         if signature.parameters != arguments.len() {
             return Err(malformed(format!("function {function} has {} parameters", signature.parameters)));
         }
-        if signature.generator && !iterated {
-            return Err(malformed("a generator is only iterated over"));
+        if signature.iterator && !iterated {
+            return Err(malformed("an iterator is only iterated over"));
         }
         self.nesting.calls.push((function, self.depth));
         Ok(Expr::Call(function, self.all(arguments)?))
     }
+}
+
+/// Whether the value of an expression is an iterator or a view in Python, where it is a list here.
+pub(super) fn is_iterator(json: &Json) -> bool {
+    let name = json[1].as_str().unwrap_or_default();
+    matches!(json[0].as_str(), Some("builtin" | "method")) && python::is_passing(name)
 }
 
 fn operator(name: &str) -> Result<Operation, Malformed> {

@@ -35,9 +35,9 @@ impl Program {
         self.functions[0].parameters
     }
 
-    /// Whether it yields.
-    pub fn is_generator(&self) -> bool {
-        self.functions[0].generator
+    /// Whether it gives something that is only iterated over in Python, and is a list here.
+    pub fn is_iterator(&self) -> bool {
+        self.functions[0].iterator
     }
 }
 
@@ -48,6 +48,7 @@ pub(crate) struct Function {
     pub locals: usize,
     pub body: Vec<Statement>,
     pub generator: bool,
+    pub iterator: bool,
     /// The parameters that are locals, as it assigns to them; of the first function only.
     pub assigned: Vec<u32>,
 }

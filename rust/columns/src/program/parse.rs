@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::depth::{self, DEEPEST, Nesting};
+use super::expressions::is_iterator;
 use super::{Constant, Expr, Function, Program, Statement, Target};
 
 /// A text that is no program, and why.
@@ -49,6 +50,8 @@ const MOST: usize = 1 << 12;
 pub(super) struct Signature {
     pub parameters: usize,
     pub generator: bool,
+    /// Whether what it gives is only iterated over.
+    pub iterator: bool,
 }
 
 impl Program {
@@ -80,14 +83,17 @@ fn signature(function: &Json) -> Result<Signature, Malformed> {
     if parameters > locals || locals > MOST {
         return Err(malformed(format!("a function has {parameters} parameters and {locals} locals")));
     }
-    Ok(Signature { parameters, generator: yields(list(&function["body"])?) })
+    let body = list(&function["body"])?;
+    let generator = any(body, &|statement| statement[0] == "yield");
+    let iterator = generator || any(body, &|statement| statement[0] == "return" && is_iterator(&statement[1]));
+    Ok(Signature { parameters, generator, iterator })
 }
 
-/// Whether some statement yields. Recursive, as deep as a text of JSON may be.
-fn yields(body: &[Json]) -> bool {
-    let nested = |json: &Json| json.as_array().is_some_and(|body| yields(body));
+/// Whether some statement is so. Recursive, as deep as a text of JSON may be.
+fn any(body: &[Json], is: &dyn Fn(&Json) -> bool) -> bool {
+    let nested = |json: &Json| json.as_array().is_some_and(|body| any(body, is));
     body.iter().any(|statement| match statement[0].as_str() {
-        Some("yield") => true,
+        _ if is(statement) => true,
         Some("if") => nested(&statement[2]) || nested(&statement[3]),
         Some("for") => nested(&statement[3]),
         Some("while") => nested(&statement[2]),
@@ -97,7 +103,7 @@ fn yields(body: &[Json]) -> bool {
 
 /// Reads a function; the first one once more when it is known which parameters it assigns to.
 fn read(json: &Json, at: usize, signatures: &[Signature], constants: &mut Vec<Constant>) -> Result<(Function, Nesting), Malformed> {
-    let Signature { parameters, generator } = signatures[at];
+    let Signature { parameters, generator, iterator } = signatures[at];
     let (before, locals, body) = (constants.len(), number(&json["locals"])?, list(&json["body"])?);
     let mut scope = Scope::new(signatures, locals, generator, constants);
     let mut statements = scope.block(body)?;
@@ -110,7 +116,7 @@ fn read(json: &Json, at: usize, signatures: &[Signature], constants: &mut Vec<Co
         statements = scope.block(body)?;
         nesting = scope.nesting;
     }
-    Ok((Function { parameters, locals, body: statements, generator, assigned }, nesting))
+    Ok((Function { parameters, locals, body: statements, generator, iterator, assigned }, nesting))
 }
 
 /// What is known while a function is read.
@@ -121,6 +127,8 @@ pub(super) struct Scope<'s> {
     pub inputs: BTreeSet<u32>,
     pub nesting: Nesting,
     pub depth: usize,
+    /// Whether the expression that is read next may be an iterator or a view in Python.
+    pub passing: bool,
     locals: usize,
     generator: bool,
     assigned: BTreeSet<u32>,
@@ -130,7 +138,7 @@ pub(super) struct Scope<'s> {
 impl<'s> Scope<'s> {
     fn new(signatures: &'s [Signature], locals: usize, generator: bool, constants: &'s mut Vec<Constant>) -> Self {
         let (inputs, assigned) = (BTreeSet::new(), BTreeSet::new());
-        Self { signatures, constants, inputs, nesting: Nesting::default(), depth: 0, locals, generator, assigned, loops: 0 }
+        Self { signatures, constants, inputs, nesting: Nesting::default(), depth: 0, passing: false, locals, generator, assigned, loops: 0 }
     }
 
     /// Goes one deeper.
@@ -163,7 +171,8 @@ impl<'s> Scope<'s> {
             ("while", [condition, body]) => Statement::While(self.expr(condition)?, self.repeated(body)?),
             ("break", []) if self.loops > 0 => Statement::Break,
             ("continue", []) if self.loops > 0 => Statement::Continue,
-            ("return", [value]) => Statement::Return(self.expr(value)?),
+            ("return", [value]) if value[0] == "call" => Statement::Return(self.expr(value)?),
+            ("return", [value]) => Statement::Return(self.iterable(value)?),
             ("yield", [value]) if self.generator => Statement::Yield(self.expr(value)?),
             ("doubt", []) => Statement::Doubt,
             (name, _) => return Err(malformed(format!("{name:?} is no statement with {} parts here", rest.len()))),
@@ -190,7 +199,10 @@ impl<'s> Scope<'s> {
     pub(super) fn iterable(&mut self, json: &Json) -> Result<Expr, Malformed> {
         match json.as_array().map(Vec::as_slice) {
             Some([name, function, arguments @ ..]) if name == "call" => self.call(function, arguments, true),
-            _ => self.expr(json),
+            _ => {
+                self.passing = is_iterator(json);
+                self.expr(json)
+            }
         }
     }
 }

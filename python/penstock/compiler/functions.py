@@ -1,0 +1,393 @@
+"""User functions as programs: the entry of the compiler.
+
+A user function is a plain function or lambda, a method, an object with the method that its operator calls, a partial
+function, a getter of the module ``operator``, or a builtin. Cost: below a millisecond for most functions, after their
+file has been parsed.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from penstock.common.callables import ROLES, is_rich, shown
+from penstock.compiler.lists import lists_of
+from penstock.compiler.names import Scope, Static, assigned_names, body_of
+from penstock.compiler.program import Compiled, Json, Refusal, RefusedError, program_text
+from penstock.compiler.signatures import LIBRARY, Use
+from penstock.compiler.statements import Statements, refused_class
+from penstock.compiler.trees import Absence, ParsedFile, Tree, Trees
+
+KINDS: dict[str, tuple[str, Use]] = {
+    "map": ("map", Use.KEEP),
+    "filter": ("filter", Use.READ),
+    "flat_map": ("flat_map", Use.ITERATE),
+    "key": ("get_key", Use.KEEP),
+    "reduce": ("reduce", Use.KEEP),
+    "time": ("extract_timestamp", Use.READ),
+    "create_accumulator": ("create_accumulator", Use.KEEP),
+    "add": ("add", Use.KEEP),
+    "get_result": ("get_result", Use.KEEP),
+    "merge": ("merge", Use.KEEP),
+}
+"""By kind of function: the method of an object that it stands for, and what is done with its result."""
+_ARGUMENTS = {"merge": 2}
+_IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
+_AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
+_TREES = Trees()
+
+
+@dataclass(frozen=True)
+class CompiledAggregate:
+    """The methods of an AggregateFunction as programs."""
+
+    create_accumulator: Compiled
+    add: Compiled
+    get_result: Compiled
+    merge: Compiled | Refusal  # only merging windows need it
+
+
+def compile_function(function: Any, kind: str, trees: Trees | None = None) -> Compiled | Refusal:
+    """A user function of an operator as a program, or the reason why it stays in Python; ``kind`` is one of
+    :data:`KINDS`."""
+    method, result = KINDS[kind]
+    unit = _Unit(_TREES if trees is None else trees)
+    try:
+        unit.compile_entry(function, method, result)
+    except RefusedError as error:
+        return _refusal(error)
+    except RecursionError:
+        return Refusal("its expressions are nested too deeply")
+    text = program_text(unit.functions)
+    return Compiled(text, tuple(unit.names[1:]))
+
+
+def compile_aggregate(function: Any, trees: Trees | None = None) -> CompiledAggregate | Refusal:
+    """The methods of an AggregateFunction as programs, or the reason why it stays in Python."""
+    create_accumulator, add, get_result, merge = (compile_function(function, kind, trees) for kind in _AGGREGATE)
+    if isinstance(create_accumulator, Refusal):
+        return create_accumulator
+    if isinstance(add, Refusal):
+        return add
+    return (
+        get_result if isinstance(get_result, Refusal) else CompiledAggregate(create_accumulator, add, get_result, merge)
+    )
+
+
+def _refusal(error: RefusedError) -> Refusal:
+    line, column = error.place or (None, None)
+    return Refusal(error.reason, error.file, line, column)
+
+
+@dataclass
+class _Unit:
+    """The functions of one program while it is compiled; the first is the one that the operator calls."""
+
+    trees: Trees
+    functions: list[Json] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    numbers: dict[tuple[int, ...], int] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)  # what the numbers are known by, so that their ids stay
+    pending: list[tuple[int, ...]] = field(default_factory=list)
+
+    def compile_entry(self, function: Any, method: str, result: Use) -> None:
+        """The function that an operator calls."""
+        count = _ARGUMENTS.get(method) or len(ROLES[method].arguments)
+        called = _bound(function, method)
+        if called is not function:
+            self._check_lifecycle(function)
+        plain, first, keywords = _plain(called)
+        if plain is None or plain in LIBRARY:
+            self._compile_stand_in(called, count, result, method)
+            return
+        self.compile(plain, first, keywords, result, count=count, emits=method == "flat_map")
+
+    def _check_lifecycle(self, function: Any) -> None:
+        """Refuse an object that does something before or after its records."""
+        if not is_rich(function):
+            return
+        for name in ("open", "close"):
+            method = _member(function, name)
+            plain = getattr(method, "__func__", method)
+            if hasattr(plain, "_penstock_hook") or plain is None:
+                continue
+            tree = self.trees.of(plain) if isinstance(plain, FunctionType) else None
+            if not isinstance(tree, ast.FunctionDef) or not all(map(_is_empty, tree.body)):
+                error = RefusedError(f"{type(function).__name__} has its own {name}()")
+                if isinstance(plain, FunctionType):
+                    error.file = plain.__code__.co_filename
+                    error.place = (plain.__code__.co_firstlineno, 1)
+                raise error
+
+    def _compile_stand_in(self, called: Any, count: int, result: Use, method: str) -> None:
+        """Something that is not written in Python, called by a function that stands for it."""
+        names = ["value", "other"][:count]
+        arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+        call = ast.Call(ast.Name("function", ast.Load()), [ast.Name(name, ast.Load()) for name in names], [])
+        nothing = ParsedFile("", [], ast.Module([], []), {}, {})
+        title = shown(called).removeprefix("the class ").removeprefix("the function ")
+        scope = Scope(_stand_in, nothing, {"function": Static(called, title)}, frozenset(names))
+        tree = ast.Lambda(arguments, call)
+        self.functions.append(None)
+        self.names.append(method)
+        self.functions[0] = self._translate(scope, tree, names, result, lists_of(tree, set(names), emits=False))
+
+    def compile(
+        self,
+        function: FunctionType,
+        first: Sequence[Any] = (),
+        keywords: dict[str, Any] | None = None,
+        result: Use = Use.KEEP,
+        count: int | None = None,
+        emits: bool = False,
+    ) -> int:
+        """The number of a function of the program for some first arguments and arguments by name that are the same in
+        every call; ``count`` is how many more it is called with, all that it takes if None."""
+        keywords = keywords or {}
+        key = (id(function), *map(id, first), -1, *(part for k, v in keywords.items() for part in (hash(k), id(v))))
+        if key in self.pending:
+            raise RefusedError(f"{function.__name__} calls itself")
+        if key in self.numbers:
+            return self.numbers[key]
+        number = len(self.functions)
+        self.functions.append(None)
+        self.names.append(function.__qualname__)
+        self.kept += [function, *first, *keywords.values()]
+        self.pending.append(key)
+        code = function.__code__
+        try:
+            tree = self.trees.of(function)
+            if isinstance(tree, Absence):
+                raise RefusedError(str(tree))
+            file = self.trees.file(code.co_filename, function.__globals__)
+            if file is None:
+                raise RefusedError("its source is not available")
+            self.functions[number] = self._compile(function, file, tree, first, keywords, result, count, emits)
+        except RefusedError as error:
+            _place(error, function, self.trees)
+            raise
+        self.pending.pop()
+        self.numbers[key] = number
+        return number
+
+    def _compile(
+        self,
+        function: FunctionType,
+        file: ParsedFile,
+        tree: Tree,
+        first: Sequence[Any],
+        keywords: dict[str, Any],
+        result: Use,
+        count: int | None,
+        emits: bool,
+    ) -> Json:
+        flags = function.__code__.co_flags
+        if flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
+            raise RefusedError("is async", tree)
+        if flags & (CO_VARARGS | CO_VARKEYWORDS):
+            raise RefusedError("takes any number of arguments", tree)
+        is_generator = bool(flags & CO_GENERATOR)
+        if is_generator and not emits:
+            raise RefusedError("is a generator, and its result is used as a value", tree)
+        parameters, statics = _parameters(function, first, keywords, count, tree)
+        assigned = assigned_names(tree)
+        stored = {name for part in body_of(tree) for node in ast.walk(part) for name in _stored(node)}
+        initial = {name: static for name, static in statics.items() if name in stored}
+        statics = {name: static for name, static in statics.items() if name not in stored}
+        statics.update(_imports(tree, stored))
+        scope = Scope(function, file, statics, assigned)
+        lists = lists_of(tree, set(parameters), emits=emits)
+        return self._translate(scope, tree, parameters, result, lists, is_generator, initial)
+
+    def _translate(
+        self,
+        scope: Scope,
+        tree: Tree,
+        parameters: list[str],
+        result: Use,
+        lists: Any,
+        is_generator: bool = False,
+        initial: dict[str, Static] | None = None,
+    ) -> Json:
+        for name in parameters:
+            scope.numbers[name] = scope.fresh()
+        body = _Body(self, scope, lists, result, is_generator or lists.sink is not None)
+        statements: list[Json] = []
+        for name, static in (initial or {}).items():
+            number = scope.number(name)
+            statements.append(["set", number, body.static_value(static, Use.KEEP, tree)])
+        if isinstance(tree, ast.Lambda):
+            statements.append(["return", body.expression(tree.body, result)])
+        else:
+            statements += body.statements(tree.body)
+        return {"params": len(parameters), "locals": scope.count, "body": statements}
+
+
+class _Body(Statements):
+    """A function, with the other functions of its program."""
+
+    def __init__(self, unit: _Unit, scope: Scope, lists: Any, result: Use, is_generator: bool) -> None:
+        super().__init__(scope, lists, result, is_generator)
+        self.unit = unit
+
+    def program_call(self, static: Static, node: ast.Call) -> Json:
+        plain, first, keywords = _plain(static.value)
+        if plain is None:
+            raise refused_class(static, node)
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise RefusedError(f"{static.text}() with * cannot be translated", node)
+        code = plain.__code__
+        names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        free = [name for name in names[len(first) :] if name not in keywords]
+        values: dict[str, ast.expr] = {}
+        positional = [name for name in names[len(first) : code.co_argcount] if name not in keywords]
+        if len(node.args) > len(positional):
+            raise RefusedError(f"{static.text}() is called with {len(node.args)} arguments", node)
+        values.update(zip(positional, node.args, strict=False))
+        for keyword in node.keywords:
+            if keyword.arg is None or keyword.arg not in free or keyword.arg in values:
+                raise RefusedError(f"{static.text}() with {keyword.arg or '**'} cannot be translated", node)
+            values[keyword.arg] = keyword.value
+        defaults = _defaults(plain)
+        arguments: list[Json] = []
+        for name in free:
+            if name in values:
+                arguments.append(self.expression(values[name]))
+            elif name in defaults:
+                arguments.append(self.static_value(Static(defaults[name], f"the default of {name}"), Use.KEEP, node))
+            else:
+                raise RefusedError(f"{static.text}() is called without {name}", node)
+        try:
+            number = self.unit.compile(plain, first, keywords)
+        except RefusedError as error:
+            if error.node is None and error.file is None:
+                error.node = node
+            raise
+        return ["call", number, *arguments]
+
+
+def _plain(called: Any) -> tuple[FunctionType | None, list[Any], dict[str, Any]]:
+    """The function behind a method or a partial function, with its bound arguments."""
+    first: list[Any] = []
+    keywords: dict[str, Any] = {}
+    while True:
+        if type(called) is functools.partial:
+            first = [*called.args, *first]
+            keywords = {**called.keywords, **keywords}
+            called = called.func
+        elif type(called) is MethodType:
+            first = [called.__self__, *first]
+            called = called.__func__
+        else:
+            return (called if type(called) is FunctionType else None), first, keywords
+
+
+def _bound(function: Any, method: str) -> Any:
+    """The callable of a user function: the method of that name, or the function itself."""
+    if type(function) in (FunctionType, MethodType, functools.partial) or isinstance(function, type):
+        return function
+    bound = _member(function, method)
+    if bound is None:
+        called = _member(function, "__call__") if type(type(function).__call__) is FunctionType else None
+        return function if called is None else called
+    return bound
+
+
+def _member(value: Any, name: str) -> Any:
+    """A method of an object, without running code of its class."""
+    for base in type(value).__mro__:
+        if name in vars(base):
+            member = vars(base)[name]
+            if isinstance(member, staticmethod):
+                return member.__func__
+            if isinstance(member, classmethod):
+                return MethodType(member.__func__, type(value))
+            return MethodType(member, value) if isinstance(member, FunctionType) else None
+    return None
+
+
+def _parameters(
+    function: FunctionType, first: Sequence[Any], keywords: dict[str, Any], count: int | None, tree: Tree
+) -> tuple[list[str], dict[str, Static]]:
+    """The parameters that differ from call to call, and the others with their values."""
+    code = function.__code__
+    positional = list(code.co_varnames[: code.co_argcount])
+    if len(first) > len(positional):
+        raise RefusedError("takes fewer arguments than are bound", tree)
+    statics = {name: Static(value, name) for name, value in zip(positional, first, strict=False)}
+    by_name = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
+    for name, value in keywords.items():
+        if name not in (*positional[len(first) :], *by_name):
+            raise RefusedError(f"has no parameter {name}", tree)
+        statics[name] = Static(value, name)
+    rest = positional[len(first) :]
+    if count is None:
+        return [name for name in (*rest, *by_name) if name not in statics], statics
+    if any(name in statics for name in rest[:count]) or len(rest) < count:
+        raise RefusedError(f"does not take {count} arguments", tree)
+    defaults = _defaults(function)
+    for name in (*rest[count:], *by_name):
+        if name not in statics:
+            if name not in defaults:
+                raise RefusedError(f"is called without {name}", tree)
+            statics[name] = Static(defaults[name], name)
+    return rest[:count], statics
+
+
+def _defaults(function: FunctionType) -> dict[str, Any]:
+    code = function.__code__
+    defaults = function.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    return {**dict(zip(names, defaults, strict=True)), **(function.__kwdefaults__ or {})}
+
+
+def _stored(node: ast.AST) -> tuple[str, ...]:
+    return (node.id,) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del) else ()
+
+
+def _imports(tree: Tree, stored: set[str]) -> dict[str, Static]:
+    """The imports at the beginning of a function, of modules of Python's library that are without effects."""
+    statics: dict[str, Static] = {}
+    for node in () if isinstance(tree, ast.Lambda) else tree.body:
+        names = node.names if isinstance(node, ast.Import | ast.ImportFrom) else []
+        for alias in names:
+            name = alias.asname or alias.name
+            module = alias.name if isinstance(node, ast.Import) else getattr(node, "module", None) or ""
+            if (module not in _IMPORTABLE and module not in sys.modules) or name in stored:
+                continue
+            loaded: ModuleType = importlib.import_module(module)
+            value = loaded if isinstance(node, ast.Import) else vars(loaded).get(alias.name)
+            if "." not in name and value is not None:
+                statics[name] = Static(value, name)
+    return statics
+
+
+def _is_empty(node: ast.stmt) -> bool:
+    """Whether a statement of ``open`` or ``close`` does nothing: pass, a docstring, the call of the base's method."""
+    if isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return True
+    return isinstance(node, ast.Expr) and ast.unparse(node).startswith(("super().open(", "super().close("))
+
+
+def _place(error: RefusedError, function: FunctionType, trees: Trees) -> None:
+    """Say where it is that a function is refused, unless that is known."""
+    if error.file is not None:
+        return
+    code = function.__code__
+    error.file, error.place = code.co_filename, (code.co_firstlineno, 1)
+    line, column = getattr(error.node, "lineno", None), getattr(error.node, "col_offset", None)
+    file = trees.file(code.co_filename, function.__globals__)
+    if line is not None and column is not None and file is not None and line <= len(file.lines):
+        before = file.lines[line - 1].encode()[:column]
+        error.place = (line, len(before.decode(errors="replace")) + 1)
+
+
+def _stand_in() -> None:
+    """The function for whose variables there are none."""

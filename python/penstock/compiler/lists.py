@@ -1,0 +1,159 @@
+"""Lists that a function builds: ``out = []``, ``out.append(x)`` in a loop, ``return out``.
+
+Programs have no objects that are shared, so such a list must not be seen by two names while it grows. In a ``flat_map``
+that only returns it, it is not built at all: what is appended is emitted.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from penstock.compiler.names import body_of, own_nodes
+from penstock.compiler.program import RefusedError
+from penstock.compiler.trees import Tree
+
+_CHANGES = ("append", "extend")
+_NUMBERS_AND_TEXTS = frozenset({"len", "int", "float", "str", "abs", "round", "bool", "ord", "chr", "repr", "hash"})
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The lists that a function builds, and the values that its variables take."""
+
+    growing: frozenset[str]
+    sink: str | None  # the one whose items are emitted instead
+    values: dict[str, list[ast.expr | None]]  # by variable; None for one that is not an expression
+
+    def change(self, node: ast.expr) -> tuple[str, str, ast.expr] | None:
+        """(list, method, argument) of a call that makes a list grow."""
+        change = _change(node)
+        return change if change is not None and change[0] in self.growing else None
+
+    def is_sink(self, node: ast.expr) -> bool:
+        """Whether it is the list whose items are emitted instead."""
+        return self.sink is not None and isinstance(node, ast.Name) and node.id == self.sink
+
+    def is_new(self, node: ast.expr) -> bool:
+        """Whether an expression makes a list of its own."""
+        called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        return isinstance(node, ast.List | ast.ListComp) or called in ("list", "sorted")
+
+    def check_loop(self, loop: ast.For) -> None:
+        """Refuse a loop over a list that grows in it."""
+        names = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)} & self.growing
+        for node in ast.walk(loop) if names else ():
+            change = _change(node)
+            grown = change[0] if change is not None else None
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                grown = node.target.id
+            if grown in names:
+                raise RefusedError(f"{grown} grows while the loop goes through it", node)
+
+
+def lists_of(tree: Tree, parameters: set[str], *, emits: bool) -> Lists:
+    """The lists of a function; ``emits`` if what it returns is emitted item by item."""
+    nodes = list(own_nodes(body_of(tree)))
+    changes = [_change(node.value) for node in nodes if isinstance(node, ast.Expr)]
+    growing = frozenset(change[0] for change in changes if change is not None) - parameters
+    values: dict[str, list[ast.expr | None]] = {name: [None] for name in parameters}
+    for node in nodes:
+        for name, value in _assigned(node):
+            values.setdefault(name, []).append(value)
+    sink = None
+    if emits and isinstance(tree, ast.FunctionDef):
+        sink = next((name for name in sorted(growing) if _is_only_returned(name, tree, nodes)), None)
+    return Lists(growing, sink, values)
+
+
+def _change(node: ast.AST) -> tuple[str, str, ast.expr] | None:
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+        return None
+    called = node.func
+    if isinstance(called, ast.Attribute) and called.attr in _CHANGES and isinstance(called.value, ast.Name):
+        return called.value.id, called.attr, node.args[0]
+    return None
+
+
+def _is_only_returned(name: str, tree: ast.FunctionDef, nodes: list[ast.AST]) -> bool:
+    """Whether a list begins empty, grows, and every way to the end of the function returns it."""
+    places = sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
+    growth = sum(isinstance(node, ast.Expr) and (_change(node.value) or ("",))[0] == name for node in nodes)
+    growth += sum(
+        isinstance(node, ast.AugAssign)
+        and isinstance(node.target, ast.Name)
+        and node.target.id == name
+        and isinstance(node.op, ast.Add)
+        for node in nodes
+    )
+    returns = [node.value for node in nodes if isinstance(node, ast.Return)]
+    begins = [node for node in tree.body if _begins(node, name)]
+    first = next((node for node in tree.body if any(_names(node, name))), None)
+    return (
+        len(begins) == 1
+        and first is begins[0]
+        and isinstance(tree.body[-1], ast.Return)
+        and all(isinstance(value, ast.Name) and value.id == name for value in returns)
+        and places == 1 + growth + len(returns)
+        and not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
+    )
+
+
+def _names(node: ast.AST, name: str) -> list[ast.Name]:
+    return [part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id == name]
+
+
+def _begins(node: ast.stmt, name: str) -> bool:
+    """Whether a statement is ``name = []``."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0], node.value
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        target, value = node.target, node.value
+    else:
+        return False
+    return isinstance(target, ast.Name) and target.id == name and isinstance(value, ast.List) and not value.elts
+
+
+def _assigned(node: ast.AST) -> list[tuple[str, ast.expr | None]]:
+    """The variables that a node assigns, with the expression if there is one."""
+    if isinstance(node, ast.Assign):
+        plain = [(target.id, node.value) for target in node.targets if isinstance(target, ast.Name)]
+        unpacked = [target for target in node.targets if not isinstance(target, ast.Name)]
+        return [*plain, *((part.id, None) for target in unpacked for part in _stored(target))]
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        return [(node.target.id, node.value)]
+    if isinstance(node, ast.NamedExpr):
+        return [(node.target.id, node.value)]
+    if isinstance(node, ast.For):
+        called = node.iter.func if isinstance(node.iter, ast.Call) else None
+        numbers = isinstance(called, ast.Name) and called.id == "range"
+        return [(part.id, ast.Constant(0) if numbers else None) for part in _stored(node.target)]
+    return []
+
+
+def _stored(node: ast.AST) -> list[ast.Name]:
+    return [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+
+
+def is_never_list(values: dict[str, list[ast.expr | None]], name: str) -> bool:
+    """Whether a variable never is a list or a dict, as far as its assignments show."""
+    return bool(values.get(name)) and all(value is not None and _is_plain(value) for value in values[name])
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether an expression is never a list or a dict. Recursive in the nesting of expressions."""
+    if isinstance(node, ast.Constant | ast.JoinedStr | ast.Compare | ast.Tuple):
+        return True
+    if isinstance(node, ast.UnaryOp):
+        return True
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Mult):
+            return _is_plain(node.left) and _is_plain(node.right)
+        if isinstance(node.op, ast.Add | ast.BitOr):
+            return _is_plain(node.left) or _is_plain(node.right)
+        return True
+    if isinstance(node, ast.IfExp):
+        return _is_plain(node.body) and _is_plain(node.orelse)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in _NUMBERS_AND_TEXTS
+    return False

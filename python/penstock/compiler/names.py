@@ -1,0 +1,232 @@
+"""The variables of a function: those of its own as numbers, and those from outside as the objects that they are when
+the program is planned.
+
+An object from outside that can be changed - a list, a dict, a set - is a constant only if nothing in the file changes
+it; a global one must also be written in capitals. Looking at objects runs no code of the user's classes.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from penstock.compiler.program import RefusedError, article, is_changeable
+from penstock.compiler.trees import ParsedFile, Tree, closure_of
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Static:
+    """An object from outside of a function, which is the same in every call."""
+
+    value: Any
+    text: str  # how the source calls it
+    lasting: bool = True  # whether nothing changes it, if it can be changed
+
+
+@dataclass
+class Scope:
+    """The variables of a function while it is compiled."""
+
+    function: Any  # a FunctionType, which as a field would be taken for a method
+    file: ParsedFile
+    statics: dict[str, Static]  # parameters that are the same in every call, imports in the function
+    assigned: frozenset[str]  # its variables
+    numbers: dict[str, int] = field(default_factory=dict)
+    count: int = 0
+    inner: list[dict[str, int]] = field(default_factory=list)  # of comprehensions, from the outside
+
+    def fresh(self) -> int:
+        """The number of a variable without a name."""
+        self.count += 1
+        return self.count - 1
+
+    def number(self, name: str) -> int | None:
+        """The number of a variable of the function, None if the name is not one."""
+        for names in reversed(self.inner):
+            if name in names:
+                return names[name]
+        if name in self.numbers:
+            return self.numbers[name]
+        if name not in self.assigned or name in self.statics:
+            return None
+        self.numbers[name] = self.fresh()
+        return self.numbers[name]
+
+    def static(self, node: ast.AST) -> Static | None:
+        """The object from outside that an expression is; None if it depends on the function's variables."""
+        if isinstance(node, ast.Name):
+            return None if self.number(node.id) is not None else self.outside(node)
+        if isinstance(node, ast.Attribute):
+            owner = self.static(node.value)
+            return None if owner is None else self._attribute(owner, node)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            owner = self.static(node.value)
+            return None if owner is None else _item(owner, node.slice.value)
+        return None
+
+    def outside(self, node: ast.Name) -> Static:
+        """The object of a name that is not the function's."""
+        name = node.id
+        if name in self.statics:
+            return self.statics[name]
+        changed = self.file.changed
+        function = self.function
+        for free, value in closure_of(function):
+            if free == name:
+                self._must_be_constant(name, value, node)
+                return Static(value, name, name not in changed)
+        variables = function.__globals__
+        if name in function.__code__.co_freevars:
+            raise RefusedError(f"{name} has no value yet", node)
+        if name in variables:
+            self._must_be_constant(name, variables[name], node)
+            return Static(variables[name], name, name.isupper() and name not in changed)
+        known: Any = variables.get("__builtins__", builtins)
+        names: Mapping[str, Any] = known if isinstance(known, dict) else vars(known)
+        if name not in names:
+            raise RefusedError(f"{name} is not defined", node)
+        return Static(names[name], name)
+
+    def _must_be_constant(self, name: str, value: Any, node: ast.AST) -> None:
+        if name in self.file.reassigned and not isinstance(value, type | FunctionType | ModuleType):
+            raise RefusedError(f"reads {name}, which a function of its file assigns", node)
+
+    def _attribute(self, owner: Static, node: ast.Attribute) -> Static | None:
+        """An attribute of a module, a class, an enum's member or an object of a class of the program."""
+        name, text = node.attr, f"{owner.text}.{node.attr}"
+        value = owner.value
+        if isinstance(value, ModuleType):
+            inside = vars(value).get(name, _MISSING)
+            if inside is _MISSING:
+                raise RefusedError(f"{text} is not known before it runs", node)
+            return Static(inside, text, name.isupper() and name not in self.file.changed)
+        if isinstance(value, type):
+            return self._member(owner, value, None, node)
+        if isinstance(value, Enum):
+            if name in ("value", "_value_"):
+                return Static(value._value_, text)
+            return Static(value._name_, text) if name == "name" else None
+        if _is_users(type(value)):
+            attributes = _attributes(value)
+            if name in attributes:
+                if name in _written(type(value)):
+                    raise RefusedError(f"reads {text}, which a method of {type(value).__name__} assigns", node)
+                return Static(attributes[name], text, name not in self.file.changed)
+            return self._member(owner, type(value), value, node)
+        return None
+
+    def _member(self, owner: Static, cls: type, value: Any, node: ast.Attribute) -> Static:
+        text = f"{owner.text}.{node.attr}"
+        for base in cls.__mro__:
+            member = vars(base).get(node.attr, _MISSING)
+            if member is _MISSING:
+                continue
+            if isinstance(member, staticmethod):
+                return Static(member.__func__, text)
+            if isinstance(member, FunctionType):
+                return Static(member if value is None else MethodType(member, value), text)
+            if isinstance(member, classmethod):
+                inner: Any = member.__func__
+                return Static(MethodType(inner, cls), text)
+            if isinstance(member, Enum) or not hasattr(type(member), "__get__"):
+                if node.attr in _written(cls):
+                    raise RefusedError(f"reads {text}, which a method of {cls.__name__} assigns", node)
+                return Static(member, text, node.attr not in self.file.changed)
+            if base.__module__ in ("builtins", "datetime") and value is None:
+                return Static(member, text)
+            raise RefusedError(f"{text} is {article(type(member).__name__)}", node)
+        raise RefusedError(f"{text} is not known before it runs", node)
+
+
+def _item(owner: Static, key: Any) -> Static | None:
+    """A container from a container, such as one of a dict of dicts."""
+    if not owner.lasting or type(owner.value) not in (dict, list, tuple):
+        return None
+    try:
+        item = owner.value[key]
+    except (LookupError, TypeError):
+        return None
+    return Static(item, f"{owner.text}[{key!r}]") if is_changeable(item) else None
+
+
+def _is_users(cls: type) -> bool:
+    """Whether a class is written in Python, so that its objects have their attributes in a dict."""
+    return bool(cls.__flags__ & (1 << 9)) and cls.__getattribute__ is object.__getattribute__
+
+
+def _attributes(value: object) -> Mapping[str, Any]:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:  # it has slots
+        return {}
+
+
+def _written(cls: type) -> set[str]:
+    """The attributes that methods of a class assign, apart from its constructor."""
+    names: set[str] = set()
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] in ("builtins", "penstock", "abc", "typing"):
+            continue
+        for name, member in vars(base).items():
+            method: Any = getattr(member, "__func__", member)
+            if isinstance(method, FunctionType) and name != "__init__":
+                names.update(_stored(method.__code__))
+    return names
+
+
+def _stored(code: Any) -> Iterator[str]:
+    """The attributes of any object that code assigns, from its instructions."""
+
+    for step in dis.get_instructions(code):
+        if step.opname in ("STORE_ATTR", "DELETE_ATTR"):
+            yield step.argval
+
+
+def own_nodes(body: list[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions and classes defined in it, comprehensions included."""
+    pending = list(reversed(body))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def body_of(tree: Tree) -> list[ast.AST]:
+    """The statements of a function, or the expression of a lambda."""
+    return [tree.body] if isinstance(tree, ast.Lambda) else [*tree.body]
+
+
+def assigned_names(tree: Tree) -> frozenset[str]:
+    """The variables of a function: its parameters, and those that it assigns outside of comprehensions."""
+    arguments = tree.args
+    names = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names.update(argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None)
+    pending = [(node, False) for node in body_of(tree)]
+    while pending:
+        node, inside = pending.pop()
+        if isinstance(node, ast.Name):
+            if not inside and isinstance(node.ctx, ast.Store | ast.Del):
+                names.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        elif isinstance(node, ast.NamedExpr):
+            names.add(node.target.id)
+        if not isinstance(node, _SCOPES):
+            inner = inside or isinstance(node, _COMPREHENSIONS)
+            pending.extend((child, inner) for child in ast.iter_child_nodes(node))
+    return frozenset(names)

@@ -1,0 +1,246 @@
+"""Statements of Python as statements of programs. Recursive in the nesting of statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from penstock.compiler.calls import Calls
+from penstock.compiler.expressions import BINARY
+from penstock.compiler.lists import Lists, is_never_list
+from penstock.compiler.names import Scope, Static
+from penstock.compiler.program import Json, RefusedError, article
+from penstock.compiler.signatures import Use
+
+_IN_PLACE = {"add": "iadd", "mul": "imul", "or_": "ior_"}
+"""Operators that change a list or a dict in place: the machine sees at run time that it is neither."""
+_REFUSED = {
+    "With": "with cannot be translated: what it opens has effects",
+    "Global": "assigns a global variable",
+    "Nonlocal": "assigns a variable of an enclosing function",
+    "Delete": "del cannot be translated",
+    "FunctionDef": "defines a function",
+    "AsyncFunctionDef": "defines a function",
+    "ClassDef": "defines a class",
+    "Match": "match cannot be translated",
+    "Import": "imports where it may not be reached",
+    "ImportFrom": "imports where it may not be reached",
+}
+
+
+class Statements(Calls):
+    """The translator of the statements of one function."""
+
+    def __init__(self, scope: Scope, lists: Lists, result: Use, is_generator: bool) -> None:
+        super().__init__(scope)
+        self.growing = set(lists.growing)
+        self.lists = lists
+        self.result = result  # what is done with the function's result
+        self.is_generator = is_generator
+
+    def statements(self, nodes: Sequence[ast.stmt]) -> list[Json]:
+        """Some statements."""
+        return [statement for node in nodes for statement in self._statement(node)]
+
+    def _statement(self, node: ast.stmt) -> list[Json]:
+        name = type(node).__name__
+        if name in _REFUSED:
+            if isinstance(node, ast.Import | ast.ImportFrom) and self._is_imported(node):
+                return []
+            raise RefusedError(_REFUSED[name], node)
+        translate = getattr(self, f"_do_{name.lower()}", None)
+        if translate is None:
+            raise RefusedError(f"{name.lower()} cannot be translated", node)
+        return translate(node)
+
+    def _is_imported(self, node: ast.Import | ast.ImportFrom) -> bool:
+        return all((alias.asname or alias.name).partition(".")[0] in self.scope.statics for alias in node.names)
+
+    def _do_pass(self, _: ast.Pass) -> list[Json]:
+        return []
+
+    def _do_break(self, _: ast.Break) -> list[Json]:
+        return [["break"]]
+
+    def _do_continue(self, _: ast.Continue) -> list[Json]:
+        return [["continue"]]
+
+    def _do_raise(self, _: ast.Raise) -> list[Json]:
+        return [["doubt"]]
+
+    def _do_assert(self, node: ast.Assert) -> list[Json]:
+        return [["if", self.condition(node.test), [], [["doubt"]]]] if __debug__ else []
+
+    def _do_return(self, node: ast.Return) -> list[Json]:
+        if self.is_generator:
+            if node.value is not None and not self.lists.is_sink(node.value):
+                raise RefusedError("a generator that returns a value", node)
+            return [["return", ["const", None]]]
+        if node.value is None:
+            return [["return", ["const", None]]]
+        self.ends = True
+        try:
+            return [["return", self.expression(node.value, self.result)]]
+        finally:
+            self.ends = False
+
+    def _do_expr(self, node: ast.Expr) -> list[Json]:
+        value = node.value
+        if isinstance(value, ast.Constant):
+            return []
+        if isinstance(value, ast.Yield):
+            return [["yield", ["const", None] if value.value is None else self.expression(value.value)]]
+        if isinstance(value, ast.YieldFrom):
+            return self._yield_all(value.value)
+        change = self.lists.change(value)
+        if change is not None:
+            name, method, item = change
+            if method == "append":
+                kept = self.expression(item)
+                return [["yield", kept] if name == self.lists.sink else self._append(name, kept, node)]
+            return self._extend(name, item, node)
+        return [["set", self.scope.fresh(), self.expression(value, Use.READ)]]
+
+    def _yield_all(self, items: ast.expr) -> list[Json]:
+        iterable = self.expression(items, Use.ITERATE)
+        item = self.scope.fresh()
+        return [["for", item, iterable, [["yield", ["local", item]]]]]
+
+    def _append(self, name: str, value: Json, node: ast.AST) -> Json:
+        return ["append", self._number(name, node), value]
+
+    def _extend(self, name: str, items: ast.expr, node: ast.AST) -> list[Json]:
+        if name == self.lists.sink:
+            return self._yield_all(items)
+        if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(items)):
+            raise RefusedError(f"{name} grows by itself", node)
+        iterable = self.expression(items, Use.ITERATE)
+        item = self.scope.fresh()
+        return [["for", item, iterable, [self._append(name, ["local", item], node)]]]
+
+    def _number(self, name: str, node: ast.AST) -> int:
+        number = self.scope.number(name)
+        if number is None:
+            raise RefusedError(f"changes {name}, which is not its own", node)
+        return number
+
+    # assignments
+
+    def _do_assign(self, node: ast.Assign) -> list[Json]:
+        names = {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+        if names & {self.lists.sink}:
+            return []
+        if names & self.growing:
+            single = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+            if not single or not self.lists.is_new(node.value):
+                raise RefusedError("a list that grows must be a new one of this function", node)
+        if len(node.targets) == 1:
+            return self._assign(node.targets[0], node.value)
+        value = self.expression(node.value)
+        shared = self.scope.fresh()
+        result: list[Json] = [["set", shared, value]]
+        for target in node.targets:
+            result += self._assign_value(target, ["local", shared])
+        return result
+
+    def _assign(self, target: ast.expr, node: ast.expr) -> list[Json]:
+        unpacked = isinstance(target, ast.Tuple | ast.List)
+        return self._assign_value(target, self.expression(node, Use.ITERATE if unpacked else Use.KEEP))
+
+    def _assign_value(self, target: ast.expr, value: Json) -> list[Json]:
+        if not isinstance(target, ast.Tuple | ast.List):
+            return [["set", self.target(target), value]]
+        stars = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
+        if not stars:
+            return [["set", self.target(target), value]]
+        if any(isinstance(part, ast.Tuple | ast.List) for part in target.elts):
+            raise RefusedError("* among nested targets cannot be translated", target)
+        star, items = stars[0], self.scope.fresh()
+        behind = len(target.elts) - star - 1
+        whole: Json = ["local", items]
+        short = ["compare", ["builtin", "len", whole], "lt", ["const", star + behind]]
+        result: list[Json] = [["set", items, ["builtin", "list", value]], ["if", short, [["doubt"]], []]]
+        for index, part in enumerate(target.elts):
+            if isinstance(part, ast.Starred):
+                end = ["const", -behind] if behind else None
+                result.append(["set", self.target(part.value), ["slice", whole, ["const", star], end, None]])
+            else:
+                place = index if index < star else index - len(target.elts)
+                result.append(["set", self.target(part), ["index", whole, ["const", place]]])
+        return result
+
+    def _do_annassign(self, node: ast.AnnAssign) -> list[Json]:
+        if node.value is None:
+            return []
+        plain = ast.copy_location(ast.Assign([node.target], node.value), node)
+        return self._do_assign(plain)
+
+    def _do_augassign(self, node: ast.AugAssign) -> list[Json]:
+        target = node.target
+        if not isinstance(target, ast.Name):
+            self.target(target)
+            raise RefusedError("this assignment cannot be translated", node)
+        if target.id in self.growing:
+            if not isinstance(node.op, ast.Add):
+                raise RefusedError("a list that grows must be a new one of this function", node)
+            return self._extend(target.id, node.value, node)
+        number = self.target(target)
+        operator = BINARY.get(type(node.op))
+        if operator is None:
+            raise RefusedError(f"the operator {type(node.op).__name__} cannot be translated", node)
+        if operator in _IN_PLACE and not is_never_list(self.lists.values, target.id):
+            operator = _IN_PLACE[operator]
+        return [["set", number, [operator, ["local", number], self.expression(node.value, Use.READ)]]]
+
+    # flow
+
+    def _do_if(self, node: ast.If) -> list[Json]:
+        return [["if", self.condition(node.test), self.statements(node.body), self.statements(node.orelse)]]
+
+    def _do_while(self, node: ast.While) -> list[Json]:
+        if node.orelse:
+            raise RefusedError("else of a loop cannot be translated", node.orelse[0])
+        return [["while", self.condition(node.test), self.statements(node.body)]]
+
+    def _do_for(self, node: ast.For) -> list[Json]:
+        if node.orelse:
+            raise RefusedError("else of a loop cannot be translated", node.orelse[0])
+        names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+        if names & self.growing:
+            raise RefusedError("a list that grows must be a new one of this function", node.target)
+        self.lists.check_loop(node)
+        iterable = self.expression(node.iter, Use.ITERATE)
+        return [["for", self.target(node.target), iterable, self.statements(node.body)]]
+
+    def _do_try(self, node: ast.Try) -> list[Json]:
+        """The body alone: if it raises, the record goes to Python, where the handlers are."""
+        if any(not isinstance(part, ast.Pass) for part in node.finalbody):
+            raise RefusedError("finally cannot be translated", node.finalbody[0])
+        return self.statements([*node.body, *node.orelse])
+
+    def inlined(self, node: ast.expr, arguments: Sequence[Json], use: Use) -> Json | None:
+        numbers = [argument[1] for argument in arguments]
+        if isinstance(node, ast.Lambda):
+            rest = node.args
+            names = [argument.arg for argument in (*rest.posonlyargs, *rest.args)]
+            if rest.vararg or rest.kwarg or rest.kwonlyargs or rest.defaults or len(names) != len(numbers):
+                raise RefusedError(f"this lambda is called with {len(numbers)} arguments", node)
+            self.scope.inner.append(dict(zip(names, numbers, strict=True)))
+            try:
+                return self.expression(node.body, use)
+            finally:
+                self.scope.inner.pop()
+        if not isinstance(node, ast.Call) and self.scope.static(node) is None:
+            return None
+        names = [f"<{index}>" for index in range(len(numbers))]
+        call = ast.Call(node, [ast.Name(name, ast.Load()) for name in names], [])
+        self.scope.inner.append(dict(zip(names, numbers, strict=True)))
+        try:
+            return self.call(ast.copy_location(call, node), use)
+        finally:
+            self.scope.inner.pop()
+
+
+def refused_class(static: Static, node: ast.AST) -> RefusedError:
+    """The refusal of a call of something that is not a function."""
+    return RefusedError(f"calls {static.text}, {article(type(static.value).__name__)}", node)
