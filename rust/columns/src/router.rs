@@ -24,7 +24,7 @@ pub struct Router {
 impl Router {
     /// `None` where the function does not give a key of a record.
     pub fn new(key: Program, key_type: KeyType, channels: Channels) -> Option<Self> {
-        (key.parameters() == 1 && !key.is_generator()).then_some(Self { key, key_type, channels })
+        (key.parameters() == 1 && !key.is_iterator()).then_some(Self { key, key_type, channels })
     }
 
     /// The records of each channel, by channel. Doubt: some key is not one that native code vouches for. O(records +

@@ -15,7 +15,7 @@ type News = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>);
 ///     key: gives the key of a record.
 ///     assigner: ``panes`` or ``sessions``.
 ///     spans: in milliseconds: size, slide and offset of panes; the gap of sessions.
-///     contents: ``sum``, ``min`` or ``max`` of a field, ``reduce`` or ``aggregate``.
+///     contents: ``sum``, ``min`` or ``max`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
 ///     position: of the field.
 ///     programs: of ``reduce`` the function; of ``aggregate`` create_accumulator, add, get_result, and merge if there is one.
 ///     lateness: how long a window lives on after its end, in milliseconds.
@@ -55,6 +55,7 @@ impl KeyedWindows {
         };
         let functions: Vec<_> = programs.iter().map(|program| program.functions.clone()).collect();
         let contents = match (contents, &functions[..]) {
+            ("elements", []) => Contents::Elements,
             ("reduce", [reduce]) => Contents::Reduce(reduce.clone()),
             ("aggregate", [create, add, result, merge @ ..]) if merge.len() < 2 => {
                 let (create, add, result) = (create.clone(), add.clone(), result.clone());

@@ -1,6 +1,6 @@
 """Windows in native code, on columns: what :mod:`.window` does with panes and with sessions of a fixed gap, by Flink's
 own assigners and their own trigger, without an evictor, where what is in a window is one value by a compiled function
-or a fold of a field.
+or a fold of a field, or all records, which a function of Python sees.
 
 The native windows are in front of the state in Python: its tables, the sets of sessions, the queue of timers. These get
 what has changed when somebody wants to see them (:meth:`NativeWindows.settle`). Where native code cannot vouch for a
@@ -30,7 +30,13 @@ from penstock.runtime.windows.assigners import (
     TumblingProcessingTimeWindows,
     WindowAssigner,
 )
-from penstock.runtime.windows.functions import AggregateWindow, ReduceWindow, WindowFunction
+from penstock.runtime.windows.functions import (
+    AggregateWindow,
+    ApplyWindow,
+    ProcessWindow,
+    ReduceWindow,
+    WindowFunction,
+)
 from penstock.runtime.windows.merging_windows import STATE as SESSIONS
 from penstock.runtime.windows.time_window import TimeWindow
 from penstock.runtime.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger, Trigger
@@ -75,16 +81,16 @@ def native_windows(
     default = EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger
     if key is None or spans is None or contents is None or type(trigger) is not default:
         return None
-    shows = _then(function) is not None
     lateness = lateness if assigner.is_event_time() else 0
     clears = function.clearer() is not None
     return functions.KeyedWindows(
-        key, *spans, *contents, lateness=lateness, side=late_tag is not None, shows=shows, clears=clears
+        key, *spans, *contents, lateness=lateness, side=late_tag is not None, shows=_shows(function), clears=clears
     )
 
 
-def _then(function: WindowFunction) -> WindowFunction | None:
-    return getattr(function, "then", None)
+def _shows(function: WindowFunction) -> bool:
+    """Whether a function sees windows, so that not their contents go on."""
+    return not isinstance(function, (ReduceWindow, AggregateWindow)) or function.then is not None
 
 
 def _spans(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
@@ -103,6 +109,8 @@ def _spans(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
 
 def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int, list[Any]] | None:
     """The kind of contents, the position of their field, and their programs."""
+    if isinstance(function, (ApplyWindow, ProcessWindow)):
+        return "elements", 0, []
     if isinstance(function, AggregateWindow):
         texts = function.programs
         return None if texts is None else ("aggregate", 0, [functions.Program(text) for text in texts])
@@ -132,7 +140,8 @@ class NativeWindows:
         assert context.state is not None
         self._functions, self._windows, self._operator = functions, windows, operator
         self._state, self._time, self._fail = context.state, context.time, context.fail
-        self._shows, self._late_tag, self.event_time = _then(function) is not None, late_tag, event_time
+        self._shows, self._late_tag, self.event_time = _shows(function), late_tag, event_time
+        self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
         state = self._state
         self._here = False  # whether the native windows have the state
         self._left = 0  # records that Python takes before they take it over
@@ -180,7 +189,7 @@ class NativeWindows:
             for key, start, end, fires, clears, value in fired.objects():
                 window = TimeWindow(start, end)
                 if fires:
-                    show(key, window, [value])
+                    show(key, window, value if self._all else [value])
                 if clears:
                     forget(key, window)
         except Exception as error:

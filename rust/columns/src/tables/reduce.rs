@@ -72,7 +72,7 @@ pub struct KeyedReduce {
 impl KeyedReduce {
     /// `None` where the functions do not take as many arguments as they will be given.
     pub fn new(key: Program, combine: Combine) -> Option<Self> {
-        let fits = |program: &Program, parameters| program.parameters() == parameters && !program.is_generator();
+        let fits = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
         let combines = match &combine {
             Combine::Field(..) => true,
             Combine::Program(program) => fits(program, 2),

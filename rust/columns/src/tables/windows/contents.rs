@@ -16,6 +16,8 @@ pub enum Contents {
     Reduce(Program),
     /// An accumulator.
     Aggregate(Box<Aggregate>),
+    /// All records.
+    Elements,
 }
 
 /// The functions of an accumulator.
@@ -34,9 +36,9 @@ pub struct Aggregate {
 impl Contents {
     /// Whether the functions take as many arguments as they will be given; `merging`: whether windows merge.
     pub fn fits(&self, merging: bool) -> bool {
-        let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_generator();
+        let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
         match self {
-            Self::Field(..) => true,
+            Self::Field(..) | Self::Elements => true,
             Self::Reduce(program) => takes(program, 2),
             Self::Aggregate(all) => {
                 let merges = all.merge.as_ref().map_or(!merging, |merge| takes(merge, 2));
@@ -60,7 +62,7 @@ impl<'p> Ready<'p> {
     pub fn new(contents: &'p Contents, arena: &'p Bump) -> Self {
         let mut ready = Self { contents, create: &[], add: &[], result: &[], merge: &[] };
         match contents {
-            Contents::Field(..) => {}
+            Contents::Field(..) | Contents::Elements => {}
             Contents::Reduce(program) => {
                 ready.add = program.constants(arena);
                 ready.merge = ready.add;
@@ -79,6 +81,12 @@ impl<'p> Ready<'p> {
     #[inline]
     pub fn folded(&self) -> Option<(usize, Fold)> {
         if let Contents::Field(position, fold) = self.contents { Some((*position, *fold)) } else { None }
+    }
+
+    /// Whether all records are kept.
+    #[inline]
+    pub fn keeps_all(&self) -> bool {
+        matches!(self.contents, Contents::Elements)
     }
 
     /// The contents after a record.
@@ -100,6 +108,7 @@ impl<'p> Ready<'p> {
                 };
                 all.add.call(self.add, &mut [record, Input::Value(current)], arena, steps)
             }
+            (Contents::Elements, _) => Err(Doubt),
         }
     }
 
@@ -114,6 +123,7 @@ impl<'p> Ready<'p> {
                 return folded(one, *position, *fold, fields.get(*position).copied().ok_or(Doubt)?, arena);
             }
             Contents::Reduce(program) => (program, self.merge),
+            Contents::Elements => return Err(Doubt),
             Contents::Aggregate(all) => (all.merge.as_ref().ok_or(Doubt)?, self.merge),
         };
         program.call(constants, &mut [Input::Value(one), Input::Value(other)], arena, &mut MOST_STEPS.clone())

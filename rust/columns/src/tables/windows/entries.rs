@@ -4,6 +4,7 @@ use bumpalo::Bump;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+use super::elements::Elements;
 use crate::tables::cells::Cells;
 use crate::tables::table::{hash_of, hasher};
 use crate::tables::timers::{Timer, Timers};
@@ -50,6 +51,8 @@ impl Window {
 pub struct Entries {
     pub(super) keys: Cells,
     pub(super) values: Cells,
+    /// What is in the windows instead of a value.
+    pub(super) elements: Option<Elements>,
     pub(super) windows: Vec<Window>,
     /// The window under whose name Python has the contents, where windows merge.
     pub(super) kept: Vec<Window>,
@@ -72,11 +75,13 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Of windows that live on for some time after their end. Whether they merge: then they are found by key.
-    pub fn new(lateness: i64, merging: bool) -> Self {
+    /// Of windows that live on for some time after their end. Whether they merge: then they are found by key. Whether all
+    /// records are in them, or one value.
+    pub fn new(lateness: i64, merging: bool, elements: bool) -> Self {
         Self {
             keys: Cells::default(),
             values: Cells::default(),
+            elements: elements.then(Elements::default),
             windows: Vec::new(),
             kept: Vec::new(),
             hashes: Vec::new(),
@@ -130,13 +135,17 @@ impl Entries {
 
     /// Whether a window of this key can be here, with this in it.
     pub fn admits(&mut self, key: Value<'_>, value: Value<'_>) -> bool {
-        (self.flags.len() < MOST || !self.free.is_empty()) && self.keys.admits(key) && self.values.admits(value)
+        (self.flags.len() < MOST || !self.free.is_empty()) && self.keys.admits(key) && self.admits_value(value)
     }
 
     /// Whether this can be in a window.
     #[inline]
     pub fn admits_value(&mut self, value: Value<'_>) -> bool {
-        self.values.admits(value)
+        match (&mut self.elements, value) {
+            (Some(elements), Value::List(records)) => records.iter().all(|&record| elements.admits(record)),
+            (Some(_), value) => matches!(value, Value::None),
+            (None, value) => self.values.admits(value),
+        }
     }
 
     /// Makes a window of a key that is [admitted](Self::admits); nothing is in it.
@@ -189,7 +198,10 @@ impl Entries {
     /// What is in a window, if anything is.
     #[inline]
     pub fn value<'a>(&'a self, number: usize, arena: &'a Bump) -> Option<Value<'a>> {
-        (self.flags[number] & FULL != 0).then(|| self.values.get(number, arena))
+        (self.flags[number] & FULL != 0).then(|| match &self.elements {
+            Some(elements) => elements.list(std::iter::once(number), None, arena),
+            None => self.values.get(number, arena),
+        })
     }
 
     /// The integer in a field of what is in a window.
@@ -200,12 +212,53 @@ impl Entries {
 
     /// Puts something admitted into a window, in place of what was there.
     pub fn set(&mut self, number: usize, value: Value<'_>) {
-        self.values.set(number, value);
+        if let (Some(elements), Value::List(records)) = (&mut self.elements, value) {
+            elements.clear(number);
+            for &record in records {
+                let record = elements.keep(record);
+                elements.add(number, record);
+            }
+        } else {
+            self.values.set(number, value);
+        }
+        self.fill(number);
+    }
+
+    fn fill(&mut self, number: usize) {
         if self.flags[number] & FULL == 0 {
             self.flags[number] |= FULL;
             self.full += 1;
         }
         self.note(number);
+    }
+
+    /// Keeps an admitted record, for windows that it will be added to.
+    pub fn keep(&mut self, record: Value<'_>) -> u32 {
+        self.elements.as_mut().map_or(0, |elements| elements.keep(record))
+    }
+
+    /// Adds a kept record to a window.
+    pub fn add(&mut self, number: usize, record: u32) {
+        if let Some(elements) = &mut self.elements {
+            elements.add(number, record);
+        }
+        self.fill(number);
+    }
+
+    /// Puts the records of a window behind those of another one.
+    pub fn pass_on(&mut self, from: usize, to: usize) {
+        if self.flags[from] & FULL != 0 {
+            if let Some(elements) = &mut self.elements {
+                elements.pass_on(from, to);
+            }
+            self.empty(from);
+            self.fill(to);
+        }
+    }
+
+    /// The records of some windows, and one more.
+    pub fn list<'a>(&'a self, windows: impl Iterator<Item = usize>, more: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        self.elements.as_ref().map_or(Value::None, |elements| elements.list(windows, Some(more), arena))
     }
 
     /// Replaces a field of what is in a window.
@@ -324,6 +377,9 @@ impl Entries {
         if self.flags[number] & FULL != 0 {
             self.flags[number] &= !FULL;
             self.full -= 1;
+            if let Some(elements) = &mut self.elements {
+                elements.clear(number);
+            }
             self.note(number);
         }
     }

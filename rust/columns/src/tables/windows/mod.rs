@@ -5,12 +5,14 @@
 //! assigner   which windows a record belongs to
 //! contents   what becomes of a window with a record
 //! entries    the windows of all keys and their timers
+//! elements   their records, where all are kept
 //! out        what has fired
 //! news       what the state in Python does not know
 //! ```
 
 mod assigner;
 mod contents;
+mod elements;
 mod entries;
 mod news;
 mod out;
@@ -91,10 +93,9 @@ pub struct Windows {
 impl Windows {
     /// `None` where the functions do not take as many arguments as they will be given, or a span is not positive.
     pub fn new(spec: Spec) -> Option<Self> {
-        let fits = spec.key.parameters() == 1 && !spec.key.is_generator() && spec.lateness >= 0;
+        let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
-        let entries = Entries::new(spec.lateness, spec.assigner.merges());
-        fits.then_some(Self { spec, entries })
+        fits.then(|| Self { entries: empty(&spec), spec })
     }
 
     /// How many windows have something in them.
@@ -125,7 +126,7 @@ impl Windows {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.entries = Entries::new(self.spec.lateness, self.spec.assigner.merges());
+        self.entries = empty(&self.spec);
     }
 
     /// Takes the records from one to before another, until one is doubtful. Their time is their timestamp, or `now`.
@@ -139,10 +140,11 @@ impl Windows {
         let constants = Bump::new();
         let of_key = spec.key.constants(&constants);
         let ready = Ready::new(&spec.contents, &constants);
-        let mut run = Run { spec: &spec, ready, entries: &mut self.entries, watermark, now, out: Out::new(spec.shows) };
+        let out = Out::new(spec.shows);
+        let mut run = Run { spec: &spec, ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
         let mut arena = Bump::new();
-        while taken.end < end && run.out.len() < MOST_RECORDS {
+        while taken.end < end && run.out.size() < MOST_RECORDS {
             let (row, fired) = (taken.end, run.out.len());
             let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
             let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
@@ -176,7 +178,7 @@ impl Windows {
         let mut arena = Bump::new();
         while let Some((number, time)) = self.entries.due(limit) {
             let before = out.len();
-            if before >= MOST_RECORDS {
+            if out.size() >= MOST_RECORDS {
                 fired.more = true;
                 break;
             }
@@ -199,6 +201,10 @@ impl Windows {
     }
 }
 
+fn empty(spec: &Spec) -> Entries {
+    Entries::new(spec.lateness, spec.assigner.merges(), matches!(spec.contents, Contents::Elements))
+}
+
 /// A timer fires: what its window shows.
 fn fire(
     entries: &Entries,
@@ -215,7 +221,7 @@ fn fire(
         Some(contents) => Some(ready.result(contents, arena)?),
         None => None,
     };
-    if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears, arena) } else { Ok(()) }
+    if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears) } else { Ok(()) }
 }
 
 /// What has become of a record.
@@ -231,6 +237,8 @@ enum Next<'a> {
     /// The integer in a field.
     Int(usize, i64),
     Whole(Value<'a>),
+    /// A record more.
+    Record(Value<'a>),
 }
 
 /// A run while it goes.
@@ -241,6 +249,8 @@ struct Run<'r> {
     watermark: i64,
     now: Option<i64>,
     out: Out,
+    /// The number of the record, where all are kept.
+    kept: Option<u32>,
 }
 
 impl<'r> Run<'r> {
@@ -252,6 +262,7 @@ impl<'r> Run<'r> {
         let hash = self.entries.hash(key)?;
         let time = self.now.or_else(|| batch.time(row)).ok_or(Doubt)?;
         let record = Input::Row(batch.records(), row);
+        self.kept = None;
         let taken = match self.spec.assigner {
             Assigner::Panes { size, slide, offset } => {
                 let windows = panes(time, size, slide, offset)?;
@@ -285,8 +296,13 @@ impl<'r> Run<'r> {
             }
             let (number, fires) = (self.entries.find(hash, key, window), window.last() <= self.watermark);
             let next = self.next(number, fires, key, record, arena)?;
-            if let (true, Next::Whole(value)) = (fires, &next) {
-                self.out.push(key, window, Some(self.ready.result(*value, arena)?), false, arena)?;
+            if fires {
+                let contents = match next {
+                    Next::Whole(value) => value,
+                    Next::Record(record) => self.entries.list(number.into_iter(), record, arena),
+                    Next::Int(..) => return Err(Refusal::Doubt),
+                };
+                self.out.push(key, window, Some(self.ready.result(contents, arena)?), false)?;
             }
             steps.push((number, window, next));
         }
@@ -318,6 +334,10 @@ impl<'r> Run<'r> {
         {
             return Ok(Next::Int(position, value));
         }
+        if self.ready.keeps_all() {
+            let record = record.value(arena);
+            return if self.entries.admits(key, Value::List(&[record])) { Ok(Next::Record(record)) } else { Err(Doubt) };
+        }
         let current = number.and_then(|number| self.entries.value(number, arena));
         let value = self.ready.add(current, record, arena)?.copied(arena);
         let admitted = if number.is_some() { self.entries.admits_value(value) } else { self.entries.admits(key, value) };
@@ -330,6 +350,10 @@ impl<'r> Run<'r> {
         match *next {
             Next::Int(position, value) => self.entries.set_field(number, position, Value::Int(value)),
             Next::Whole(value) => self.entries.set(number, value),
+            Next::Record(record) => {
+                let record = *self.kept.get_or_insert_with(|| self.entries.keep(record));
+                self.entries.add(number, record);
+            }
         }
         if self.entries.window(number).last() > self.watermark {
             self.entries.register_end(number);
@@ -378,19 +402,15 @@ impl<'r> Run<'r> {
     where
         'r: 'a,
     {
-        let contents = |number: usize| Some(self.entries.value(number, arena)?.copied(arena));
-        let (first, others) = parts.split_first().ok_or(Doubt)?;
-        let mut merged = None;
-        for &(_, other) in others {
-            merged = self.joined(merged, contents(other), arena)?;
-        }
-        merged = self.joined(contents(first.1), merged, arena)?;
-        let value = self.ready.add(merged, record, arena)?.copied(arena);
-        if !self.entries.admits(key, value) {
-            return Err(Refusal::Doubt);
-        }
+        let next = self.next_merged(parts, key, record, arena)?;
+        let (first, _) = parts.split_first().ok_or(Doubt)?;
         if whole.last() <= self.watermark {
-            self.out.push(key, whole, Some(self.ready.result(value, arena)?), false, arena)?;
+            let contents = match next {
+                Next::Record(record) => self.entries.list(parts.iter().map(|part| part.1), record, arena),
+                Next::Whole(value) => value,
+                Next::Int(..) => return Err(Refusal::Doubt),
+            };
+            self.out.push(key, whole, Some(self.ready.result(contents, arena)?), false)?;
         }
         let number = self.entries.create(hash, key, whole, self.entries.kept(first.1));
         if whole.last() > self.watermark {
@@ -401,11 +421,39 @@ impl<'r> Run<'r> {
             self.entries.unregister(part);
         }
         for &(_, part) in parts {
+            if self.ready.keeps_all() {
+                self.entries.pass_on(part, number);
+            }
             self.entries.empty(part);
             self.entries.retire(part);
         }
-        self.put(number, &Next::Whole(value));
+        self.put(number, &next);
         Ok(())
+    }
+
+    /// What will be in a session that others become, after a record.
+    fn next_merged<'a>(
+        &mut self,
+        parts: &[(Window, usize)],
+        key: Value<'a>,
+        record: Input<'a>,
+        arena: &'a Bump,
+    ) -> Result<Next<'a>, Refusal>
+    where
+        'r: 'a,
+    {
+        let (first, others) = parts.split_first().ok_or(Doubt)?;
+        if self.ready.keeps_all() {
+            return Ok(self.next(Some(first.1), true, key, record, arena)?);
+        }
+        let contents = |number: usize| Some(self.entries.value(number, arena)?.copied(arena));
+        let mut merged = None;
+        for &(_, other) in others {
+            merged = self.joined(merged, contents(other), arena)?;
+        }
+        merged = self.joined(contents(first.1), merged, arena)?;
+        let value = self.ready.add(merged, record, arena)?.copied(arena);
+        if self.entries.admits(key, value) { Ok(Next::Whole(value)) } else { Err(Refusal::Doubt) }
     }
 
     fn joined<'a>(&self, one: Option<Value<'a>>, other: Option<Value<'a>>, arena: &'a Bump) -> Result<Option<Value<'a>>, Doubt>

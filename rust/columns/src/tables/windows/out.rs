@@ -1,7 +1,5 @@
 //! What comes out of windows: records, or what a function of Python is to see.
 
-use bumpalo::Bump;
-
 use super::entries::Window;
 use crate::batch::Batch;
 use crate::column::{Builder, Column, Refusal};
@@ -13,11 +11,12 @@ pub struct Out {
     shows: bool,
     builder: Builder,
     times: Vec<i64>,
+    items: usize,
 }
 
 impl Out {
     pub fn new(shows: bool) -> Self {
-        Self { shows, builder: Builder::new(), times: Vec::new() }
+        Self { shows, builder: Builder::new(), times: Vec::new(), items: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -30,7 +29,7 @@ impl Out {
     }
 
     /// Adds what a window shows. When it is refused nothing has changed.
-    pub fn push(&mut self, key: Value<'_>, window: Window, value: Option<Value<'_>>, clears: bool, arena: &Bump) -> Result<(), Refusal> {
+    pub fn push(&mut self, key: Value<'_>, window: Window, value: Option<Value<'_>>, clears: bool) -> Result<(), Refusal> {
         if !self.shows {
             let Some(value) = value else { return Ok(()) };
             self.builder.push(value)?;
@@ -39,7 +38,16 @@ impl Out {
         }
         let (start, end, fires) = (Value::Int(window.start), Value::Int(window.end), Value::Bool(value.is_some()));
         let row = [key, start, end, fires, Value::Bool(clears), value.unwrap_or(Value::None)];
-        self.builder.push(Value::Tuple(&row.map(|field| field.copied(arena))))
+        self.builder.push(Value::Tuple(&row))?;
+        if let Some(Value::List(items)) = value {
+            self.items += items.len();
+        }
+        Ok(())
+    }
+
+    /// How much there is: results, and records in them.
+    pub fn size(&self) -> usize {
+        self.len() + self.items
     }
 
     /// The batch, if there is anything.
