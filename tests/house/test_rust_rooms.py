@@ -28,7 +28,7 @@ ORDER = {
     ],
     "objects": [
         *("items", "owned", "decode", "encode", "folds", "router"),
-        *("shapes", "gather", "hand_over", "batches", "pipelines", "state"),
+        *("shapes", "gather", "hand_over", "batches", "pipelines", "windows", "state"),
     ],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],
 }

@@ -124,6 +124,105 @@ class Batch:
         """
 
 @final
+class KeyedWindows:
+    """Windows by key with the default trigger, as ``penstock.runtime.operators.window`` has them, on columns.
+
+    Args:
+        key: gives the key of a record.
+        assigner: ``panes`` or ``sessions``.
+        spans: in milliseconds: size, slide and offset of panes; the gap of sessions.
+        contents: ``sum``, ``min`` or ``max`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
+        position: of the field.
+        programs: of ``reduce`` the function; of ``aggregate`` create_accumulator, add, get_result, and merge if there is one.
+        lateness: how long a window lives on after its end, in milliseconds.
+        side: whether late records are wanted, and not only counted.
+        shows: whether results come with key and window, as (key, start, end, fires, clears, value).
+        clears: whether these also say which windows are over.
+
+    Raises:
+        ValueError: these do not go together.
+    """
+
+    def __new__(
+        cls,
+        key: Program,
+        assigner: str,
+        spans: list[int],
+        contents: str,
+        position: int = 0,
+        programs: list[Program] = ...,
+        lateness: int = 0,
+        side: bool = False,
+        shows: bool = False,
+        clears: bool = False,
+    ) -> KeyedWindows: ...
+    def __len__(self) -> int: ...
+    def is_empty(self) -> bool:
+        """Whether there is neither a window nor a timer."""
+
+    def next_due(self) -> int | None:
+        """The time of the first timer; None where there is none."""
+
+    def run(
+        self, batch: Batch, start: int, end: int, watermark: int, now: int | None = None
+    ) -> tuple[Batch | None, list[int], int, int, bool]:
+        """Put some records into their windows.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+            watermark: of the operator; the smallest where the clock counts.
+            now: by the clock, where that counts.
+
+        Returns:
+            What has fired at once, or None; the places of late records, all of which came before what has fired; how many
+            late records were dropped; the place behind the last record that is done; whether the record there is doubtful, so
+            that Python decides. If it is not, and there is one, the next call begins with it.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+    def advance(self, limit: int) -> tuple[Batch | None, bool, bool]:
+        """Fire timers up to a time, in order.
+
+        Args:
+            limit: the watermark, or the time of the clock.
+
+        Returns:
+            The results, or None; whether more timers are due; whether the next one is doubtful, so that Python goes on.
+        """
+
+    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Batch], bool, list[Batch]]:
+        """What the state in Python does not know; it counts as known from then on. O(changes).
+
+        Returns:
+            Batches of windows with nothing in them any more (key, start, end); of what is in others (key, start, end,
+            contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end of
+            the one under whose name the contents are). Whether all timers follow, as they are in the heap, or what has been
+            done with them; and these (whether added, time, key, start, end).
+
+        Raises:
+            ValueError: something of it cannot be in a batch.
+        """
+
+    def load(self, listed: list[Batch], values: list[Batch], timers: list[Batch]) -> bool:
+        """Take the state of Python in place of this one.
+
+        Args:
+            listed: windows that merge, as in ``news``.
+            values: what is in windows.
+            timers: all timers as they are in the heap (time, key, start, end).
+
+        Returns:
+            Whether all of it can be here; if not, nothing is.
+        """
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+@final
 class Pipeline:
     """Translated functions, one behind the other.
 

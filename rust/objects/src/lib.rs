@@ -17,6 +17,7 @@ mod pipelines;
 mod router;
 mod shapes;
 pub mod state;
+mod windows;
 
 pub use batches::Batch;
 pub use decode::decode_columns;
@@ -26,3 +27,4 @@ pub use items::{are_immutable, are_own_forms, is_immutable, key_field, text_size
 pub use keyed::{ColumnRouter, KeyedReduce, TimestampAssigner};
 pub use pipelines::{Pipeline, Program};
 pub use router::KeyRouter;
+pub use windows::KeyedWindows;

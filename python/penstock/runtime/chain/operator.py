@@ -101,7 +101,8 @@ class KeyedStage(Protocol):
         ...
 
     def flush(self) -> None:
-        """Write back all that has changed, and forget it: the operator's Python code takes the next record."""
+        """Write back all that has changed, and forget it: the operator's Python code takes the next record. A stage
+        may have ``leave(most)``, which says how many of the records after it that code is to take too."""
         ...
 
 

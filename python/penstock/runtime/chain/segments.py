@@ -11,6 +11,7 @@ its place; all before it has been handed on. So order, counts and exceptions are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -48,7 +49,8 @@ class Columnar(NamedTuple):
 class Segment:
     """Takes batches; ``run`` is that of a native pipeline or a keyed stage, ``collect`` takes records in doubt, and
     ``hand_over`` the results. ``operators`` are those that it stands for, in order. Without ``run`` the batches are
-    handed over as they are. ``flush`` is to be called before objects go into a keyed stage's operator."""
+    handed over as they are. ``flush`` is to be called before objects go into a keyed stage's operator; ``leave`` says
+    how many of the next records, at the most so many, are better taken as objects."""
 
     def __init__(
         self,
@@ -58,10 +60,11 @@ class Segment:
         hand_over: HandOver,
         collect: Collector,
         flush: Callable[[], None] | None = None,
+        leave: Callable[[int], int] | None = None,
     ) -> None:
         self._functions, self._run, self._hand_over, self._collect = functions, run, hand_over, collect
         self._counted = [(index, op) for index, op in enumerate(operators) if op.emitted is not None]
-        self.flush = flush
+        self.flush, self._leave = flush, leave
         self._done = self._doubts = 0
 
     @property
@@ -89,6 +92,10 @@ class Segment:
             return
         self._done += end - start
         while start < end:
+            if self._leave is not None and (left := self._leave(end - start)):
+                self._take_objects(batch, start, start + left)
+                start += left
+                continue
             results, counts, start, in_doubt = self._run(batch, start, end)
             for index, operator in self._counted:
                 operator.emitted += counts[index]  # type: ignore[operator]
@@ -98,9 +105,13 @@ class Segment:
                 self._doubts += 1
                 if self.flush is not None:
                     self.flush()
-                times = batch.times
-                self._collect(batch[start], None if times is None else times[start])
+                self._take_objects(batch, start, start + 1)
                 start += 1
+
+    def _take_objects(self, batch: Any, start: int, end: int) -> None:
+        collect, some = self._collect, batch.slice(start, end)
+        for value, time in zip(some.objects(), some.times or repeat(None), strict=False):
+            collect(value, time)
 
 
 def segment_into(fusion: Fusion, number: int) -> Segment | None:
@@ -114,7 +125,7 @@ def segment_into(fusion: Fusion, number: int) -> Segment | None:
         return _segment(fusion, functions, [Target(None, None, 0, number)], collector)
     rest = segment_behind(fusion, 0)
     hand_over = _objects(fusion, 0) if rest is None else rest.take_all
-    return Segment(functions, stage.run, [head], hand_over, collector(), stage.flush)
+    return Segment(functions, stage.run, [head], hand_over, collector(), stage.flush, getattr(stage, "leave", None))
 
 
 def segment_behind(fusion: Fusion, position: int) -> Segment | None:

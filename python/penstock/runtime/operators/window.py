@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.common import contexts
@@ -21,8 +22,9 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
-from penstock.runtime.chain.operator import LiveOperator, StreamOperator, Take
+from penstock.runtime.chain.operator import KeyedStage, LiveOperator, StreamOperator, Take
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.operators.native_windows import NativeWindows, native_windows
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_batches import Parts, taker
@@ -31,11 +33,12 @@ from penstock.runtime.state.evolution import ACCUMULATORS, settle_table
 from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.store import KeyedStateStore
-from penstock.runtime.state.timers import Timer
+from penstock.runtime.state.timers import BatchTime, Timer
 from penstock.runtime.windows.assigners import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction
 from penstock.runtime.windows.merging_windows import merging_of
+from penstock.runtime.windows.time_window import TimeWindow
 from penstock.runtime.windows.triggers import Trigger, TriggerContext, TriggerResult
 
 
@@ -115,6 +118,7 @@ class _Window(Yielding):
             self._register, self._delete = time.register_event_time, time.delete_event_time
         self._on_timers = self._timer(trigger.on_event_time, True), self._timer(trigger.on_processing_time, False)
         time.use_timers(self._state, *self._on_timers)
+        self._native: NativeWindows | None = None
 
     def input(self, number: int) -> Collector:
         assigner = self._spec.assigner
@@ -146,6 +150,20 @@ class _Window(Yielding):
             self._merging,
         )
         return taker(parts)
+
+    def keyed_stage(self, functions: ModuleType, number: int) -> KeyedStage | None:
+        spec, context, state, keyed = self._spec, self.context, self._state, self.keyed
+        assert keyed is not None
+        if spec.evictor is not None or isinstance(context.time, BatchTime):
+            return None
+        if not (state.has_own_forms and state.holds_dicts):
+            return None
+        parts = spec.assigner, spec.trigger, spec.function, spec.lateness, spec.late_tag
+        windows = native_windows(functions, keyed, *parts)
+        if windows is not None:
+            self._native = NativeWindows(functions, windows, self, spec.function, spec.late_tag, self._event_time)
+            context.time.ahead = self._native
+        return self._native
 
     def open(self) -> None:
         kind, context = self._contents.kind, self.context
@@ -245,6 +263,19 @@ class _Window(Yielding):
         context._window = window
         key, end = state.current_key, window.max_timestamp()
         self._contents.show(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
+
+    def show(self, key: Any, window: TimeWindow, shown: list[Any]) -> None:
+        """Show a window to the function, and emit what it returns."""
+        self._state.resume(key, key)
+        self._window_context._window = window
+        self.emit(self._apply(key, window, shown, self._window_context), window.max_timestamp())
+
+    def forget(self, key: Any, window: TimeWindow) -> None:
+        """Call the function's ``clear`` for a window that is over."""
+        assert self._clearer is not None
+        self._state.resume(key, key)
+        self._window_context._window = window
+        self._clearer(self._window_context)
 
     def _skip(self, value: Any, timestamp: int | None) -> None:
         if not self._event_time or timestamp is None:

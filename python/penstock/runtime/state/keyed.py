@@ -66,6 +66,7 @@ class KeyedState:
         self.forms: dict[str, StateInfo] = {}  # restored states that the program has not asked for yet
         self.lost: dict[str, str] = {}  # of those, states with objects of a class that is gone, and that class
         self.caches: list[Callable[[], None]] = []  # callbacks that write cached values back into tables
+        self.holders: list[Callable[[], int]] = []  # callbacks: how many values caches have beyond those in tables
         self.handles: dict[str, Any] = {}  # one handle per state name, as in Flink
         self.filters: dict[str, Callable[[Any], Any]] = {}  # by state name: the value that is written, None for none
         self.key_kinds: set[str] | None = None  # Python types of restored keys, if undeclared; see other_keys()
@@ -209,9 +210,12 @@ class KeyedState:
                         yield self.group(key), (name, namespace), key, value
 
     def size(self) -> int:
-        return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
+        held = sum(more() for more in self.holders)
+        return held + sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
 
     def is_empty(self) -> bool:
+        if self.holders and self.size():
+            return False
         self.settle()
         return not self.size() and not any(len(queue) for _, queue in self.queues())
 
@@ -299,6 +303,6 @@ class KeyedState:
     def release(self) -> None:
         self.settle()
         self.handles, self.filters = {}, {}
-        self.caches = []
+        self.caches, self.holders = [], []
         self.clock = None
         self.resume(None, None)

@@ -290,12 +290,32 @@ class Clock:
                 operator.reach(now)
 
 
+class Ahead(Protocol):
+    """Timers that are in front of a queue: those of event time, or of the clock."""
+
+    event_time: bool
+
+    @property
+    def waits(self) -> bool:
+        """Whether they count, and not those of the queue."""
+        ...
+
+    def advance(self, limit: int) -> bool:
+        """Fire those up to a time; whether none is left to the queue."""
+        ...
+
+    def next_due(self) -> int | None:
+        """The time of the first one."""
+        ...
+
+
 class OperatorTime:
     """The watermark, clock and timers of an operator."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock: Clock = clock
         self.watermark: int = MIN_WATERMARK
+        self.ahead: Ahead | None = None
         self._state: Any = None
         self._many: Callable[[bool, list[Timer]], None] | None = None
 
@@ -313,13 +333,19 @@ class OperatorTime:
     def advance(self, watermark: int) -> None:
         """Set the watermark and fire all timers up to it, including ones registered meanwhile."""
         self.watermark = watermark
+        if self.ahead is not None and self.ahead.event_time and self.ahead.advance(watermark):
+            return
         if self._state is not None:
             self._fire(self._state.event_timers, watermark, self._on_event_time)
 
     def reach(self, now: int) -> None:
+        if self.ahead is not None and not self.ahead.event_time and self.ahead.advance(now):
+            return
         self._fire(self._state.processing_timers, now, self._on_processing_time)
 
     def next_due(self) -> int | None:
+        if self.ahead is not None and self.ahead.waits and not self.ahead.event_time:
+            return self.ahead.next_due()
         first = None if self._state is None else self._state.processing_timers.first()
         return None if first is None else first.time
 

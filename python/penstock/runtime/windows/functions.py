@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, reduce
 from itertools import product
 from types import FunctionType, MethodType
@@ -116,10 +116,12 @@ class _Reducing(WindowFunction):
 
 @dataclass(frozen=True)
 class ReduceWindow(_Reducing):
-    """Reduces a window to one record, by a user reduce function or one of :mod:`penstock.runtime.aggregators`."""
+    """Reduces a window to one record, by a user reduce function or one of :mod:`penstock.runtime.aggregators`.
+    ``program`` is the user's function, compiled."""
 
     reducer: Any
     then: WindowFunction | None = None
+    program: str | None = field(default=None, compare=False, kw_only=True)
 
     def kept(self) -> Accumulation:
         combine = bind(self.reducer, "reduce")
@@ -142,10 +144,12 @@ class ReduceWindow(_Reducing):
 
 @dataclass(frozen=True)
 class AggregateWindow(_Reducing):
-    """Folds a window's elements, in order, into an accumulator and emits its result."""
+    """Folds a window's elements, in order, into an accumulator and emits its result. ``programs`` are the aggregator's
+    methods, compiled: create_accumulator, add, get_result, and merge if it has one."""
 
     aggregator: Any
     then: WindowFunction | None = None
+    programs: tuple[str, ...] | None = field(default=None, compare=False, kw_only=True)
 
     def kept(self) -> Accumulation:
         user, add_element = self.aggregator, self.aggregator.add

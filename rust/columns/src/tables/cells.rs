@@ -138,6 +138,35 @@ impl Cells {
         }
     }
 
+    /// Whether a value fits once the types that nothing has decided on yet are its own; then it does. Recursive, to the depth
+    /// of a column.
+    #[inline]
+    pub fn admits(&mut self, value: Value<'_>) -> bool {
+        if matches!(self.data, Data::None) && !matches!(value, Value::None) && self.decide(value).is_err() {
+            return false;
+        }
+        let all = |fields: &mut [Self], items: &[Value<'_>]| {
+            fields.len() == items.len() && fields.iter_mut().zip(items).all(|(field, &item)| field.admits(item))
+        };
+        match (&mut self.data, value) {
+            (Data::Tuples(fields), Value::Tuple(items)) => all(fields, items),
+            (Data::Rows(shape, fields), Value::Row(other, items)) => **shape == *other && all(fields, items),
+            _ => self.fits(value),
+        }
+    }
+
+    /// The integer in a field of a tuple or row, if there is one.
+    #[inline]
+    pub fn field_int(&self, index: usize, position: usize) -> Option<i64> {
+        let (Data::Tuples(fields) | Data::Rows(_, fields)) = &self.data else { return None };
+        let field = fields.get(position)?;
+        let is_absent = |cells: &Self| !cells.absent.is_empty() && cells.absent[index];
+        match &field.data {
+            Data::Ints(values) if !is_absent(self) && !is_absent(field) => Some(values[index]),
+            _ => None,
+        }
+    }
+
     /// Replaces a value by another one that [fits](Self::fits).
     ///
     /// # Panics

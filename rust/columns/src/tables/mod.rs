@@ -3,7 +3,11 @@
 mod cells;
 mod reduce;
 mod table;
+mod timers;
+mod windows;
 
 pub use cells::Cells;
 pub use reduce::{Combine, Fold, KeyedReduce};
 pub use table::Table;
+pub use timers::{Timer, Timers};
+pub use windows::{Aggregate, Assigner, Contents, Fired, News, Spec as WindowSpec, Taken, Windows};

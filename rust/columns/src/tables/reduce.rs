@@ -35,7 +35,7 @@ impl Fold {
 
     /// As Python has it: `old + new`, or the old one where it is better, else the new one.
     #[inline]
-    fn apply<'a>(self, old: Value<'a>, new: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    pub(super) fn apply<'a>(self, old: Value<'a>, new: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
         let operator = |name| python::operator(name).ok_or(Doubt);
         match (self, old, new) {
             (Self::Sum, Value::Int(old), Value::Int(new)) => old.checked_add(new).map(Value::Int).ok_or(Doubt),
@@ -196,7 +196,7 @@ impl Call<'_> {
 
 /// A field of a record.
 #[inline]
-fn field<'a>(record: Input<'a>, position: usize, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+pub(super) fn field<'a>(record: Input<'a>, position: usize, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
     match record {
         Input::Row(column, row) if !column.is_none(row) => {
             column.fields().and_then(|fields| fields.get(position)).map(|field| field.get(row, arena)).ok_or(Doubt)

@@ -24,7 +24,7 @@ pub struct Table {
 impl Default for Table {
     fn default() -> Self {
         let (keys, values) = (Cells::default(), Cells::default());
-        let hasher = FixedState::with_seed(0x70_65_6e_73_74_6f_63_6b);
+        let hasher = hasher();
         Self { keys, values, index: HashTable::new(), hasher, changed: Vec::new(), is_changed: Vec::new() }
     }
 }
@@ -136,8 +136,13 @@ impl Table {
     }
 }
 
+/// What hashes keys.
+pub(super) fn hasher() -> FixedState {
+    FixedState::with_seed(0x70_65_6e_73_74_6f_63_6b)
+}
+
 #[inline]
-fn hash_of(hasher: &FixedState, key: Value<'_>) -> Result<u64, Doubt> {
+pub(super) fn hash_of(hasher: &FixedState, key: Value<'_>) -> Result<u64, Doubt> {
     let mut hasher = hasher.build_hasher();
     match key {
         Value::Int(value) => hasher.write_i64(value),

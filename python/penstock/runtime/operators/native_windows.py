@@ -1,0 +1,337 @@
+"""Windows in native code, on columns: what :mod:`.window` does with panes and with sessions of a fixed gap, by Flink's
+own assigners and their own trigger, without an evictor, where what is in a window is one value by a compiled function
+or a fold of a field, or all records, which a function of Python sees.
+
+The native windows are in front of the state in Python: its tables, the sets of sessions, the queue of timers. These get
+what has changed when somebody wants to see them (:meth:`NativeWindows.settle`). Where native code cannot vouch for a
+record or a timer, they get everything, and Python goes on; later the native windows take the state over again, if it
+fits. As that is work for every window, Python first goes on for as many records as there are windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from types import ModuleType
+from typing import Any, Protocol
+
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.outputs import CountingOutput
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.window_contents import STATE
+from penstock.runtime.state.timers import Timer, TimerQueue
+from penstock.runtime.windows.assigners import (
+    EventTimeSessionWindows,
+    ProcessingTimeSessionWindows,
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+    WindowAssigner,
+)
+from penstock.runtime.windows.functions import (
+    AggregateWindow,
+    ApplyWindow,
+    ProcessWindow,
+    ReduceWindow,
+    WindowFunction,
+)
+from penstock.runtime.windows.merging_windows import STATE as SESSIONS
+from penstock.runtime.windows.time_window import TimeWindow
+from penstock.runtime.windows.triggers import EventTimeTrigger, ProcessingTimeTrigger, Trigger
+
+_FEW_RECORDS = 2_000  # records that Python takes at least when the state did not fit
+_MOST_RECORDS = 1 << 20  # and at the most
+_NO_TIME = -(1 << 63)
+
+_TUMBLING = TumblingEventTimeWindows, TumblingProcessingTimeWindows
+_SLIDING = SlidingEventTimeWindows, SlidingProcessingTimeWindows
+_SESSIONS = EventTimeSessionWindows, ProcessingTimeSessionWindows
+
+
+class Operator(Protocol):
+    """What a window operator does where results are shown to a function."""
+
+    context: OperatorContext
+    late_dropped: int
+    emitted: int
+    output: CountingOutput
+
+    def show(self, key: Any, window: TimeWindow, shown: list[Any]) -> None:
+        """Show a window to the function, and emit what it returns."""
+        ...
+
+    def forget(self, key: Any, window: TimeWindow) -> None:
+        """Call the function's ``clear``."""
+        ...
+
+
+def native_windows(
+    functions: ModuleType,
+    keyed: KeyPartition,
+    assigner: WindowAssigner[Any, Any],
+    trigger: Trigger[Any, Any],
+    function: WindowFunction,
+    lateness: int,
+    late_tag: str | None,
+) -> Any:
+    """Windows by key in native code, empty; None where they cannot do what these do."""
+    key, spans, contents = keyed.key_program(functions), _spans(assigner), _contents(functions, function)
+    default = EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger
+    if key is None or spans is None or contents is None or type(trigger) is not default:
+        return None
+    lateness = lateness if assigner.is_event_time() else 0
+    clears = function.clearer() is not None
+    return functions.KeyedWindows(
+        key, *spans, *contents, lateness=lateness, side=late_tag is not None, shows=_shows(function), clears=clears
+    )
+
+
+def _shows(function: WindowFunction) -> bool:
+    """Whether a function sees windows, so that not their contents go on."""
+    return not isinstance(function, (ReduceWindow, AggregateWindow)) or function.then is not None
+
+
+def _spans(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
+    """The kind and the spans of an assigner that is one of Flink's, as it is."""
+    spans: tuple[str, list[int]] | None = None
+    if type(assigner) not in (*_TUMBLING, *_SLIDING, *_SESSIONS):  # not one that derives from these
+        return None
+    if isinstance(assigner, _TUMBLING):
+        spans = "panes", [assigner.size, assigner.size, assigner.offset]
+    elif isinstance(assigner, _SLIDING):
+        spans = "panes", [assigner.size, assigner.slide, assigner.offset]
+    elif isinstance(assigner, _SESSIONS):
+        spans = "sessions", [assigner.session_gap]
+    return None if spans is None or any(abs(span) >= 1 << 62 for span in spans[1]) else spans
+
+
+def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int, list[Any]] | None:
+    """The kind of contents, the position of their field, and their programs."""
+    if isinstance(function, (ApplyWindow, ProcessWindow)):
+        return "elements", 0, []
+    if isinstance(function, AggregateWindow):
+        texts = function.programs
+        return None if texts is None else ("aggregate", 0, [functions.Program(text) for text in texts])
+    if not isinstance(function, ReduceWindow):
+        return None
+    reducer = function.reducer
+    if isinstance(reducer, (SumAggregator, ComparableAggregator)):
+        kind, position = reducer.field_fold, reducer.position
+        return None if kind is None or type(position) is not int or position < 0 else (kind, position, [])
+    return None if function.program is None else ("reduce", 0, [functions.Program(function.program)])
+
+
+class NativeWindows:
+    """The windows of an operator: a :class:`~penstock.runtime.chain.operator.KeyedStage`. ``windows`` is what
+    :func:`native_windows` gives."""
+
+    def __init__(
+        self,
+        functions: ModuleType,
+        windows: Any,
+        operator: Operator,
+        function: WindowFunction,
+        late_tag: str | None,
+        event_time: bool,
+    ) -> None:
+        context = operator.context
+        assert context.state is not None
+        self._functions, self._windows, self._operator = functions, windows, operator
+        self._state, self._time, self._fail = context.state, context.time, context.fail
+        self._shows, self._late_tag, self.event_time = _shows(function), late_tag, event_time
+        self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
+        state = self._state
+        self._here = False  # whether the native windows have the state
+        self._left = 0  # records that Python takes before they take it over
+        self._patience = _FEW_RECORDS
+        state.caches.append(self.settle)
+        state.holders.append(self._more)
+
+    @property
+    def _queue(self) -> TimerQueue:
+        return self._state.event_timers if self.event_time else self._state.processing_timers
+
+    # --- records ---
+
+    def leave(self, most: int) -> int:
+        """How many of the next records Python is to take, at the most so many."""
+        if not self._here and not self._left:
+            self._take_over()
+        left = min(self._left, most)
+        self._left -= left
+        return left
+
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        if not self._here and not self._take_over():
+            return None, [0], start, True
+        watermark, now = (self._time.watermark, None) if self.event_time else (_NO_TIME, self._time.clock.now())
+        out, late, dropped, done, in_doubt = self._windows.run(batch, start, end, watermark, now)
+        self._operator.late_dropped += dropped
+        if now is not None:
+            self._time.clock.add(self._time)
+        if late:
+            self._put_aside(batch.take(late))
+        if out is not None and self._shows:
+            self._show(out)
+            out = None
+        return out, [0 if out is None else len(out)], done, in_doubt
+
+    def _put_aside(self, late: Any) -> None:
+        assert self._late_tag is not None
+        for value, time in zip(late.objects(), late.times, strict=True):
+            self._operator.output.collect_side(self._late_tag, value, time)
+
+    def _show(self, fired: Any) -> None:
+        show, forget = self._operator.show, self._operator.forget
+        try:
+            for key, start, end, fires, clears, value in fired.objects():
+                window = TimeWindow(start, end)
+                if fires:
+                    show(key, window, value if self._all else [value])
+                if clears:
+                    forget(key, window)
+        except Exception as error:
+            raise self._fail(error) from error
+
+    # --- time ---
+
+    def advance(self, limit: int) -> bool:
+        """Fire the timers up to the watermark, or to a time of the clock; whether none is left to Python."""
+        if not self._here:
+            return False
+        more = True
+        while more:
+            out, more, in_doubt = self._windows.advance(limit)
+            if out is not None:
+                self._emit(out)
+            if in_doubt:
+                self.flush()
+                return False
+        return True
+
+    def _emit(self, out: Any) -> None:
+        if self._shows:
+            self._show(out)
+            return
+        output = self._operator.output
+        self._operator.emitted += len(out)
+        if output.columns is not None:
+            output.columns.take_all(out)
+            return
+        feed, start, values = output.feed, 0, out.objects()
+        for time, same in groupby(out.times):
+            end = start + sum(1 for _ in same)
+            feed(values[start:end], time)
+            start = end
+
+    @property
+    def waits(self) -> bool:
+        """Whether its timers are those that count."""
+        return self._here
+
+    def next_due(self) -> int | None:
+        """The time of the first timer."""
+        return self._windows.next_due()
+
+    # --- state ---
+
+    def _more(self) -> int:
+        """How many more windows there are than in the tables."""
+        return len(self._windows) - sum(map(len, self._tables().values())) if self._here else 0
+
+    def _tables(self) -> Any:
+        return dict(self._state.tables()).get(STATE, {})
+
+    def _take_over(self) -> bool:
+        """Have the native windows take the state; whether it fits."""
+        rows = self._rows()
+        self._here = rows is not None and self._windows.load(*rows)
+        if self._here:
+            self._patience = _FEW_RECORDS
+        else:
+            self._left, self._patience = self._patience, min(2 * self._patience, _MOST_RECORDS)
+        return self._here
+
+    def _rows(self) -> tuple[list[Any], list[Any], list[Any]] | None:
+        """The state in Python: sets of sessions, contents, timers."""
+        other = self._state.processing_timers if self.event_time else self._state.event_timers
+        if len(other):
+            return None
+        sessions = self._state.find(SESSIONS) or {}
+        tables, timers = self._tables(), list(self._queue)
+        windows = [*tables, *(timer.namespace for timer in timers)]
+        windows += (window for live in sessions.values() for pair in live.items() for window in pair)
+        if not all(type(window) is TimeWindow for window in windows):
+            return None
+        listed = [(key, *window, *kept) for key, live in sessions.items() for window, kept in live.items()]
+        values = [(key, *window, value) for window, table in tables.items() for key, value in table.items()]
+        waiting = [(timer.time, timer.slot, *timer.namespace) for timer in timers]
+        batches = [self._functions.Batch.of(rows) for rows in (listed, values, waiting)]
+        if any(batch is None for batch in batches):
+            return None
+        listed, values, waiting = ([batch] for batch in batches)
+        return listed, values, waiting
+
+    def settle(self) -> None:
+        """Bring the state in Python up to date. O(changes)."""
+        if not self._here:
+            return
+        removed, values, unlisted, listed, whole, timers = self._windows.news()
+        state, named = self._state, _Named()
+        slot = state.slot
+        for state.slot, start, end in _rows(removed):
+            state.drop(STATE, named[start, end])
+        state.slot = slot
+        for (start, end), rows in groupby(_rows(values), itemgetter(1, 2)):
+            table = state.table(STATE, named[start, end])
+            for key, _, _, value in rows:
+                table[key] = value
+        if unlisted or listed:
+            self._list(unlisted, listed, named)
+        queue = self._queue
+        if whole:
+            queue.fill([Timer(time, key, key, named[start, end]) for _, time, key, start, end in _rows(timers)])
+            if queue.noted is not None:
+                queue.all_new = True
+                queue.noted.clear()
+            return
+        for added, time, key, start, end in _rows(timers):
+            if added:
+                queue.add(time, key, key, named[start, end])
+            else:
+                queue.remove(time, key, named[start, end])
+
+    def _list(self, unlisted: list[Any], listed: list[Any], named: _Named) -> None:
+        """Bring the sets of sessions up to date."""
+        table = self._state.table(SESSIONS)
+        for key, start, end in _rows(unlisted):
+            live = dict(table.get(key, ()))
+            live.pop(named[start, end], None)
+            if live:
+                table[key] = live
+            else:
+                table.pop(key, None)
+        for key, start, end, kept_start, kept_end in _rows(listed):
+            table[key] = {**table.get(key, {}), named[start, end]: named[kept_start, kept_end]}
+
+    def flush(self) -> None:
+        """Bring the state in Python up to date: Python goes on with it."""
+        if self._here:
+            self.settle()
+            self._left = len(self._windows)
+            self._here = False
+            self._windows.clear()
+
+
+class _Named(dict[Any, TimeWindow]):
+    """Windows by start and end, each made once."""
+
+    def __missing__(self, times: tuple[int, int]) -> TimeWindow:
+        window = self[times] = TimeWindow(*times)
+        return window
+
+
+def _rows(batches: Iterable[Any]) -> Iterator[Any]:
+    return (row for batch in batches for row in batch.objects())

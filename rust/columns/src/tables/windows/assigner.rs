@@ -1,0 +1,71 @@
+//! Which windows a time belongs to, and which of two that become one comes first.
+
+use super::entries::Window;
+use crate::value::Doubt;
+
+/// What gives a time its windows. All spans are in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assigner {
+    /// Windows of one length that begin at equal distances.
+    Panes {
+        /// Their length.
+        size: i64,
+        /// From one start to the next; the size where each begins as the last one ends.
+        slide: i64,
+        /// Of a start from the epoch.
+        offset: i64,
+    },
+    /// Windows that grow together while records come within a gap.
+    Sessions {
+        /// The gap.
+        gap: i64,
+    },
+}
+
+impl Assigner {
+    /// Whether spans are positive.
+    pub fn fits(self) -> bool {
+        match self {
+            Self::Panes { size, slide, .. } => size > 0 && slide > 0,
+            Self::Sessions { gap } => gap > 0,
+        }
+    }
+
+    /// Whether windows that touch become one.
+    pub fn merges(self) -> bool {
+        matches!(self, Self::Sessions { .. })
+    }
+}
+
+/// The windows that hold a time, the last one first. Doubt: one of them begins or ends beyond 64 bits.
+#[inline]
+pub fn panes(time: i64, size: i64, slide: i64, offset: i64) -> Result<impl Iterator<Item = Window>, Doubt> {
+    let past = time.checked_sub(offset).ok_or(Doubt)?.rem_euclid(slide);
+    let last = time.checked_sub(past).ok_or(Doubt)?;
+    let before = time.checked_sub(size).ok_or(Doubt)?;
+    last.checked_add(size).ok_or(Doubt)?;
+    let mut next = (last > before).then_some(last);
+    Ok(std::iter::from_fn(move || {
+        let start = next?;
+        next = start.checked_sub(slide).filter(|&start| start > before);
+        Some(Window { start, end: start + size })
+    }))
+}
+
+/// Puts windows in the order of a Java `HashSet` that they entered by start, and that has held up to `size` windows.
+pub fn java_order(windows: &mut [(Window, usize)], size: usize) {
+    let mut buckets = 16;
+    while size > buckets * 3 / 4 {
+        buckets *= 2;
+    }
+    windows.sort_by_key(|(window, _)| (spread(*window) as usize & (buckets - 1), window.start));
+}
+
+/// The low half of Java's mix of start and end, spread as a `HashMap` does.
+fn spread(window: Window) -> u32 {
+    let mut x = window.start.wrapping_add(window.end) as u64;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let hash = (x ^ (x >> 31)) as u32;
+    hash ^ (hash >> 16)
+}

@@ -1,0 +1,154 @@
+//! What is in a window: one value, that grows with each record.
+
+use bumpalo::Bump;
+
+use crate::machine::{Input, MOST_STEPS};
+use crate::program::Program;
+use crate::tables::reduce::{Fold, field};
+use crate::value::{Doubt, Value};
+
+/// How records become the contents of a window.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// The first record, with one field folded.
+    Field(usize, Fold),
+    /// What a function of the contents so far and the record returns; the first record at first.
+    Reduce(Program),
+    /// An accumulator.
+    Aggregate(Box<Aggregate>),
+    /// All records.
+    Elements,
+}
+
+/// The functions of an accumulator.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// Makes one.
+    pub create: Program,
+    /// Takes a record and the accumulator.
+    pub add: Program,
+    /// What a window with the accumulator shows.
+    pub result: Program,
+    /// Two as one; needed where windows merge.
+    pub merge: Option<Program>,
+}
+
+impl Contents {
+    /// Whether the functions take as many arguments as they will be given; `merging`: whether windows merge.
+    pub fn fits(&self, merging: bool) -> bool {
+        let takes = |program: &Program, parameters| program.parameters() == parameters && !program.is_iterator();
+        match self {
+            Self::Field(..) | Self::Elements => true,
+            Self::Reduce(program) => takes(program, 2),
+            Self::Aggregate(all) => {
+                let merges = all.merge.as_ref().map_or(!merging, |merge| takes(merge, 2));
+                takes(&all.create, 0) && takes(&all.add, 2) && takes(&all.result, 1) && merges
+            }
+        }
+    }
+}
+
+/// The same with the constants of a run.
+pub struct Ready<'p> {
+    contents: &'p Contents,
+    create: &'p [Value<'p>],
+    add: &'p [Value<'p>],
+    result: &'p [Value<'p>],
+    merge: &'p [Value<'p>],
+}
+
+impl<'p> Ready<'p> {
+    /// With constants in an arena.
+    pub fn new(contents: &'p Contents, arena: &'p Bump) -> Self {
+        let mut ready = Self { contents, create: &[], add: &[], result: &[], merge: &[] };
+        match contents {
+            Contents::Field(..) | Contents::Elements => {}
+            Contents::Reduce(program) => {
+                ready.add = program.constants(arena);
+                ready.merge = ready.add;
+            }
+            Contents::Aggregate(all) => {
+                ready.create = all.create.constants(arena);
+                ready.add = all.add.constants(arena);
+                ready.result = all.result.constants(arena);
+                ready.merge = all.merge.as_ref().map_or(&[], |merge| merge.constants(arena));
+            }
+        }
+        ready
+    }
+
+    /// The field whose integers are folded, and how.
+    #[inline]
+    pub fn folded(&self) -> Option<(usize, Fold)> {
+        if let Contents::Field(position, fold) = self.contents { Some((*position, *fold)) } else { None }
+    }
+
+    /// Whether all records are kept.
+    #[inline]
+    pub fn keeps_all(&self) -> bool {
+        matches!(self.contents, Contents::Elements)
+    }
+
+    /// The contents after a record.
+    pub fn add<'a>(&self, current: Option<Value<'a>>, record: Input<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    where
+        'p: 'a,
+    {
+        match (self.contents, current) {
+            (Contents::Field(..) | Contents::Reduce(_), None) => Ok(record.value(arena)),
+            (Contents::Field(position, fold), Some(current)) => folded(current, *position, *fold, field(record, *position, arena)?, arena),
+            (Contents::Reduce(program), Some(current)) => {
+                program.call(self.add, &mut [Input::Value(current), record], arena, &mut MOST_STEPS.clone())
+            }
+            (Contents::Aggregate(all), current) => {
+                let steps = &mut MOST_STEPS.clone();
+                let current = match current {
+                    Some(current) => current,
+                    None => all.create.call(self.create, &mut [], arena, steps)?,
+                };
+                all.add.call(self.add, &mut [record, Input::Value(current)], arena, steps)
+            }
+            (Contents::Elements, _) => Err(Doubt),
+        }
+    }
+
+    /// The contents of two windows as one.
+    pub fn merge<'a>(&self, one: Value<'a>, other: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    where
+        'p: 'a,
+    {
+        let (program, constants) = match self.contents {
+            Contents::Field(position, fold) => {
+                let (Value::Tuple(fields) | Value::Row(_, fields)) = other else { return Err(Doubt) };
+                return folded(one, *position, *fold, fields.get(*position).copied().ok_or(Doubt)?, arena);
+            }
+            Contents::Reduce(program) => (program, self.merge),
+            Contents::Elements => return Err(Doubt),
+            Contents::Aggregate(all) => (all.merge.as_ref().ok_or(Doubt)?, self.merge),
+        };
+        program.call(constants, &mut [Input::Value(one), Input::Value(other)], arena, &mut MOST_STEPS.clone())
+    }
+
+    /// What a window with these contents shows.
+    pub fn result<'a>(&self, contents: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt>
+    where
+        'p: 'a,
+    {
+        match self.contents {
+            Contents::Aggregate(all) => all.result.call(self.result, &mut [Input::Value(contents)], arena, &mut MOST_STEPS.clone()),
+            _ => Ok(contents),
+        }
+    }
+}
+
+/// A record with one field folded.
+fn folded<'a>(record: Value<'a>, position: usize, fold: Fold, new: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Doubt> {
+    let (Value::Tuple(fields) | Value::Row(_, fields)) = record else { return Err(Doubt) };
+    let fields = arena.alloc_slice_copy(fields);
+    let place = fields.get_mut(position).ok_or(Doubt)?;
+    *place = fold.apply(*place, new, arena)?;
+    Ok(match record {
+        Value::Row(shape, _) => Value::Row(shape, fields),
+        _ => Value::Tuple(fields),
+    })
+}
