@@ -372,7 +372,6 @@ def functions(draw: Draw) -> Function:
     elif kind == "flat_map":
         lines.append(f"    return {writer.pick(['out0', 'out1', writer.expression('ints', 2)])}")
     else:
-        lines.append(
-            f"    return {writer.pick(['out0', '(out0, out1)', 'counts', '(counts, len(out1))', writer.expression('any', 3)])}"
-        )
+        results = ["out0", "(out0, out1)", "counts", "(counts, len(out1))", writer.expression("any", 3)]
+        lines.append(f"    return {writer.pick(results)}")
     return Function("\n".join(lines) + "\n", kind)

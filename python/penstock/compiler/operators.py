@@ -12,6 +12,7 @@ from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.compiler.functions import compile_function
 from penstock.compiler.program import Compiled, Refusal
 from penstock.compiler.trees import Trees
+from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.keys.partition import KeyPartition
@@ -46,7 +47,7 @@ class Compilation:
         """A user function as a program, or why it stays in Python (:func:`compile_function`)."""
         known = self._known.get((id(function), kind))
         if known is None:  # with the function, which keeps its id
-            known = self._known[id(function), kind] = function, compile_function(function, kind, self.trees)
+            known = self._known[id(function), kind] = function, _known(compile_function(function, kind, self.trees))
         return known[1]
 
     def operator(self, operator: S) -> S:
@@ -92,6 +93,17 @@ class Compilation:
     def _program(self, function: Any, kind: str) -> str | None:
         result = self.function(function, kind)
         return result.program if isinstance(result, Compiled) else None
+
+
+def _known(result: Compiled | Refusal) -> Compiled | Refusal:
+    """The same, but that the native module must know all that a program uses."""
+    functions = native.functions()
+    try:
+        if isinstance(result, Compiled) and functions is not None:
+            functions.Program(result.program)
+    except ValueError as error:
+        return Refusal(str(error))
+    return result
 
 
 _NATIVE_REDUCERS = SumAggregator, ComparableAggregator

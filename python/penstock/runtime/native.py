@@ -24,6 +24,15 @@ def functions(wanted: bool = True) -> ModuleType | None:
     return _native
 
 
+def program(functions: ModuleType, text: str | None) -> Any:
+    """A function of the user that was compiled, as a native program; None where there is none, or where this native
+    module does not know all that it uses, as it is another one than that of the planner."""
+    try:
+        return None if text is None else functions.Program(text)
+    except ValueError:
+        return None
+
+
 class ColumnarRecords(Sequence[T]):
     """Records as they were read, which become objects, or columns, when somebody wants them."""
 

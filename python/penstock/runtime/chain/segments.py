@@ -138,33 +138,39 @@ def segment_behind(fusion: Fusion, position: int) -> Segment | None:
 def _segment(
     fusion: Fusion, functions: ModuleType, targets: list[Target], collector: Callable[[], Collector]
 ) -> Segment | None:
-    position, operators = -1, list[LiveOperator]()
-    stages: list[Any] = []
-    hand_over: HandOver | None = None
-    while hand_over is None:
-        main = [target for target in targets if target.tag is None]
-        target = main[0] if len(main) == 1 and not main[0].crosses else None
-        if target is not None and target.writer is not None:
-            if isinstance(target.writer, RecordWriter) and target.writer.takes_columns:
-                hand_over = target.writer.write_columns
-                break
-            target = None
-        operator = None if target is None or target.number else fusion.operators[target.position]
-        stage = None if operator is None or len(stages) == _MOST_STAGES else operator.stage(functions)
-        columnar = None if operator is None or stage is not None else operator.columns(0)
-        if columnar is not None:
-            hand_over = columnar.take_all
-            break
-        if target is None or operator is None or stage is None:
-            if not operators:
-                return None
-            hand_over = _objects(fusion, position)
+    operators, stages, last = list[LiveOperator](), list[Any](), -1
+    while (target := _only(targets)) is not None and target.writer is None and not target.number:
+        operator = fusion.operators[target.position]
+        stage = operator.stage(functions) if len(stages) < _MOST_STAGES else None
+        if stage is None:
             break
         operators.append(operator)
         stages.append(stage)
-        position, targets = target.position, fusion.targets[target.position]
+        last, targets = target.position, fusion.targets[target.position]
+    hand_over = _columns(fusion, target)
+    if hand_over is None:
+        if not stages:
+            return None
+        hand_over = _objects(fusion, last)
     run = functions.Pipeline(stages).run if stages else None
     return Segment(functions, run, operators, hand_over, collector())
+
+
+def _only(targets: list[Target]) -> Target | None:
+    """The one that records go to, if there is one alone, and they go there as they are."""
+    main = [target for target in targets if target.tag is None]
+    return main[0] if len(main) == 1 and not main[0].crosses else None
+
+
+def _columns(fusion: Fusion, target: Target | None) -> HandOver | None:
+    """Hands batches to a target; None where it wants objects."""
+    if target is None:
+        return None
+    writer = target.writer
+    if writer is not None:
+        return writer.write_columns if isinstance(writer, RecordWriter) and writer.takes_columns else None
+    columnar = None if target.number else fusion.operators[target.position].columns(0)
+    return None if columnar is None else columnar.take_all
 
 
 def _objects(fusion: Fusion, position: int) -> HandOver:

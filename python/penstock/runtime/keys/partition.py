@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.common.settings.settings import Settings
 from penstock.common.typeinfo import TypeInformation
+from penstock.runtime import native
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.usercode.failure import failure_of
@@ -40,9 +41,7 @@ class KeyPartition:
 
     def key_program(self, functions: ModuleType) -> Any:
         """The native program that gives the keys of columns; None where only the selector can."""
-        if self.program is None or isinstance(self.key_type, InRow):
-            return None
-        return functions.Program(self.program)
+        return None if isinstance(self.key_type, InRow) else native.program(functions, self.program)
 
     def failure(self, error: Exception, place: str = "before") -> Exception:
         return failure_of(f"key selector of {self.call}", place, error)

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
+from penstock.runtime import native
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import Fragment, LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
@@ -35,7 +36,8 @@ class _LiveOneByOne(LiveOperator):
         self._program = spec.program
 
     def stage(self, functions: ModuleType) -> Any:
-        return None if self._program is None else (self.kind, functions.Program(self._program))
+        program = native.program(functions, self._program)
+        return None if program is None else (self.kind, program)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from operator import itemgetter
 from types import ModuleType
 from typing import Any, Protocol
 
+from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.outputs import CountingOutput
@@ -113,14 +114,16 @@ def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int
         return "elements", 0, []
     if isinstance(function, AggregateWindow):
         texts = function.programs
-        return None if texts is None else ("aggregate", 0, [functions.Program(text) for text in texts])
+        programs = [native.program(functions, text) for text in texts or (None,)]
+        return None if None in programs else ("aggregate", 0, programs)
     if not isinstance(function, ReduceWindow):
         return None
     reducer = function.reducer
     if isinstance(reducer, (SumAggregator, ComparableAggregator)):
         kind, position = reducer.field_fold, reducer.position
         return None if kind is None or type(position) is not int or position < 0 else (kind, position, [])
-    return None if function.program is None else ("reduce", 0, [functions.Program(function.program)])
+    combine = native.program(functions, function.program)
+    return None if combine is None else ("reduce", 0, [combine])
 
 
 class NativeWindows:

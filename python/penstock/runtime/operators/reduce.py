@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
+from penstock.runtime import native
 from penstock.runtime.aggregators import Aggregator, ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
@@ -187,7 +188,7 @@ class _GroupedReduce(LiveOperator):
             kind, position = reducer.field_fold, reducer.position
             combine = None if kind is None or type(position) is not int or position < 0 else (kind, position)
         else:
-            combine = None if self._program is None else functions.Program(self._program)
+            combine = native.program(functions, self._program)
         if combine is None:
             return None
         table = state.table(STATE)

@@ -181,9 +181,12 @@ class _TimestampsAndWatermarks(LiveOperator):
     def columns(self, number: int) -> Columnar | None:
         """Takes records of an input as columns; None where only objects can go, or it would save nothing."""
         segment, functions = self.output.columns, native.functions()
-        if segment is None or functions is None or self._program is None or self._strategy.kind == "generator":
+        if segment is None or functions is None or self._strategy.kind == "generator":
             return None
-        run = functions.TimestampAssigner(functions.Program(self._program), self.context.no_timestamp).run
+        program = native.program(functions, self._program)
+        if program is None:
+            return None
+        run = functions.TimestampAssigner(program, self.context.no_timestamp).run
         process, on_event = self.input(number), self._generators[number].on_event
         ask, emitter = self._generators[number].on_periodic_emit, self._emitters[number]
         period = PERIOD if self.context.job.settings.watermark_interval else sys.maxsize
