@@ -96,6 +96,7 @@ ROOMS = {
         "calls",
         "statements",
         "functions",
+        "operators",
     ],
     "lint": [
         "finding",

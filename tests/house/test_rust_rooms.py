@@ -21,14 +21,17 @@ CRATES = {
 
 ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
-    "columns": ["value", "python", "column", "exchange", "batch", "program", "machine", "pipeline"],
+    "columns": [
+        *("value", "python", "column", "exchange", "batch", "lines"),
+        *("program", "machine", "pipeline", "stamps", "router", "tables"),
+    ],
     "planner": [
         *("dense", "java", "work", "profile", "error"),
         *("stream_graph", "shapes", "identity", "job_graph", "execution_graph", "json"),
     ],
     "objects": [
         *("items", "owned", "decode", "encode", "folds", "router"),
-        *("shapes", "gather", "hand_over", "batches", "pipelines", "windows", "state"),
+        *("shapes", "gather", "hand_over", "batches", "pipelines", "keyed", "windows", "state"),
     ],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],
 }

@@ -189,7 +189,7 @@ class CountingOutput(Output):
     __slots__ = ("current_watermark", "inner", "records", "side_records")
 
     columns: Any = None
-    """What takes batches of columns; None where only objects can go."""
+    """Takes batches of columns; None where only objects can go."""
 
     def __init__(self, inner: Output) -> None:
         self.inner: Output = inner

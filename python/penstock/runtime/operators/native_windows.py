@@ -52,7 +52,7 @@ _SESSIONS = EventTimeSessionWindows, ProcessingTimeSessionWindows
 
 
 class Operator(Protocol):
-    """What a window operator does where results are shown to a function."""
+    """The part of a window operator where results are shown to a function."""
 
     context: OperatorContext
     late_dropped: int
@@ -320,7 +320,7 @@ class NativeWindows:
             table[key] = {**table.get(key, {}), named[start, end]: named[kept_start, kept_end]}
 
     def flush(self) -> None:
-        """Bring the state in Python up to date: Python goes on with it."""
+        """Bring the state in Python up to date; from now on Python has it."""
         if self._here:
             self.settle()
             self._left = len(self._windows)

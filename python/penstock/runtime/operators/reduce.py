@@ -220,7 +220,7 @@ def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -
 
 
 def _settling(settle: Callable[[], None], table: Table, touched: set[Any] | None) -> Callable[[], None]:
-    """What brings the table up to date; ``touched`` are the keys that this changes, where changes are tracked."""
+    """Brings the table up to date; ``touched`` are the keys that this changes, where changes are tracked."""
     if touched is None:
         return settle
 

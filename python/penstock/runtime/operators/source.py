@@ -124,7 +124,7 @@ class SourceOperator(LiveOperator):
         return _timed(batch, self._output_for(split), self._columnar(split))
 
     def _columnar(self, split: str) -> Columnar | None:
-        """What takes the records of a split as columns."""
+        """The way for the records of a split as columns; None where they go as objects."""
         return self.output.columns
 
     def _output_for(self, split: str) -> CountingOutput:
