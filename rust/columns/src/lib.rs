@@ -16,6 +16,7 @@ pub mod router;
 pub mod stamps;
 pub mod tables;
 pub mod value;
+mod vectors;
 
 pub use batch::Batch;
 pub use column::{Builder, Column, Data, Refusal};

@@ -1,16 +1,22 @@
-//! Records through functions, one after the other and depth first, as Flink runs a chain.
+//! Records through functions, one behind the other. As functions have no effects it cannot be told from Flink's way, each record
+//! through all of them, that many go through one function before the next.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bumpalo::Bump;
 
 use crate::batch::Batch;
 use crate::column::{Builder, Refusal};
-use crate::machine::{Input, MOST_STEPS, truth};
 use crate::program::Program;
-use crate::python;
-use crate::value::{Doubt, Value};
+use crate::value::Value;
+use crate::vectors::{Exploded, Vector, evaluate, truths};
 
-/// Records that come out of one run at the most, and of the record that reaches that number.
+/// About as many records as come out of one run at the most.
 const MOST_RECORDS: usize = 1 << 16;
+/// Records that go through the stages together.
+const MANY: usize = 1 << 10;
+/// The same after one was in doubt, as those behind it were in vain.
+const FEW: usize = 16;
 /// Functions of a pipeline.
 const MOST_STAGES: usize = 64;
 
@@ -38,9 +44,11 @@ impl Stage {
 }
 
 /// Functions, one behind the other.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pipeline {
     stages: Vec<(Stage, Program)>,
+    /// Records that are tried together.
+    together: AtomicUsize,
 }
 
 /// How far a run has come.
@@ -60,7 +68,7 @@ impl Pipeline {
     /// `None` where a function does not take one argument, gives an iterator and is no flat map, or there are more than 64.
     pub fn new(stages: Vec<(Stage, Program)>) -> Option<Self> {
         let fits = |(stage, program): &(Stage, Program)| program.parameters() == 1 && (!program.is_iterator() || *stage == Stage::FlatMap);
-        (stages.len() <= MOST_STAGES && stages.iter().all(fits)).then_some(Self { stages })
+        (stages.len() <= MOST_STAGES && stages.iter().all(fits)).then(|| Self { stages, together: AtomicUsize::new(MANY) })
     }
 
     /// Runs the records from one to before another, until one is doubtful or what came out has to end.
@@ -74,23 +82,23 @@ impl Pipeline {
         let stages = self.stages.iter().map(|(stage, program)| (*stage, program, program.constants(&constants))).collect();
         let kept = self.stages.iter().all(|(stage, _)| *stage == Stage::Filter);
         let mut run = Run { stages, counts: vec![0; self.stages.len()], kept, rows: Vec::new(), builder: Builder::new() };
-        let mut before = run.counts.clone();
         let mut arena = Bump::new();
-        let (mut row, mut doubtful) = (start, false);
+        let (mut row, mut end_of) = (start, None);
         while row < end && run.rows.len() < MOST_RECORDS {
-            before.copy_from_slice(&run.counts);
-            let length = run.rows.len();
-            let done = run.record(batch, row, &arena);
+            let size = self.together.load(Ordering::Relaxed).min(end - row);
+            let (done, refusal) = run.records(batch, row, size, &arena);
             arena.reset();
-            if let Err(refusal) = done {
-                run.counts.copy_from_slice(&before);
-                run.rows.truncate(length);
-                run.builder.truncate(length);
-                doubtful = refusal == Refusal::Doubt || length == 0;
+            row += done;
+            if let Some(refusal) = refusal {
+                self.together.store(FEW, Ordering::Relaxed);
+                end_of = Some(refusal);
                 break;
             }
-            row += 1;
+            if size < MANY {
+                self.together.store((2 * size).max(FEW).min(MANY), Ordering::Relaxed);
+            }
         }
+        let doubtful = end_of.is_some_and(|refusal| refusal == Refusal::Doubt || run.rows.is_empty());
         let counts = std::mem::take(&mut run.counts);
         Progress { out: run.finish(batch), counts, end: row, doubtful }
     }
@@ -107,72 +115,61 @@ struct Run<'p> {
     builder: Builder,
 }
 
+/// The records between two stages: the value of each, and which record of the run it is from. One record's are together.
+#[derive(Clone, Copy)]
+struct Between<'a> {
+    values: Vector<'a>,
+    records: &'a [u32],
+}
+
+impl<'a> Between<'a> {
+    /// Those of the first records.
+    fn before(self, record: usize) -> Self {
+        Self { records: &self.records[..self.records.partition_point(|&of| (of as usize) < record)], ..self }
+    }
+}
+
 impl<'p> Run<'p> {
-    fn record<'a>(&mut self, batch: &'a Batch, row: usize, arena: &'a Bump) -> Result<(), Refusal>
+    /// So many records through all stages, stage by stage. Returns how many are done, and why not all.
+    fn records<'a>(&mut self, batch: &'a Batch, row: usize, size: usize, arena: &'a Bump) -> (usize, Option<Refusal>)
     where
         'p: 'a,
     {
-        let mut steps = MOST_STEPS;
-        self.feed(0, Input::Row(batch.records(), row), row, arena, &mut steps)
+        let records = arena.alloc_slice_fill_iter(0..size as u32);
+        let mut after = vec![Between { values: Vector::from((batch.records(), row)), records }];
+        let mut sure = size;
+        for &(stage, program, constants) in &self.stages {
+            let (next, doubtful) = through(stage, program, constants, after[after.len() - 1], arena);
+            sure = doubtful.map_or(sure, |record| sure.min(record as usize));
+            after.push(next);
+        }
+        let out = after[after.len() - 1].before(sure);
+        let (done, refusal) = match self.emit(out, row, arena) {
+            Ok(()) => (sure, if sure < size { Some(Refusal::Doubt) } else { None }),
+            Err((record, refusal)) => (record, Some(refusal)),
+        };
+        for (count, between) in self.counts.iter_mut().zip(&after[1..]) {
+            *count += between.before(done).records.len() as u64;
+        }
+        (done, refusal)
     }
 
-    /// A record through the stages from this one. Recursive, once per flat map.
-    fn feed<'a>(&mut self, first: usize, input: Input<'a>, row: usize, arena: &'a Bump, steps: &mut u32) -> Result<(), Refusal>
-    where
-        'p: 'a,
-    {
-        let (mut inputs, end) = ([input], self.stages.len());
-        for at in first..end {
-            let (stage, program, constants): (Stage, &'a Program, &'a [Value<'a>]) = self.stages[at];
-            let value = program.call(constants, &mut inputs, arena, steps)?;
-            match stage {
-                Stage::Map if at + 1 == end => {
-                    self.counts[at] += 1;
-                    return self.emit(value, row);
-                }
-                Stage::Map => inputs[0] = Input::Value(value),
-                Stage::Filter if truth(value)? => {}
-                Stage::Filter => return Ok(()),
-                Stage::FlatMap => return self.feed_all(at, items(value, arena)?, row, arena, steps),
-            }
-            self.counts[at] += 1;
-        }
-        match inputs[0] {
-            Input::Row(column, place) if !self.kept => {
-                self.builder.copy(column, place)?;
-                self.rows.push(row);
-                Ok(())
-            }
-            Input::Value(value) => self.emit(value, row),
-            Input::Row(..) => self.emit(Value::None, row),
-        }
-    }
-
-    /// What a flat map has given through the stages behind it.
-    fn feed_all<'a>(&mut self, at: usize, items: &'a [Value<'a>], row: usize, arena: &'a Bump, steps: &mut u32) -> Result<(), Refusal>
-    where
-        'p: 'a,
-    {
-        let last = at + 1 == self.stages.len();
-        for &item in items {
-            *steps = steps.checked_sub(1).ok_or(Doubt)?;
-            self.counts[at] += 1;
-            if last {
-                self.emit(item, row)?;
-            } else {
-                self.feed(at + 1, Input::Value(item), row, arena, steps)?;
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn emit(&mut self, value: Value<'_>, row: usize) -> Result<(), Refusal> {
+    /// Adds what came out of some records; where it is refused, those of whole records before.
+    fn emit(&mut self, out: Between<'_>, row: usize, arena: &Bump) -> Result<(), (usize, Refusal)> {
+        let before = self.rows.len();
+        let mut added = Ok(());
         if !self.kept {
-            self.builder.push(value)?;
+            added = out.values.push_into(&mut self.builder, out.records.len(), arena);
         }
-        self.rows.push(row);
-        Ok(())
+        let Err((index, refusal)) = added else {
+            self.rows.extend(out.records.iter().map(|&record| row + record as usize));
+            return Ok(());
+        };
+        let record = out.records[index] as usize;
+        let whole = out.before(record).records;
+        self.builder.truncate(before + whole.len());
+        self.rows.extend(whole.iter().map(|&record| row + record as usize));
+        Err((record, refusal))
     }
 
     fn finish(self, batch: &Batch) -> Option<Batch> {
@@ -187,13 +184,33 @@ impl<'p> Run<'p> {
     }
 }
 
-/// What is in the result of a flat map.
-fn items<'a>(value: Value<'a>, arena: &'a Bump) -> Result<&'a [Value<'a>], Doubt> {
-    match value {
-        Value::Tuple(items) | Value::List(items) => Ok(items),
-        Value::Row(..) => Err(Doubt),
-        value => python::iterate(arena, value),
-    }
+/// Records through a stage, and the record of the run that is doubtful, if one is.
+fn through<'a>(
+    stage: Stage,
+    program: &'a Program,
+    constants: &'a [Value<'a>],
+    before: Between<'a>,
+    arena: &'a Bump,
+) -> (Between<'a>, Option<u32>) {
+    let whole = before.records.len();
+    let (values, count) = evaluate(program, constants, arena.alloc([before.values]), whole, arena);
+    let records = &before.records[..count];
+    let (between, count) = match stage {
+        Stage::Map => (Between { values, records }, count),
+        Stage::Filter => {
+            let (flags, count) = truths(values, count, arena);
+            let kept = arena.alloc_slice_fill_iter(
+                flags.iter().enumerate().filter(|(_, flag)| **flag).map(|(index, _)| index as u32).collect::<Vec<_>>(),
+            );
+            let records = arena.alloc_slice_fill_iter(kept.iter().map(|&index| records[index as usize]));
+            (Between { values: before.values.pick(kept, arena), records }, count)
+        }
+        Stage::FlatMap => {
+            let Exploded { items, records: of, count } = Exploded::of(values, count, arena);
+            (Between { values: items, records: arena.alloc_slice_fill_iter(of.iter().map(|&index| records[index as usize])) }, count)
+        }
+    };
+    (between, before.records.get(count).copied())
 }
 
 #[cfg(test)]

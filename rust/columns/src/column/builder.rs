@@ -143,6 +143,70 @@ impl Builder {
         Ok(())
     }
 
+    /// Adds integers, or none of them.
+    pub fn extend_ints(&mut self, values: &[i64]) -> Result<(), Refusal> {
+        self.begin(Value::Int(0))?;
+        let Slots::Ints(all) = &mut self.slots else { return Err(Refusal::Misfit) };
+        all.extend_from_slice(values);
+        self.presence.append_n_non_nulls(values.len());
+        Ok(())
+    }
+
+    /// Adds floats, or none of them.
+    pub fn extend_floats(&mut self, values: &[f64]) -> Result<(), Refusal> {
+        self.begin(Value::Float(0.0))?;
+        let Slots::Floats(all) = &mut self.slots else { return Err(Refusal::Misfit) };
+        all.extend_from_slice(values);
+        self.presence.append_n_non_nulls(values.len());
+        Ok(())
+    }
+
+    /// Adds texts, or none of them.
+    pub fn extend_texts(&mut self, values: &[&str]) -> Result<(), Refusal> {
+        self.begin(Value::Text(""))?;
+        let Slots::Texts(all) = &mut self.slots else { return Err(Refusal::Misfit) };
+        let before = all.ends.len();
+        all.ends.reserve(values.len());
+        all.bytes.reserve(values.iter().map(|text| text.len()).sum());
+        if let Err(refusal) = values.iter().try_for_each(|text| all.push(text.as_bytes())) {
+            all.truncate(before - 1);
+            return Err(refusal);
+        }
+        self.presence.append_n_non_nulls(values.len());
+        Ok(())
+    }
+
+    /// Adds so many tuples, whose fields a function adds, or none of them. The function may leave some fields longer than others
+    /// when it fails.
+    pub fn extend_tuples(
+        &mut self,
+        arity: usize,
+        count: usize,
+        into: impl FnOnce(&mut [Self]) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let before = self.len();
+        let undecided = matches!(self.slots, Slots::None);
+        self.begin(Value::Tuple(&vec![Value::None; arity]))?;
+        let Slots::Tuples(fields) = &mut self.slots else { return Err(Refusal::Misfit) };
+        if fields.len() != arity {
+            return Err(Refusal::Misfit);
+        }
+        if let Err(refusal) = into(fields) {
+            fields.iter_mut().for_each(|field| field.truncate(before));
+            if undecided {
+                self.slots = Slots::None;
+            }
+            return Err(refusal);
+        }
+        self.presence.append_n_non_nulls(count);
+        Ok(())
+    }
+
+    /// Takes the type of a value if nothing has decided on one.
+    fn begin(&mut self, like: Value<'_>) -> Result<(), Refusal> {
+        if matches!(self.slots, Slots::None) { self.decide(like) } else { Ok(()) }
+    }
+
     /// Takes the type of a value; so far all are None.
     fn decide(&mut self, value: Value<'_>) -> Result<(), Refusal> {
         let (count, depth) = (self.len(), self.depth);

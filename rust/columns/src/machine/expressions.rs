@@ -30,7 +30,7 @@ impl<'a> Machine<'a, '_> {
             Expr::Binary(binary, slow, operands) => self.binary(frame, *binary, *slow, operands),
             Expr::Compare(comparison, slow, operands) => self.compare(frame, *comparison, *slow, operands),
             Expr::Tuple(items) => self.tuple(frame, items),
-            Expr::Apply(operation, arguments) => self.apply(frame, *operation, arguments),
+            Expr::Apply(operation, _, arguments) => self.apply(frame, *operation, arguments),
             Expr::Item(container, at, slow) => {
                 let value = self.eval(frame, container)?;
                 self.item(value, *at, *slow)

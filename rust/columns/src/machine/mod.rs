@@ -71,6 +71,33 @@ impl Program {
     }
 }
 
+/// Evaluates expressions of a program's first function by themselves.
+pub(crate) struct Evaluation<'a> {
+    program: &'a Program,
+    constants: &'a [Value<'a>],
+    arena: &'a Bump,
+    frame: Frame<'a>,
+}
+
+impl<'a> Evaluation<'a> {
+    pub(crate) fn new(program: &'a Program, constants: &'a [Value<'a>], arena: &'a Bump) -> Self {
+        Self { program, constants, arena, frame: Frame::new(program.functions[0].locals, arena) }
+    }
+
+    /// An expression, where the locals have these values.
+    pub(crate) fn eval(
+        &mut self,
+        expr: &'a Expr,
+        inputs: &mut [Input<'a>],
+        locals: impl Iterator<Item = Option<Value<'a>>>,
+    ) -> Result<Value<'a>, Doubt> {
+        self.frame.locals.iter_mut().zip(locals).for_each(|(place, local)| *place = local);
+        let (functions, steps) = (&*self.program.functions, &mut MOST_STEPS.clone());
+        let mut machine = Machine { functions, constants: self.constants, inputs, arena: self.arena, steps };
+        machine.eval(&mut self.frame, expr)
+    }
+}
+
 /// What a function has while it runs.
 struct Frame<'a> {
     locals: &'a mut [Option<Value<'a>>],

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::parse::{Malformed, Scope, list, malformed, number, shown, text};
-use super::{Binary, Clause, Comparison, Constant, Expr, Set};
+use super::{Binary, Clause, Comparison, Constant, Expr, Known, Set};
 use crate::python::{self, Function as Operation};
 use crate::value::Shape;
 
@@ -52,7 +52,7 @@ impl Scope<'_> {
             ("concat", parts) => Expr::Concat(self.all(parts)?),
             ("each", [element, clauses]) => self.each(element, list(clauses)?)?,
             ("call", [function, arguments @ ..]) => self.call(function, arguments, false)?,
-            ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, self.all(rest)?),
+            ("neg" | "pos" | "invert", [_]) => Expr::Apply(operator(name)?, Known::Other, self.all(rest)?),
             (_, [left, right]) => return self.binary(name, left, right),
             _ => return Ok(None),
         }))
@@ -117,13 +117,13 @@ impl Scope<'_> {
             (Expr::Input(local), Expr::Text(name)) => Expr::InputKey(local, name, operation),
             (container, Expr::Int(at)) => Expr::Item(Box::new(container), at, operation),
             (container, Expr::Text(name)) => Expr::Key(Box::new(container), name, operation),
-            (container, index) => Expr::Apply(operation, Box::new([container, index])),
+            (container, index) => Expr::Apply(operation, Known::Other, Box::new([container, index])),
         })
     }
 
     fn slice(&mut self, parts: &[Json]) -> Read {
         let part = |part: &Json| if part.is_null() { Ok(Expr::None) } else { self.expr(part) };
-        Ok(Expr::Apply(operator("slice")?, parts.iter().map(part).collect::<Result<_, _>>()?))
+        Ok(Expr::Apply(operator("slice")?, Known::Other, parts.iter().map(part).collect::<Result<_, _>>()?))
     }
 
     fn binary(&mut self, name: &str, left: &Json, right: &Json) -> Result<Option<Expr>, Malformed> {
@@ -140,7 +140,7 @@ impl Scope<'_> {
         let operands = [self.expr(left)?, self.expr(right)?];
         Ok(Some(match binary {
             Some(binary) => Expr::Binary(binary, operator(name)?, Box::new(operands)),
-            None => Expr::Apply(operator(name)?, Box::new(operands)),
+            None => Expr::Apply(operator(name)?, Known::Other, Box::new(operands)),
         }))
     }
 
@@ -166,7 +166,7 @@ impl Scope<'_> {
             let operands = Box::new([first, operand]);
             return Ok(match at_once(name) {
                 Some(comparison) => Expr::Compare(comparison, operation, operands),
-                None => Expr::Apply(operation, operands),
+                None => Expr::Apply(operation, Known::Other, operands),
             });
         }
         let chain = chain.into_iter().map(|(name, operand)| Ok((comparison(name)?, operand)));
@@ -197,7 +197,7 @@ impl Scope<'_> {
             let passes = iterates || (again && matches!(value[1].as_str(), Some("range" | "keys" | "values" | "items")));
             if passes { self.iterable(value) } else { self.expr(value) }
         };
-        Ok(Expr::Apply(operation, values.iter().map(value).collect::<Result<_, _>>()?))
+        Ok(Expr::Apply(operation, known(name), values.iter().map(value).collect::<Result<_, _>>()?))
     }
 
     fn each(&mut self, element: &Json, clauses: &[Json]) -> Read {
@@ -238,6 +238,15 @@ impl Scope<'_> {
 pub(super) fn is_iterator(json: &Json) -> bool {
     let name = json[1].as_str().unwrap_or_default();
     matches!(json[0].as_str(), Some("builtin" | "method")) && python::is_passing(name)
+}
+
+fn known(name: &str) -> Known {
+    match name {
+        "int" => Known::Int,
+        "len" => Known::Len,
+        "split" => Known::Split,
+        _ => Known::Other,
+    }
 }
 
 fn operator(name: &str) -> Result<Operation, Malformed> {

@@ -108,11 +108,20 @@ pub(crate) enum Expr {
     Chain(Box<Self>, Box<[(Operation, Self)]>),
     /// Whether a value is in a set, or is not.
     InSet(Box<Self>, Box<Set>, bool),
-    Apply(Operation, Box<[Self]>),
+    Apply(Operation, Known, Box<[Self]>),
     Format(Box<Self>, Box<str>, Option<char>),
     Concat(Box<[Self]>),
     Each(Box<Self>, Box<[Clause]>),
     Call(usize, Box<[Self]>),
+}
+
+/// Operations that many records at a time have a form of their own for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    Int,
+    Len,
+    Split,
+    Other,
 }
 
 /// One `for` of a comprehension, and its conditions.

@@ -29,6 +29,14 @@ pub fn int<'a>(arguments: &[Value<'a>]) -> Answer<'a> {
     }
 }
 
+/// The number in a text, if `int(text)` is one of 64 bits.
+pub fn number(text: &str) -> Option<i64> {
+    match parsed(bare(text).ok()?, 10) {
+        Ok(Value::Int(number)) => Some(number),
+        _ => None,
+    }
+}
+
 /// A float without a fraction as an `int`.
 pub fn whole<'a>(f: f64) -> Answer<'a> {
     const TOP: f64 = 9_223_372_036_854_775_808.0;

@@ -33,8 +33,10 @@ use bumpalo::Bump;
 
 pub use collections::sort_by_keys;
 pub use compare::order;
+pub(crate) use convert::number;
 pub use format::format;
 pub use sequences::{attribute, iterate, truth};
+pub(crate) use split::words;
 pub use sums::runs_on;
 pub use tables::{builtin, is_passing, library, method, operator};
 

@@ -65,6 +65,28 @@ pub fn split_from_end<'a>(bump: &'a Bump, text: &'a str, arguments: &[Value<'a>]
     }
 }
 
+/// The words of a text, as `split()` gives them.
+pub fn words<'a>(text: &'a str, mut take: impl FnMut(&'a str)) {
+    if !text.is_ascii() {
+        Words { rest: text, most: usize::MAX }.for_each(take);
+        return;
+    }
+    let mut start = None;
+    for (at, &byte) in text.as_bytes().iter().enumerate() {
+        match (is_space(char::from(byte)), start) {
+            (false, None) => start = Some(at),
+            (true, Some(from)) => {
+                take(&text[from..at]);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    if let Some(from) = start {
+        take(&text[from..]);
+    }
+}
+
 /// Words between whitespace; after the most cuts the rest as it is.
 struct Words<'a> {
     rest: &'a str,

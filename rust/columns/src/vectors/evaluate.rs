@@ -1,0 +1,428 @@
+//! Programs on vectors.
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as Items;
+
+use super::parts::{is_full, within};
+use super::{Places, Vector};
+use crate::column::Data;
+use crate::machine::{Evaluation, Input, MOST_BYTES, MOST_STEPS};
+use crate::program::{Expr, Known, Program, Statement, Target};
+use crate::python::{self, Function as Operation};
+use crate::value::{Doubt, Shape, Value};
+
+/// The values of the first function of a program for so many records, and how many of them are not in doubt. A generator
+/// gives a list of what it yields.
+pub(crate) fn evaluate<'a>(
+    program: &'a Program,
+    constants: &'a [Value<'a>],
+    inputs: &'a [Vector<'a>],
+    count: usize,
+    arena: &'a Bump,
+) -> (Vector<'a>, usize) {
+    let function = &program.functions[0];
+    if inputs.len() != function.parameters {
+        return (Vector::Same(Value::None), 0);
+    }
+    let mut locals = vec![None; function.locals];
+    for &local in &function.assigned {
+        locals[local as usize] = Some(inputs[local as usize]);
+    }
+    let mut evaluator = Evaluator { program, constants, inputs, arena, locals, count };
+    let vector = evaluator.body(&function.body, function.generator);
+    (vector, evaluator.count)
+}
+
+/// Which values Python takes for true, up to the first that is in doubt; and how many.
+pub(crate) fn truths<'a>(vector: Vector<'a>, count: usize, arena: &'a Bump) -> (&'a [bool], usize) {
+    let vector = vector.read(count, arena);
+    let flags: &'a [bool] = match vector {
+        Vector::Bools(flags) => &flags[..count],
+        Vector::Ints(values) => arena.alloc_slice_fill_iter(values[..count].iter().map(|&value| value != 0)),
+        Vector::Texts(values) => arena.alloc_slice_fill_iter(values[..count].iter().map(|value| !value.is_empty())),
+        _ => {
+            let sure: Vec<bool> = (0..count).map_while(|index| python::truth(vector.get(index, arena)).ok()).collect();
+            arena.alloc_slice_copy(&sure)
+        }
+    };
+    (flags, flags.len())
+}
+
+/// What is known while a program is evaluated.
+pub(super) struct Evaluator<'a> {
+    program: &'a Program,
+    constants: &'a [Value<'a>],
+    inputs: &'a [Vector<'a>],
+    pub(super) arena: &'a Bump,
+    locals: Vec<Option<Vector<'a>>>,
+    /// How many records are not in doubt so far.
+    pub(super) count: usize,
+}
+
+/// How statements end.
+enum Flow<'a> {
+    Next,
+    Return(Vector<'a>),
+    /// They have something that only the machine knows.
+    Unknown,
+}
+
+impl<'a> Evaluator<'a> {
+    fn body(&mut self, body: &'a [Statement], generator: bool) -> Vector<'a> {
+        let (count, locals) = (self.count, self.locals.clone());
+        let flow = if generator { self.generator(body) } else { self.block(body) };
+        match flow {
+            Flow::Return(vector) => return vector,
+            Flow::Next => return Vector::Same(Value::None),
+            Flow::Unknown => {}
+        }
+        (self.count, self.locals) = (count, locals);
+        self.call_rowwise()
+    }
+
+    /// A record is in doubt, and with it all behind it.
+    #[inline]
+    pub(super) fn doubt(&mut self, index: usize) {
+        self.count = self.count.min(index);
+    }
+
+    /// Statements in order. Recursive, as deep as the program.
+    fn block(&mut self, body: &'a [Statement]) -> Flow<'a> {
+        for (at, statement) in body.iter().enumerate() {
+            match statement {
+                Statement::Set(target, expr) => self.set(target, expr),
+                Statement::Return(expr) => return Flow::Return(self.eval(expr)),
+                Statement::If(condition, then, other) => match self.branch(condition, then, other, &body[at + 1..]) {
+                    Flow::Next => {}
+                    flow => return flow,
+                },
+                _ => return Flow::Unknown,
+            }
+        }
+        Flow::Next
+    }
+
+    /// Both branches, where neither is in doubt. One that returns is followed by nothing, and the other by the rest.
+    fn branch(&mut self, condition: &'a Expr, then: &'a [Statement], other: &'a [Statement], rest: &'a [Statement]) -> Flow<'a> {
+        let (whole, before) = (self.count, self.locals.clone());
+        let condition = self.eval(condition);
+        let Some(holds) = self.truths(condition) else { return Flow::Unknown };
+        if self.count < whole {
+            return Flow::Unknown;
+        }
+        let first = self.block(then);
+        let after = std::mem::replace(&mut self.locals, before);
+        let mut second = self.block(other);
+        if let (Flow::Return(_), Flow::Next) = (&first, &second) {
+            second = match self.block(rest) {
+                Flow::Next => Flow::Return(Vector::Same(Value::None)),
+                flow => flow,
+            };
+        }
+        if self.count < whole {
+            return Flow::Unknown;
+        }
+        match (first, second) {
+            (Flow::Return(one), Flow::Return(two)) => Flow::Return(Vector::either(holds, one, two, self.arena)),
+            (Flow::Next, Flow::Next) => self.merge(holds, &after),
+            _ => Flow::Unknown,
+        }
+    }
+
+    /// Locals after one of two branches; these are those after the second.
+    fn merge(&mut self, holds: &'a [bool], first: &[Option<Vector<'a>>]) -> Flow<'a> {
+        for (local, one) in self.locals.iter_mut().zip(first) {
+            *local = match (*one, *local) {
+                (Some(one), Some(two)) => Some(Vector::either(holds, one, two, self.arena)),
+                (None, None) => None,
+                _ => return Flow::Unknown,
+            };
+        }
+        Flow::Next
+    }
+
+    /// `for … in …: yield …` at the end.
+    fn generator(&mut self, body: &'a [Statement]) -> Flow<'a> {
+        let Some((Statement::For(target, iterable, inner), before)) = body.split_last() else { return Flow::Unknown };
+        let [Statement::Yield(expr)] = &**inner else { return Flow::Unknown };
+        if !matches!(self.block(before), Flow::Next) {
+            return Flow::Unknown;
+        }
+        let (whole, lists) = (self.count, self.eval(iterable));
+        let Vector::Lists(ends, items) = lists else { return Flow::Unknown };
+        if self.count < whole {
+            return Flow::Unknown;
+        }
+        let total = if whole == 0 { 0 } else { ends[whole - 1] as usize };
+        let exploded = super::Exploded::of(lists, whole, self.arena);
+        let picked = |vector: &Vector<'a>| vector.pick(exploded.records, self.arena);
+        let inputs = self.arena.alloc_slice_fill_iter(self.inputs.iter().map(picked));
+        let locals = self.locals.iter().map(|local| local.as_ref().map(picked)).collect();
+        let mut inside = Evaluator { program: self.program, constants: self.constants, inputs, arena: self.arena, locals, count: total };
+        inside.assign(target, *items);
+        let values = inside.eval(expr);
+        if inside.count < total {
+            return Flow::Unknown;
+        }
+        Flow::Return(Vector::Lists(ends, self.arena.alloc(values)))
+    }
+
+    fn set(&mut self, target: &'a Target, expr: &'a Expr) {
+        if let (Target::All(targets), Expr::Apply(_, Known::Split, arguments)) = (target, expr)
+            && let Some(fields) = self.split_fields(arguments, targets.len())
+        {
+            targets.iter().zip(fields).for_each(|(target, &field)| self.assign(target, field));
+            return;
+        }
+        let vector = self.eval(expr);
+        self.assign(target, vector);
+    }
+
+    /// Recursive, as deep as the target.
+    fn assign(&mut self, target: &'a Target, vector: Vector<'a>) {
+        match target {
+            Target::Local(local) => self.locals[*local as usize] = Some(vector),
+            Target::All(targets) => match vector.fields(self.arena) {
+                Some(fields) if fields.len() == targets.len() => {
+                    targets.iter().zip(fields).for_each(|(target, &field)| self.assign(target, field));
+                }
+                Some(_) => self.doubt(0),
+                None => self.unpack(targets, vector),
+            },
+        }
+    }
+
+    /// What is in values that are neither read by field nor in parts.
+    fn unpack(&mut self, targets: &'a [Target], vector: Vector<'a>) {
+        let (arena, arity) = (self.arena, targets.len());
+        let mut fields: Vec<Items<'a, Value<'a>>> = (0..arity).map(|_| Items::with_capacity_in(self.count, arena)).collect();
+        for index in 0..self.count {
+            let inside = match vector.get(index, arena) {
+                Value::Row(shape, items) if shape.class == 0 => Ok(items),
+                value => within(value, arena),
+            };
+            match inside {
+                Ok(items) if items.len() == arity => fields.iter_mut().zip(items).for_each(|(field, item)| field.push(*item)),
+                _ => self.doubt(index),
+            }
+            if self.count <= index {
+                break;
+            }
+        }
+        for (target, field) in targets.iter().zip(fields) {
+            let field = Vector::of(field.into_bump_slice(), arena);
+            self.assign(target, field);
+        }
+    }
+
+    /// The values of an expression. Recursive, as deep as the program.
+    pub(super) fn eval(&mut self, expr: &'a Expr) -> Vector<'a> {
+        match expr {
+            Expr::None => Vector::Same(Value::None),
+            Expr::Bool(flag) => Vector::Same(Value::Bool(*flag)),
+            Expr::Int(number) => Vector::Same(Value::Int(*number)),
+            Expr::Float(number) => Vector::Same(Value::Float(*number)),
+            Expr::Text(text) => Vector::Same(Value::Text(text)),
+            Expr::Constant(number) => Vector::Same(self.constants[*number]),
+            Expr::Local(local) => self.locals[*local as usize].unwrap_or_else(|| self.nothing()),
+            Expr::Input(input) => self.inputs[*input as usize],
+            Expr::Field(input, at, slow) => self.item(self.inputs[*input as usize], *at, *slow),
+            Expr::Item(container, at, slow) => {
+                let container = self.eval(container);
+                self.item(container, *at, *slow)
+            }
+            Expr::InputAttribute(input, name) => {
+                let input = self.inputs[*input as usize];
+                let field = self.named(input, |shape| shape.attribute(name));
+                field.unwrap_or_else(|| self.each(&[input], |_, values| python::attribute(values[0], name)))
+            }
+            Expr::InputKey(input, name, _) => {
+                let field = self.named(self.inputs[*input as usize], |shape| if shape.class == 0 { shape.position(name) } else { None });
+                field.unwrap_or_else(|| self.rowwise(expr))
+            }
+            Expr::Tuple(items) => Vector::Tuples(self.all(items)),
+            Expr::Binary(binary, slow, operands) => {
+                let (left, right) = (self.eval(&operands[0]), self.eval(&operands[1]));
+                self.binary(*binary, *slow, left, right)
+            }
+            Expr::Compare(comparison, slow, operands) => {
+                let (left, right) = (self.eval(&operands[0]), self.eval(&operands[1]));
+                self.compare(*comparison, *slow, left, right)
+            }
+            Expr::Not(operand) => self.not(operand),
+            Expr::If(parts) => self.choice(expr, parts),
+            Expr::And(operands) => self.joined(expr, operands, false),
+            Expr::Or(operands) => self.joined(expr, operands, true),
+            Expr::Apply(operation, known, arguments) => self.apply(*operation, *known, arguments),
+            _ => self.rowwise(expr),
+        }
+    }
+
+    pub(super) fn all(&mut self, items: &'a [Expr]) -> &'a [Vector<'a>] {
+        let vectors: Vec<Vector<'a>> = items.iter().map(|item| self.eval(item)).collect();
+        self.arena.alloc_slice_copy(&vectors)
+    }
+
+    fn nothing(&mut self) -> Vector<'a> {
+        self.doubt(0);
+        Vector::Same(Value::None)
+    }
+
+    fn apply(&mut self, operation: Operation, known: Known, arguments: &'a [Expr]) -> Vector<'a> {
+        let vectors = self.all(arguments);
+        let quick = match (known, vectors) {
+            (Known::Int, [one]) => self.ints(*one),
+            (Known::Len, [one]) => self.lengths(*one),
+            (Known::Split, [text, separator]) => self.split(*text, Some(*separator)),
+            (Known::Split, [text]) => self.split(*text, None),
+            _ => None,
+        };
+        quick.unwrap_or_else(|| self.each(vectors, operation))
+    }
+
+    /// What is at a constant place.
+    fn item(&mut self, container: Vector<'a>, at: i64, slow: Operation) -> Vector<'a> {
+        if let Some(fields) = container.fields(self.arena) {
+            let at = if at < 0 { at + fields.len() as i64 } else { at };
+            let field = usize::try_from(at).ok().and_then(|at| fields.get(at).copied());
+            return field.unwrap_or_else(|| self.nothing());
+        }
+        let container = container.read(self.count, self.arena);
+        if let Vector::Texts(texts) = container
+            && let Some(characters) = self.characters(texts, at)
+        {
+            return characters;
+        }
+        self.each(&[container, Vector::Same(Value::Int(at))], slow)
+    }
+
+    /// A field of rows in a column.
+    fn named(&self, input: Vector<'a>, position: impl Fn(&Shape) -> Option<usize>) -> Option<Vector<'a>> {
+        let Vector::Column(column, places) = input else { return None };
+        match column.data() {
+            Data::Rows(shape, fields) if is_full(column) => Some(Vector::Column(&fields[position(shape)?], places)),
+            _ => None,
+        }
+    }
+
+    fn not(&mut self, operand: &'a Expr) -> Vector<'a> {
+        let operand = self.eval(operand);
+        match self.truths(operand) {
+            Some(truths) => Vector::Bools(self.arena.alloc_slice_fill_iter(truths.iter().map(|truth| !truth))),
+            None => self.each(&[operand], |_, values| python::truth(values[0]).map(|truth| Value::Bool(!truth))),
+        }
+    }
+
+    /// Whether Python takes the values for true; `None` where one of them is in doubt.
+    fn truths(&self, vector: Vector<'a>) -> Option<&'a [bool]> {
+        let (flags, count) = truths(vector, self.count, self.arena);
+        (count == self.count).then_some(flags)
+    }
+
+    /// `… if … else …`; both are evaluated, where neither is in doubt.
+    fn choice(&mut self, expr: &'a Expr, parts: &'a [Expr; 3]) -> Vector<'a> {
+        let whole = self.count;
+        let vectors = self.all(parts);
+        let holds = if self.count == whole { self.truths(vectors[0]) } else { None };
+        match holds {
+            Some(holds) => Vector::either(holds, vectors[1], vectors[2], self.arena),
+            None => self.again(whole, expr),
+        }
+    }
+
+    /// `and` and `or`; all operands are evaluated, where none is in doubt.
+    fn joined(&mut self, expr: &'a Expr, operands: &'a [Expr], end: bool) -> Vector<'a> {
+        let whole = self.count;
+        let vectors = self.all(operands);
+        let Some((&last, before)) = vectors.split_last().filter(|_| self.count == whole) else { return self.again(whole, expr) };
+        let mut result = last;
+        for &operand in before.iter().rev() {
+            let Some(truths) = self.truths(operand) else { return self.again(whole, expr) };
+            result = match end {
+                true => Vector::either(truths, operand, result, self.arena),
+                false => Vector::either(truths, result, operand, self.arena),
+            };
+        }
+        result
+    }
+
+    /// By the machine, as if nothing had been evaluated.
+    fn again(&mut self, whole: usize, expr: &'a Expr) -> Vector<'a> {
+        self.count = whole;
+        self.rowwise(expr)
+    }
+
+    /// An operation on the values of each record.
+    pub(super) fn each(
+        &mut self,
+        vectors: &[Vector<'a>],
+        operation: impl Fn(&'a Bump, &[Value<'a>]) -> Result<Value<'a>, Doubt>,
+    ) -> Vector<'a> {
+        let arena = self.arena;
+        let read: Vec<Vector<'a>> = vectors.iter().map(|vector| vector.read(self.count, arena)).collect();
+        let mut values = vec![Value::None; vectors.len()];
+        let mut results = Items::with_capacity_in(self.count, arena);
+        for index in 0..self.count {
+            values.iter_mut().zip(&read).for_each(|(value, vector)| *value = vector.get(index, arena));
+            match operation(arena, &values) {
+                Ok(result) if arena.allocated_bytes() <= MOST_BYTES => results.push(result),
+                _ => {
+                    self.doubt(index);
+                    break;
+                }
+            }
+        }
+        Vector::of(results.into_bump_slice(), arena)
+    }
+
+    /// An expression by the machine, record by record.
+    fn rowwise(&mut self, expr: &'a Expr) -> Vector<'a> {
+        let (arena, mut inputs) = (self.arena, Vec::new());
+        let mut results = Items::with_capacity_in(self.count, arena);
+        let mut evaluation = Evaluation::new(self.program, self.constants, arena);
+        for index in 0..self.count {
+            self.place(index, &mut inputs);
+            let locals = self.locals.iter().map(|local| local.map(|vector| vector.get(index, arena)));
+            match evaluation.eval(expr, &mut inputs, locals) {
+                Ok(result) => results.push(result),
+                Err(Doubt) => {
+                    self.doubt(index);
+                    break;
+                }
+            }
+        }
+        Vector::of(results.into_bump_slice(), arena)
+    }
+
+    /// The function by the machine, record by record.
+    fn call_rowwise(&mut self) -> Vector<'a> {
+        let (arena, mut inputs) = (self.arena, Vec::new());
+        let mut results = Items::with_capacity_in(self.count, arena);
+        for index in 0..self.count {
+            self.place(index, &mut inputs);
+            match self.program.call(self.constants, &mut inputs, arena, &mut MOST_STEPS.clone()) {
+                Ok(result) => results.push(result),
+                Err(Doubt) => {
+                    self.doubt(index);
+                    break;
+                }
+            }
+        }
+        Vector::of(results.into_bump_slice(), arena)
+    }
+
+    fn place(&self, index: usize, inputs: &mut Vec<Input<'a>>) {
+        inputs.clear();
+        inputs.extend(self.inputs.iter().map(|input| match *input {
+            Vector::Column(column, places) => Input::Row(column, places.at(index)),
+            vector => Input::Value(vector.get(index, self.arena)),
+        }));
+    }
+}
+
+/// Records of a column from one on.
+impl<'a> From<(&'a crate::column::Column, usize)> for Vector<'a> {
+    fn from((column, start): (&'a crate::column::Column, usize)) -> Self {
+        Self::Column(column, Places::From(start))
+    }
+}

@@ -1,0 +1,140 @@
+//! Texts in vectors: lengths, parts, numbers in them.
+
+use bumpalo::collections::Vec as Items;
+use memchr::memchr_iter;
+
+use super::Vector;
+use super::evaluate::Evaluator;
+use crate::program::Expr;
+use crate::python;
+use crate::value::Value;
+
+/// Digits that are a number of 64 bits whatever they are.
+const SURE_DIGITS: usize = 18;
+
+impl<'a> Evaluator<'a> {
+    /// `int(…)` of texts and integers.
+    pub(super) fn ints(&mut self, of: Vector<'a>) -> Option<Vector<'a>> {
+        let texts = match of.read(self.count, self.arena) {
+            Vector::Ints(values) => return Some(Vector::Ints(values)),
+            Vector::Texts(texts) => &texts[..self.count],
+            _ => return None,
+        };
+        let mut values = Items::with_capacity_in(texts.len(), self.arena);
+        for (index, text) in texts.iter().enumerate() {
+            match number(text.as_bytes()).or_else(|| python::number(text)) {
+                Some(value) => values.push(value),
+                None => {
+                    self.doubt(index);
+                    break;
+                }
+            }
+        }
+        Some(Vector::Ints(values.into_bump_slice()))
+    }
+
+    /// `len(…)` of texts.
+    pub(super) fn lengths(&mut self, of: Vector<'a>) -> Option<Vector<'a>> {
+        if let Some(fields) = of.fields(self.arena) {
+            return Some(Vector::Same(Value::Int(fields.len() as i64)));
+        }
+        let Vector::Texts(texts) = of.read(self.count, self.arena) else { return None };
+        let characters = |text: &&str| if text.is_ascii() { text.len() } else { text.chars().count() } as i64;
+        Some(Vector::Ints(self.arena.alloc_slice_fill_iter(texts[..self.count].iter().map(characters))))
+    }
+
+    /// The character at a place of each; `None` where that is not easily found.
+    pub(super) fn characters(&mut self, texts: &'a [&'a str], at: i64) -> Option<Vector<'a>> {
+        let at = usize::try_from(at).ok()?;
+        let mut characters = Items::with_capacity_in(self.count, self.arena);
+        for (index, text) in texts[..self.count].iter().enumerate() {
+            let some = text.as_bytes().get(..=at);
+            match some {
+                Some(bytes) if bytes.is_ascii() => characters.push(&text[at..=at]),
+                None if text.is_ascii() => {
+                    self.doubt(index);
+                    break;
+                }
+                _ => return None,
+            }
+        }
+        Some(Vector::Texts(characters.into_bump_slice()))
+    }
+
+    /// `….split(…)` into so many: the parts by place.
+    pub(super) fn split_fields(&mut self, arguments: &'a [Expr], arity: usize) -> Option<&'a [Vector<'a>]> {
+        let [text, Expr::Text(separator)] = arguments else { return None };
+        let [separator] = separator.as_bytes() else { return None };
+        let (whole, text) = (self.count, self.eval(text));
+        let Vector::Texts(texts) = text.read(self.count, self.arena) else {
+            self.count = whole;
+            return None;
+        };
+        let count = self.count;
+        let mut fields: Vec<&'a mut [&'a str]> = (0..arity).map(|_| self.arena.alloc_slice_fill_copy(count, "")).collect();
+        for (index, text) in texts[..count].iter().enumerate() {
+            let (mut start, mut field) = (0, 0);
+            for end in memchr_iter(*separator, text.as_bytes()).chain(std::iter::once(text.len())) {
+                if let Some(field) = fields.get_mut(field) {
+                    field[index] = &text[start..end];
+                }
+                (start, field) = (end + 1, field + 1);
+            }
+            if field != arity {
+                self.doubt(index);
+                break;
+            }
+        }
+        Some(self.arena.alloc_slice_fill_iter(fields.into_iter().map(|field| Vector::Texts(field))))
+    }
+
+    /// `….split(…)`, by one character or by whitespace.
+    pub(super) fn split(&mut self, of: Vector<'a>, separator: Option<Vector<'a>>) -> Option<Vector<'a>> {
+        let Vector::Texts(texts) = of.read(self.count, self.arena) else { return None };
+        let separator = match separator {
+            None => None,
+            Some(Vector::Same(Value::Text(text))) => match text.as_bytes() {
+                [byte] => Some(*byte),
+                _ => return None,
+            },
+            Some(_) => return None,
+        };
+        let (mut ends, mut items) = (Items::with_capacity_in(self.count, self.arena), Items::with_capacity_in(4 * self.count, self.arena));
+        for text in &texts[..self.count] {
+            match separator {
+                Some(byte) => {
+                    let mut start = 0;
+                    for end in memchr_iter(byte, text.as_bytes()) {
+                        items.push(&text[start..end]);
+                        start = end + 1;
+                    }
+                    items.push(&text[start..]);
+                }
+                None => python::words(text, |word| items.push(word)),
+            }
+            ends.push(u32::try_from(items.len()).ok()?);
+        }
+        Some(Vector::Lists(ends.into_bump_slice(), self.arena.alloc(Vector::Texts(items.into_bump_slice()))))
+    }
+}
+
+/// The number that plain digits are; `None` where it takes more to know.
+#[inline]
+fn number(digits: &[u8]) -> Option<i64> {
+    let (negative, digits) = match digits {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > SURE_DIGITS {
+        return None;
+    }
+    let mut value = 0i64;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(if negative { -value } else { value })
+}
