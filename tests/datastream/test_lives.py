@@ -14,6 +14,7 @@ from penstock.datastream import (
     AggregateFunction,
     AllWindowFunction,
     AsyncDataStream,
+    AsyncBatchFunction,
     AsyncFunction,
     BroadcastProcessFunction,
     CoFlatMapFunction,
@@ -153,6 +154,11 @@ async def awaits(self: Life, value: Any) -> list[Any]:
     return [value]
 
 
+async def awaits_all(self: Life, values: list[Any]) -> list[Any]:
+    self.called()
+    return values
+
+
 def runs(self: Life, ctx: Any) -> None:
     for record in RECORDS:
         self.called()
@@ -183,6 +189,7 @@ KeyedBroadcast = _kind(
     "KeyedBroadcast", KeyedBroadcastProcessFunction, process_element=yields, process_broadcast_element=takes
 )
 Async = _kind("Async", AsyncFunction, async_invoke=awaits)
+AsyncBatch = _kind("AsyncBatch", AsyncBatchFunction, async_invoke_batch=awaits_all)
 Window = _kind("Window", WindowFunction, apply=lists_third)
 ProcessWindow = _kind("ProcessWindow", ProcessWindowFunction, process=lists_third)
 AllWindow = _kind("AllWindow", AllWindowFunction, apply=lists_second)
@@ -272,6 +279,10 @@ BUILD: dict[str, tuple[int, Build]] = {
     "keyed co-process": (P, lambda env: keyed(env).connect(keyed(env)).process(KeyedCoProcess())),
     "broadcast": (P, lambda env: pairs(env).connect(rules(env)).process(Broadcast())),
     "keyed broadcast": (P, lambda env: keyed(env).connect(rules(env)).process(KeyedBroadcast())),
+    "async batch": (
+        P,
+        lambda env: AsyncDataStream.ordered_wait_batch(pairs(env), AsyncBatch(), Time.seconds(9), 1, output_type=PAIR),
+    ),
     "async": (P, lambda env: AsyncDataStream.ordered_wait(pairs(env), Async(), Time.seconds(9), 9, PAIR)),
     "window apply": (P, lambda env: windows(env).apply(Window())),
     "window process": (P, lambda env: windows(env).process(ProcessWindow())),

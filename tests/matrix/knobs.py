@@ -11,6 +11,7 @@ from penstock.common.settings.settings import find
 CHAINING, PARALLELISM = "chaining", "parallelism"
 BUFFER, CODEC = "penstock.exchange.buffer-records", "penstock.exchange.codec"
 FORM, NATIVE = "penstock.runtime.form", "penstock.runtime.native"
+COMPILED = "penstock.native"
 CHECK = "penstock.types.check"
 STATE, MEMORY = "penstock.state.backend", "penstock.state.memory"
 CLOCK = "clock"
@@ -31,13 +32,14 @@ KNOBS: dict[str, tuple[Any, ...]] = {
     FORM: choices(FORM),
     CODEC: choices(CODEC),
     NATIVE: choices(NATIVE),
+    COMPILED: choices(COMPILED),
     CHECK: (None, "true"),
     STATE: (None, "disk"),
 }
 """Values by knob, the default first; a name with a dot is a setting of the program's configuration, None leaves it
 out. The parallelism is that of the environment: what a program sets for one operator stays."""
 
-EXACT = frozenset({FORM, CODEC, NATIVE, CHECK, STATE})
+EXACT = frozenset({FORM, CODEC, NATIVE, COMPILED, CHECK, STATE})
 """Knobs that change nothing at all: neither an order, nor which subtask does something. The executor is another."""
 
 Setting = Mapping[str, Any]

@@ -45,12 +45,13 @@ def test_the_sample_has_every_pair_of_values() -> None:
 
 def test_every_setting_of_ours_is_a_knob_but_those_that_cannot_be() -> None:
     """Combining lets a reduction count fewer records as read; tests/datastream/test_batch_mode.py varies it. How much
-    memory state on disk has belongs to the knob that puts it there. What tasks import and where stores are is no
-    choice."""
+    memory state on disk has belongs to the knob that puts it there. Functions of batches see how large these are. What
+    tasks import and where stores are is no choice."""
     ours = {setting.key for setting in TABLE if setting.part == "runtime" and setting.key.startswith("penstock.")}
     assert ours - KNOBS.keys() == {
         "penstock.exchange.combine",
         "penstock.state.memory",
+        "penstock.batches.size",
         "penstock.runtime.imports",
         "penstock.storage.options",
     }

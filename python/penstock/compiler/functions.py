@@ -43,6 +43,7 @@ _ARGUMENTS = {"merge": 2}
 _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
 """The arguments that are the method's to change, as its result takes their place."""
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
+_OURS = frozenset({"penstock", "pyflink"})
 _AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
 _LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
@@ -382,13 +383,18 @@ def _imports(tree: Tree, stored: set[str]) -> dict[str, Static]:
         for alias in names:
             name = alias.asname or alias.name
             module = alias.name if isinstance(node, ast.Import) else getattr(node, "module", None) or ""
-            if (module not in _IMPORTABLE and module not in sys.modules) or name in stored:
+            if not _is_importable(module) or name in stored:
                 continue
             loaded: ModuleType = importlib.import_module(module)
             value = loaded if isinstance(node, ast.Import) else vars(loaded).get(alias.name)
             if "." not in name and value is not None:
                 statics[name] = Static(value, name)
     return statics
+
+
+def _is_importable(module: str) -> bool:
+    """Whether a module is everywhere the same, so not one that the user ships with a program."""
+    return module in _IMPORTABLE or (module.partition(".")[0] in _OURS and module in sys.modules)
 
 
 def _is_empty(node: ast.stmt) -> bool:

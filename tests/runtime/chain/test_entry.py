@@ -32,7 +32,8 @@ class Summing:
 
     def __init__(self, way: type, *, busy: bool = False) -> None:
         form, native = WAYS[way]
-        program = Program(settings={"penstock.runtime.form": form, "penstock.runtime.native": native})
+        settings = {"penstock.runtime.form": form, "penstock.runtime.native": native, "penstock.native": "off"}
+        program = Program(settings=settings)
         reduced = GroupedReduce(SumAggregator(1), keyed=KEY)
         node = program.add(reduced, program.source([]), partitioner="HASH", spec=KEY, chain="HEAD", type=PAIR)
         program.collect(program.add(StreamMap(str), node, partitioner="REBALANCE"))

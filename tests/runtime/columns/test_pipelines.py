@@ -264,10 +264,10 @@ def test_no_record_and_no_stage() -> None:
 
 
 def test_much_output_ends_a_run() -> None:
-    pipeline = Pipeline([("flat_map", program(give(["builtin", "range", const(1000)])))])
-    out, counts, end, doubtful = pipeline.run(batch_of([None] * 200), 0, 200)
+    pipeline = Pipeline([("flat_map", program(give(["builtin", "range", const(100)])))])
+    out, counts, end, doubtful = pipeline.run(batch_of([None] * 3000), 0, 3000)
     assert out is not None
-    assert (len(out), counts, end, doubtful) == (66000, [66000], 66, False)
+    assert (len(out), counts, end, doubtful) == (102_400, [102_400], 1024, False)
 
 
 @pytest.mark.parametrize(

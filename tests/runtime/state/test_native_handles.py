@@ -253,11 +253,11 @@ def native_queue(tracked: bool) -> Any:
 
 
 def plain(timer: Any) -> Any:
-    return None if timer is None else (timer.time, timer.slot, timer.key, timer.namespace, timer.index)
+    return None if timer is None else (timer.time, timer.slot, timer.key, timer.namespace)
 
 
 def shown(queue: Any) -> Any:
-    noted = None if queue.noted is None else [(added, *plain(timer)[:4]) for added, timer in queue.noted]
+    noted = None if queue.noted is None else [(added, *plain(timer)) for added, timer in queue.noted]
     return len(queue), [plain(timer) for timer in queue], plain(queue.first()), noted, queue.all_new, queue.moves
 
 

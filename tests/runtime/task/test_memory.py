@@ -128,7 +128,7 @@ def test_records_of_one_call_are_gathered_while_they_are_small(tmp_path, monkeyp
     batches = []
     for kind, method in ((RecordWriter, "write_batch"), (_TextFile, "write_all"), (Buffered, "write_all")):
         monkeypatch.setattr(kind, method, _noting(getattr(kind, method), batches))
-    program = Program(settings={"penstock.runtime.form": form})
+    program = Program(settings={"penstock.runtime.form": form, "penstock.native": "off"})
     boom = program.add(StreamFlatMap(lambda x: (str(i).zfill(size) for i in range(100))), program.source([1]))
     program.collect(program.add(StreamMap(len), boom, p=2, partitioner="REBALANCE"))
     for number, sink in enumerate((TextSink(str(tmp_path / "out")), CollectSink("texts"))):

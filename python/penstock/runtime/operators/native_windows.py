@@ -241,8 +241,11 @@ class NativeWindows:
     # --- state ---
 
     def _more(self) -> int:
-        """How many more windows there are than in the tables."""
-        return len(self._windows) - sum(map(len, self._tables().values())) if self._here else 0
+        """How many more windows there are than entries in the tables; with those of sessions, which windows stand for."""
+        if not self._here:
+            return 0
+        listed = self._state.find(SESSIONS) or ()
+        return len(self._windows) - sum(map(len, self._tables().values())) - len(listed)
 
     def _tables(self) -> Any:
         return dict(self._state.tables()).get(STATE, {})
