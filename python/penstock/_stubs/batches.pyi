@@ -38,6 +38,17 @@ class Batch:
         """
 
     @staticmethod
+    def of_lines(data: bytes) -> Batch | None:
+        """The lines of a text in UTF-8.
+
+        Args:
+            data: the text; it begins with a line.
+
+        Returns:
+            The lines, without their ends, which are ``\\n`` or ``\\r\\n``; None when the bytes are not UTF-8.
+        """
+
+    @staticmethod
     def concat(parts: list[Batch]) -> Batch | None:
         """The records of some batches, one after the other.
 
@@ -266,3 +277,99 @@ class Program:
     @property
     def parameters(self) -> int:
         """How many arguments the function takes."""
+
+@final
+class ColumnRouter:
+    """Sends the records of a batch to the subtasks that own their keys.
+
+    Args:
+        key: gives the key of a record.
+        key_type: code of the declared type of the key (``key_types.native_code``).
+        max_parallelism: number of key groups.
+        channels: number of subtasks.
+
+    Raises:
+        ValueError: the code is none, a number is zero, or the program does not take one argument.
+    """
+
+    def __new__(cls, key: Program, key_type: bytes, max_parallelism: int, channels: int) -> ColumnRouter: ...
+    def split(self, batch: Batch) -> list[tuple[int, Batch]] | None:
+        """Distribute the records of a batch. O(records + channels).
+
+        Args:
+            batch: the records.
+
+        Returns:
+            Channel and records, in order, for each channel that gets some; None where the key of some record is in doubt.
+        """
+
+@final
+class TimestampAssigner:
+    """Gives the records of a batch the timestamps that a program returns.
+
+    Args:
+        assigner: takes a record and its timestamp.
+        unset: stands for no timestamp.
+
+    Raises:
+        ValueError: the program takes another number of arguments.
+    """
+
+    def __new__(cls, assigner: Program, unset: int | None) -> TimestampAssigner: ...
+    def run(self, batch: Batch, start: int, end: int) -> tuple[Batch | None, int | None, int]:
+        """Give some records their timestamps.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            The records up to the first that is in doubt; the latest of their timestamps, None without a record; and the place
+            behind the last of them.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+@final
+class KeyedReduce:
+    """A running reduction per key, on columns. It stands in front of a table of objects: while a key is here the table does not
+    know it, or knows an old value. Who changes the table by himself flushes before.
+
+    Args:
+        key: gives the key of a record.
+        combine: the name of a fold (sum, min, max) and the position of its field; or a program of the value so far and a record.
+        table: the reduction so far by key.
+        touched: takes each key as soon as the table has a new value of it; None where nobody asks.
+
+    Raises:
+        ValueError: the fold is another one, or a program takes another number of arguments.
+    """
+
+    def __new__(
+        cls, key: Program, combine: tuple[str, int] | Program, table: dict[Any, Any], touched: set[Any] | None = None
+    ) -> KeyedReduce: ...
+    def run(self, batch: Batch, start: int, end: int) -> tuple[Batch | None, list[int], int, bool]:
+        """Reduce some records.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            As ``Pipeline.run``: the reduction after each record.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+    def __len__(self) -> int:
+        """How many keys are here."""
+
+    def settle(self) -> None:
+        """Bring the table up to date. O(changed keys)."""
+
+    def flush(self) -> None:
+        """The same; and from now on the table knows best. O(keys)."""
