@@ -101,7 +101,7 @@ class Peak:
 @pytest.mark.parametrize("name", ["process", "co-process", "tumbling", "sessions", "interval join", "window join"])
 def test_only_one_key_is_alive(name, monkeypatch):
     peak = Peak(monkeypatch)
-    collected(PROGRAMS[name].build(environment(**{"penstock.exchange.codec": "pickle"}), 2))
+    collected(PROGRAMS[name].build(environment(**{"penstock.runtime.form": "listed"}), 2))
     assert peak.entries >= len(RECORDS) // 2
     assert peak.keys == 1
     if name == "process":

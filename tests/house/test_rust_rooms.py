@@ -23,7 +23,7 @@ ORDER = {
     "runtime": ["hash", "key_groups", "key_type", "columns", "folds"],
     "columns": [
         *("value", "python", "column", "exchange", "batch", "lines"),
-        *("program", "machine", "pipeline", "stamps", "router", "tables"),
+        *("program", "machine", "vectors", "pipeline", "stamps", "router", "tables"),
     ],
     "planner": [
         *("dense", "java", "work", "profile", "error"),

@@ -45,7 +45,7 @@ class Batch:
             data: the text; it begins with a line.
 
         Returns:
-            The lines, without their ends, which are ``\\n`` or ``\\r\\n``; None when the bytes are not UTF-8.
+            The lines, without their ends, which are line feeds, with a carriage return or without; None when the bytes are not UTF-8.
         """
 
     @staticmethod

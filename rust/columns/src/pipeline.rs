@@ -95,7 +95,7 @@ impl Pipeline {
                 break;
             }
             if size < MANY {
-                self.together.store((2 * size).max(FEW).min(MANY), Ordering::Relaxed);
+                self.together.store((2 * size).clamp(FEW, MANY), Ordering::Relaxed);
             }
         }
         let doubtful = end_of.is_some_and(|refusal| refusal == Refusal::Doubt || run.rows.is_empty());

@@ -63,7 +63,7 @@ impl Batch {
     ///     data: the text; it begins with a line.
     ///
     /// Returns:
-    ///     The lines, without their ends, which are ``\\n`` or ``\\r\\n``; None when the bytes are not UTF-8.
+    ///     The lines, without their ends, which are line feeds, with a carriage return or without; None when the bytes are not UTF-8.
     #[staticmethod]
     fn of_lines(data: &[u8]) -> Option<Self> {
         Some(Self { columns: Columns::new(lines(data)?, None)? })

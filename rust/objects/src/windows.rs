@@ -9,6 +9,9 @@ use super::pipelines::Program;
 
 type News = (Vec<Batch>, Vec<Batch>, Vec<Batch>, Vec<Batch>, bool, Vec<Batch>);
 
+/// The parts of what `run` returns.
+type TakenRecords = (Option<Batch>, Vec<usize>, u64, usize, bool);
+
 /// Windows by key with the default trigger, as ``penstock.runtime.operators.window`` has them, on columns.
 ///
 /// Args:
@@ -100,14 +103,7 @@ impl KeyedWindows {
     /// Raises:
     ///     ValueError: there are not so many records.
     #[pyo3(signature = (batch, start, end, watermark, now=None))]
-    fn run(
-        &mut self,
-        batch: &Batch,
-        start: usize,
-        end: usize,
-        watermark: i64,
-        now: Option<i64>,
-    ) -> PyResult<(Option<Batch>, Vec<usize>, u64, usize, bool)> {
+    fn run(&mut self, batch: &Batch, start: usize, end: usize, watermark: i64, now: Option<i64>) -> PyResult<TakenRecords> {
         if start > end || end > batch.columns.len() {
             return Err(PyValueError::new_err("the batch has fewer records"));
         }

@@ -202,7 +202,7 @@ def play(operator, events, tracked):
         assert batched.sides == one_by_one.sides
         assert batched.live.late_dropped == one_by_one.live.late_dropped
         assert batched.live.emitted == one_by_one.live.emitted
-        assert [*batched.state.entries()] == [*one_by_one.state.entries()]
+        assert sorted(map(repr, batched.state.entries())) == sorted(map(repr, one_by_one.state.entries()))
         assert tables(batched.state) == tables(one_by_one.state)
         assert batched.state.slot == one_by_one.state.slot
         for (_, queue), (_, other) in zip(batched.state.queues(), one_by_one.state.queues(), strict=True):

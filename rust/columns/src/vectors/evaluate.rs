@@ -3,11 +3,12 @@
 use bumpalo::Bump;
 use bumpalo::collections::Vec as Items;
 
-use super::parts::{is_full, within};
+use super::parts::is_full;
+use super::statements::Flow;
 use super::{Places, Vector};
 use crate::column::Data;
 use crate::machine::{Evaluation, Input, MOST_BYTES, MOST_STEPS};
-use crate::program::{Expr, Known, Program, Statement, Target};
+use crate::program::{Expr, Known, Program, Statement};
 use crate::python::{self, Function as Operation};
 use crate::value::{Doubt, Shape, Value};
 
@@ -50,21 +51,13 @@ pub(crate) fn truths<'a>(vector: Vector<'a>, count: usize, arena: &'a Bump) -> (
 
 /// What is known while a program is evaluated.
 pub(super) struct Evaluator<'a> {
-    program: &'a Program,
-    constants: &'a [Value<'a>],
-    inputs: &'a [Vector<'a>],
+    pub(super) program: &'a Program,
+    pub(super) constants: &'a [Value<'a>],
+    pub(super) inputs: &'a [Vector<'a>],
     pub(super) arena: &'a Bump,
-    locals: Vec<Option<Vector<'a>>>,
+    pub(super) locals: Vec<Option<Vector<'a>>>,
     /// How many records are not in doubt so far.
     pub(super) count: usize,
-}
-
-/// How statements end.
-enum Flow<'a> {
-    Next,
-    Return(Vector<'a>),
-    /// They have something that only the machine knows.
-    Unknown,
 }
 
 impl<'a> Evaluator<'a> {
@@ -84,135 +77,6 @@ impl<'a> Evaluator<'a> {
     #[inline]
     pub(super) fn doubt(&mut self, index: usize) {
         self.count = self.count.min(index);
-    }
-
-    /// Statements in order. Recursive, as deep as the program.
-    fn block(&mut self, body: &'a [Statement]) -> Flow<'a> {
-        for (at, statement) in body.iter().enumerate() {
-            match statement {
-                Statement::Set(target, expr) => self.set(target, expr),
-                Statement::Return(expr) => return Flow::Return(self.eval(expr)),
-                Statement::If(condition, then, other) => match self.branch(condition, then, other, &body[at + 1..]) {
-                    Flow::Next => {}
-                    flow => return flow,
-                },
-                _ => return Flow::Unknown,
-            }
-        }
-        Flow::Next
-    }
-
-    /// Both branches, where neither is in doubt. One that returns is followed by nothing, and the other by the rest.
-    fn branch(&mut self, condition: &'a Expr, then: &'a [Statement], other: &'a [Statement], rest: &'a [Statement]) -> Flow<'a> {
-        let (whole, before) = (self.count, self.locals.clone());
-        let condition = self.eval(condition);
-        let Some(holds) = self.truths(condition) else { return Flow::Unknown };
-        if self.count < whole {
-            return Flow::Unknown;
-        }
-        let first = self.block(then);
-        let after = std::mem::replace(&mut self.locals, before);
-        let mut second = self.block(other);
-        if let (Flow::Return(_), Flow::Next) = (&first, &second) {
-            second = match self.block(rest) {
-                Flow::Next => Flow::Return(Vector::Same(Value::None)),
-                flow => flow,
-            };
-        }
-        if self.count < whole {
-            return Flow::Unknown;
-        }
-        match (first, second) {
-            (Flow::Return(one), Flow::Return(two)) => Flow::Return(Vector::either(holds, one, two, self.arena)),
-            (Flow::Next, Flow::Next) => self.merge(holds, &after),
-            _ => Flow::Unknown,
-        }
-    }
-
-    /// Locals after one of two branches; these are those after the second.
-    fn merge(&mut self, holds: &'a [bool], first: &[Option<Vector<'a>>]) -> Flow<'a> {
-        for (local, one) in self.locals.iter_mut().zip(first) {
-            *local = match (*one, *local) {
-                (Some(one), Some(two)) => Some(Vector::either(holds, one, two, self.arena)),
-                (None, None) => None,
-                _ => return Flow::Unknown,
-            };
-        }
-        Flow::Next
-    }
-
-    /// `for … in …: yield …` at the end.
-    fn generator(&mut self, body: &'a [Statement]) -> Flow<'a> {
-        let Some((Statement::For(target, iterable, inner), before)) = body.split_last() else { return Flow::Unknown };
-        let [Statement::Yield(expr)] = &**inner else { return Flow::Unknown };
-        if !matches!(self.block(before), Flow::Next) {
-            return Flow::Unknown;
-        }
-        let (whole, lists) = (self.count, self.eval(iterable));
-        let Vector::Lists(ends, items) = lists else { return Flow::Unknown };
-        if self.count < whole {
-            return Flow::Unknown;
-        }
-        let total = if whole == 0 { 0 } else { ends[whole - 1] as usize };
-        let exploded = super::Exploded::of(lists, whole, self.arena);
-        let picked = |vector: &Vector<'a>| vector.pick(exploded.records, self.arena);
-        let inputs = self.arena.alloc_slice_fill_iter(self.inputs.iter().map(picked));
-        let locals = self.locals.iter().map(|local| local.as_ref().map(picked)).collect();
-        let mut inside = Evaluator { program: self.program, constants: self.constants, inputs, arena: self.arena, locals, count: total };
-        inside.assign(target, *items);
-        let values = inside.eval(expr);
-        if inside.count < total {
-            return Flow::Unknown;
-        }
-        Flow::Return(Vector::Lists(ends, self.arena.alloc(values)))
-    }
-
-    fn set(&mut self, target: &'a Target, expr: &'a Expr) {
-        if let (Target::All(targets), Expr::Apply(_, Known::Split, arguments)) = (target, expr)
-            && let Some(fields) = self.split_fields(arguments, targets.len())
-        {
-            targets.iter().zip(fields).for_each(|(target, &field)| self.assign(target, field));
-            return;
-        }
-        let vector = self.eval(expr);
-        self.assign(target, vector);
-    }
-
-    /// Recursive, as deep as the target.
-    fn assign(&mut self, target: &'a Target, vector: Vector<'a>) {
-        match target {
-            Target::Local(local) => self.locals[*local as usize] = Some(vector),
-            Target::All(targets) => match vector.fields(self.arena) {
-                Some(fields) if fields.len() == targets.len() => {
-                    targets.iter().zip(fields).for_each(|(target, &field)| self.assign(target, field));
-                }
-                Some(_) => self.doubt(0),
-                None => self.unpack(targets, vector),
-            },
-        }
-    }
-
-    /// What is in values that are neither read by field nor in parts.
-    fn unpack(&mut self, targets: &'a [Target], vector: Vector<'a>) {
-        let (arena, arity) = (self.arena, targets.len());
-        let mut fields: Vec<Items<'a, Value<'a>>> = (0..arity).map(|_| Items::with_capacity_in(self.count, arena)).collect();
-        for index in 0..self.count {
-            let inside = match vector.get(index, arena) {
-                Value::Row(shape, items) if shape.class == 0 => Ok(items),
-                value => within(value, arena),
-            };
-            match inside {
-                Ok(items) if items.len() == arity => fields.iter_mut().zip(items).for_each(|(field, item)| field.push(*item)),
-                _ => self.doubt(index),
-            }
-            if self.count <= index {
-                break;
-            }
-        }
-        for (target, field) in targets.iter().zip(fields) {
-            let field = Vector::of(field.into_bump_slice(), arena);
-            self.assign(target, field);
-        }
     }
 
     /// The values of an expression. Recursive, as deep as the program.
@@ -245,11 +109,17 @@ impl<'a> Evaluator<'a> {
                 let (left, right) = (self.eval(&operands[0]), self.eval(&operands[1]));
                 self.binary(*binary, *slow, left, right)
             }
+            Expr::Not(operand) => self.not(operand),
+            _ => self.eval_other(expr),
+        }
+    }
+
+    fn eval_other(&mut self, expr: &'a Expr) -> Vector<'a> {
+        match expr {
             Expr::Compare(comparison, slow, operands) => {
                 let (left, right) = (self.eval(&operands[0]), self.eval(&operands[1]));
                 self.compare(*comparison, *slow, left, right)
             }
-            Expr::Not(operand) => self.not(operand),
             Expr::If(parts) => self.choice(expr, parts),
             Expr::And(operands) => self.joined(expr, operands, false),
             Expr::Or(operands) => self.joined(expr, operands, true),
@@ -314,7 +184,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Whether Python takes the values for true; `None` where one of them is in doubt.
-    fn truths(&self, vector: Vector<'a>) -> Option<&'a [bool]> {
+    pub(super) fn truths(&self, vector: Vector<'a>) -> Option<&'a [bool]> {
         let (flags, count) = truths(vector, self.count, self.arena);
         (count == self.count).then_some(flags)
     }

@@ -8,6 +8,7 @@ mod arithmetic;
 mod emit;
 mod evaluate;
 mod parts;
+mod statements;
 mod texts;
 
 use bumpalo::Bump;

@@ -5,15 +5,14 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::elements::Elements;
+use super::moves::id;
 use crate::tables::cells::Cells;
 use crate::tables::table::{hash_of, hasher};
-use crate::tables::timers::{Timer, Timers};
+use crate::tables::timers::Timers;
 use crate::value::{Doubt, Value};
 
 /// Windows at the most: two timers of each have a number of 32 bits.
 const MOST: usize = 1 << 30;
-/// Moves of timers that are always noted one by one.
-const FEW_MOVES: usize = 100;
 
 /// Something is in the window.
 pub(super) const FULL: u8 = 1;
@@ -297,64 +296,6 @@ impl Entries {
         }
     }
 
-    #[inline]
-    fn register(&mut self, number: usize, which: u8, time: i64) {
-        if self.flags[number] & which == 0 {
-            self.flags[number] |= which;
-            let id = id(number, which);
-            self.timers.add(Timer { time, id });
-            self.moved(true, id);
-        }
-    }
-
-    /// Takes a window's timers back.
-    pub fn unregister(&mut self, number: usize) {
-        for which in [ENDS, CLEANS] {
-            if self.flags[number] & which != 0 {
-                self.flags[number] &= !which;
-                self.timers.remove(id(number, which));
-                self.moved(false, id(number, which));
-            }
-        }
-    }
-
-    /// The window of the first timer, and the time, if it is due.
-    #[inline]
-    pub fn due(&self, limit: i64) -> Option<(usize, i64)> {
-        self.timers.first().filter(|timer| timer.time <= limit).map(|timer| ((timer.id >> 1) as usize, timer.time))
-    }
-
-    /// Takes the first timer out.
-    pub fn poll(&mut self) {
-        if let Some(timer) = self.timers.poll() {
-            self.flags[(timer.id >> 1) as usize] &= !if timer.id & 1 == 0 { ENDS } else { CLEANS };
-            self.moved(false, timer.id);
-        }
-    }
-
-    fn moved(&mut self, added: bool, id: u32) {
-        if self.outgrown {
-            return;
-        }
-        self.moves.push((added, id));
-        if self.moves.len() > 2 * self.timers.len() + FEW_MOVES {
-            self.forget_moves();
-            self.outgrown = true;
-        }
-    }
-
-    fn forget_moves(&mut self) {
-        self.moves.clear();
-        let (flags, free) = (&self.flags, &mut self.free);
-        self.gone.retain(|&number| {
-            let wanted = flags[number as usize] & (KNOWN | LISTED) != 0;
-            if !wanted {
-                free.push(number);
-            }
-            wanted
-        });
-    }
-
     /// A window is over: what is in it is forgotten, and its timer at the end.
     pub fn clear(&mut self, number: usize) {
         self.empty(number);
@@ -399,9 +340,4 @@ impl Entries {
             self.free.push(number as u32);
         }
     }
-}
-
-/// The id of one of a window's timers.
-pub(super) fn id(number: usize, which: u8) -> u32 {
-    (number as u32) << 1 | u32::from(which == CLEANS)
 }

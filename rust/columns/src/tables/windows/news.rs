@@ -2,7 +2,8 @@
 
 use bumpalo::Bump;
 
-use super::entries::{CHANGED, CLEANS, ENDS, Entries, FULL, GONE, KNOWN, LISTED, Window, id};
+use super::entries::{CHANGED, CLEANS, ENDS, Entries, FULL, GONE, KNOWN, LISTED, Window};
+use super::moves::id;
 use crate::batch::Batch;
 use crate::column::{Builder, Refusal};
 use crate::tables::timers::Timer;
@@ -132,7 +133,17 @@ impl Entries {
             self.flags[number] |= LISTED;
             Ok(())
         })?;
-        each(values, &mut arena, |fields, _| {
+        self.load_values(values, &mut arena)?;
+        self.load_timers(timers, &mut arena)?;
+        for &number in &self.changed {
+            self.flags[number as usize] &= !CHANGED;
+        }
+        self.changed.clear();
+        Ok(())
+    }
+
+    fn load_values(&mut self, values: &[Batch], arena: &mut Bump) -> Result<(), Doubt> {
+        each(values, arena, |fields, _| {
             let &[key, start, end, value] = fields else { return Err(Doubt) };
             let kept = window(start, end)?;
             let hash = self.hash(key)?;
@@ -147,8 +158,11 @@ impl Entries {
             self.set(number, value);
             self.flags[number] |= KNOWN;
             Ok(())
-        })?;
-        each(timers, &mut arena, |fields, _| {
+        })
+    }
+
+    fn load_timers(&mut self, timers: &[Batch], arena: &mut Bump) -> Result<(), Doubt> {
+        each(timers, arena, |fields, _| {
             let &[Value::Int(time), key, start, end] = fields else { return Err(Doubt) };
             let window = window(start, end)?;
             let number = match self.find(self.hash(key)?, key, window) {
@@ -163,12 +177,7 @@ impl Entries {
             self.flags[number] |= which;
             self.timers.fill(Timer { time, id: id(number, which) });
             Ok(())
-        })?;
-        for &number in &self.changed {
-            self.flags[number as usize] &= !CHANGED;
-        }
-        self.changed.clear();
-        Ok(())
+        })
     }
 
     fn made(&mut self, key: Value<'_>, window: Window, kept: Window) -> Result<usize, Doubt> {
