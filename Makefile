@@ -82,7 +82,7 @@ lint: $(VENV)/.checks $(VENV)/.forms $(VENV)/.types ## formatting, clippy, ruff,
 
 # The Python door has no logic and no Rust tests; linking it outside Python would need a libpython.
 test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's verifiers on
-	$(CARGO) test --package penstock-planner --package penstock-runtime --locked --quiet
+	$(CARGO) test --package penstock-columns --package penstock-planner --package penstock-runtime --locked --quiet
 
 test-viewer: $(VENV)/.checks $(PACKAGES) ## the viewer's own tests: its types, its units, and its pages in a headless Chromium
 	@.ci/prerequisites "$(PYTHON)" chromium

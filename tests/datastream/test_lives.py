@@ -13,8 +13,8 @@ from penstock.common import Configuration, Time, Types, WatermarkStrategy
 from penstock.datastream import (
     AggregateFunction,
     AllWindowFunction,
-    AsyncDataStream,
     AsyncBatchFunction,
+    AsyncDataStream,
     AsyncFunction,
     BroadcastProcessFunction,
     CoFlatMapFunction,

@@ -18,7 +18,7 @@ from typing import Any
 import cloudpickle
 
 from penstock.errors import InvalidProgramError
-from penstock.runtime.state.classes import name_of
+from penstock.runtime.state.classes import code_with_file, name_of
 
 _CODE = (type, ModuleType)  # what is no data
 _DEPTH = 8  # steps into a function's parts
@@ -127,6 +127,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     """cloudpickle that sends by value what an executor cannot import."""
 
     def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, CodeType):
+            return code_with_file(self, obj)
         if isinstance(obj, (type, FunctionType)):
             module = getattr(obj, "__module__", None)
             if module not in (None, "__main__", *_seen) and module in sys.modules:

@@ -241,7 +241,7 @@ class NativeWindows:
     # --- state ---
 
     def _more(self) -> int:
-        """How many more windows there are than entries in the tables; with those of sessions, which windows stand for."""
+        """How many more windows there are than entries in the tables, those of sessions included."""
         if not self._here:
             return 0
         listed = self._state.find(SESSIONS) or ()

@@ -128,6 +128,7 @@ def _by_name(value: Any, noted: Noted) -> bytes:
                     return program_class, (module, name)
             elif isinstance(obj, CodeType):
                 noted.forms["types:CodeType"] = {"kind": CODE, "python": PYTHON}
+                return code_with_file(self, obj)
             else:
                 noted.note(type(obj))
             return super().reducer_override(obj)
@@ -135,6 +136,13 @@ def _by_name(value: Any, noted: Noted) -> bytes:
     target = io.BytesIO()
     ByName(target, _PROTOCOL).dump(value)
     return target.getvalue()
+
+
+def code_with_file(pickler: Any, code: CodeType) -> Any:
+    """Code as a pickler of cloudpickle reduces it, with its file, which tracebacks name and cloudpickle 3.1.3 drops."""
+    make, arguments = pickler.dispatch_table[CodeType](code)
+    file = "".join(list(code.co_filename))  # a copy, so that it depends on nothing else in the pickle
+    return make, tuple(file if argument == "<dynamic-code>" else argument for argument in arguments)
 
 
 def program_class(module: str, name: str) -> type:

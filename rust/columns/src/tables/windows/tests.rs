@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::column::{Builder, Column};
 use crate::tables::Fold;
+use crate::value::Value;
 
 const FIRST: &str = r#"["index", ["local", 0], ["const", 0]]"#;
 
