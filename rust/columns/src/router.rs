@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 use penstock_runtime::hash;
-use penstock_runtime::key_groups::Channels;
+use penstock_runtime::key_groups::{Channels, murmur};
 use penstock_runtime::key_type::{DEPTH, KeyType};
 
 use crate::batch::Batch;
@@ -43,6 +43,11 @@ impl Router {
         }
         Ok(parts)
     }
+}
+
+/// The key group of a key, of so many.
+pub fn key_group(key: Value<'_>, key_type: &KeyType, max_parallelism: u32) -> Result<u32, Doubt> {
+    Ok(murmur(hash_of(key, key_type, DEPTH)?) % max_parallelism)
 }
 
 /// The Java hash code of a key. Recursive, to [`DEPTH`].
