@@ -87,7 +87,7 @@ impl KeyedTable {
         true
     }
 
-    /// Sort keys by their key groups. O(keys + key groups).
+    /// Sort keys by their key groups. O(n log n) in the keys.
     ///
     /// Args:
     ///     key_type: code of the declared type of the key (``key_types.native_code``).

@@ -112,7 +112,10 @@ def _native_content(keyed: KeyedState, timers: Sequence[_Timers], earlier: Earli
         return None
     if earlier is None and any(table for name, tables in keyed.others(native.name) for table in tables.values()):
         return None
-    code, besides = native_code(keyed.key_hash.key_type), None if earlier is None else list(earlier.slots.get(place, ()))
+    code, besides = (
+        native_code(keyed.key_hash.key_type),
+        None if earlier is None else list(earlier.slots.get(place, ())),
+    )
     order = None if code is None else native.table.order(code, keyed.max_parallelism, besides)
     if order is None:
         return None

@@ -35,6 +35,14 @@ impl Program {
         self.functions[0].parameters
     }
 
+    /// Which field of its only argument it gives, if it does nothing else.
+    pub fn field(&self) -> Option<usize> {
+        match &self.functions[0].body[..] {
+            [Statement::Return(Expr::Field(0, at, _))] if self.parameters() == 1 => usize::try_from(*at).ok(),
+            _ => None,
+        }
+    }
+
     /// Whether it gives something that is only iterated over in Python, and is a list here.
     pub fn is_iterator(&self) -> bool {
         self.functions[0].iterator

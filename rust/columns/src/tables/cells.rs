@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use compact_str::CompactString;
 
-use crate::column::{DEPTH, Refusal};
+use crate::column::{Column, DEPTH, Data as Columns, Refusal};
 use crate::value::{Shape, Value};
 
 /// Values of one type by number, and None among them. The first one that is not None decides on the type.
@@ -165,6 +165,52 @@ impl Cells {
             Data::Ints(values) if !is_absent(self) && !is_absent(field) => Some(values[index]),
             _ => None,
         }
+    }
+
+    /// The same, to be replaced.
+    #[inline]
+    pub fn field_int_mut(&mut self, index: usize, position: usize) -> Option<&mut i64> {
+        match self.present_field_mut(index, position)? {
+            Data::Ints(values) => values.get_mut(index),
+            _ => None,
+        }
+    }
+
+    /// The float in a field of a tuple or row, if there is one, to be replaced.
+    #[inline]
+    pub fn field_float_mut(&mut self, index: usize, position: usize) -> Option<&mut f64> {
+        match self.present_field_mut(index, position)? {
+            Data::Floats(values) => values.get_mut(index),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn present_field_mut(&mut self, index: usize, position: usize) -> Option<&mut Data> {
+        let is_absent = |cells: &Self| !cells.absent.is_empty() && cells.absent[index];
+        if is_absent(self) {
+            return None;
+        }
+        let (Data::Tuples(fields) | Data::Rows(_, fields)) = &mut self.data else { return None };
+        fields.get_mut(position).filter(|field| !is_absent(field)).map(|field| &mut field.data)
+    }
+
+    /// A field of a tuple or row, if there is one.
+    #[inline]
+    pub fn field<'a>(&'a self, index: usize, position: usize, arena: &'a Bump) -> Option<Value<'a>> {
+        let (Data::Tuples(fields) | Data::Rows(_, fields)) = &self.data else { return None };
+        Some(fields.get(position)?.get(index, arena))
+    }
+
+    /// Whether these are tuples or rows as in a column, none absent, whose fields hold neither tuples nor rows.
+    pub fn has_shape(&self, column: &Column) -> bool {
+        let fields = match (&self.data, column.data()) {
+            (Data::Tuples(fields), Columns::Tuples(_)) => fields,
+            (Data::Rows(shape, fields), Columns::Rows(other, _)) if shape == other => fields,
+            _ => return false,
+        };
+        let flat = |field: &Self| !matches!(field.data, Data::Tuples(_) | Data::Rows(..));
+        self.absent.is_empty() && column.fields().is_some_and(|others| others.len() == fields.len()) && fields.iter().all(flat)
     }
 
     /// Replaces a value by another one that [fits](Self::fits).

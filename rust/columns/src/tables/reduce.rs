@@ -2,6 +2,7 @@
 
 use bumpalo::Bump;
 
+use super::folds::folded;
 use super::table::Table;
 use crate::batch::Batch;
 use crate::column::{Builder, Refusal};
@@ -83,6 +84,11 @@ impl KeyedReduce {
     /// There are not so many.
     pub fn run(&self, table: &mut Table, batch: &Batch, start: usize, end: usize) -> Progress {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
+        if let Combine::Field(position, fold) = self.combine
+            && let Some(progress) = folded(&self.key, (position, fold), table, batch, start, end)
+        {
+            return progress;
+        }
         let constants = Bump::new();
         let mut builder = Builder::new();
         let mut arena = Bump::new();
@@ -122,13 +128,7 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    fn reduce(
-        &mut self,
-        combine: &Combine,
-        constants: &[Value<'_>],
-        key: Value<'_>,
-        record: Input<'_>,
-    ) -> Result<(), Refusal> {
+    fn reduce(&mut self, combine: &Combine, constants: &[Value<'_>], key: Value<'_>, record: Input<'_>) -> Result<(), Refusal> {
         let hash = self.table.hash(key)?;
         let Some(number) = self.table.find(hash, key) else {
             let first = record.value(self.arena);

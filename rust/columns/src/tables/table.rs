@@ -17,7 +17,7 @@ use crate::value::{Doubt, Value};
 #[derive(Debug)]
 pub struct Table {
     keys: Cells,
-    values: Cells,
+    pub(super) values: Cells,
     index: HashTable<u32>,
     hasher: FixedState,
     changed: Vec<u32>,
@@ -85,6 +85,12 @@ impl Table {
             self.mark(number);
         }
         Ok(number)
+    }
+
+    /// Whether values are tuples or rows like those of a column, with something in each, of fields that a column can hold
+    /// whatever is in them; so it is where there are no values yet.
+    pub fn has_shape(&self, records: &Column) -> bool {
+        self.values.is_empty() || self.values.has_shape(records)
     }
 
     /// Whether a value could replace that of any key.
