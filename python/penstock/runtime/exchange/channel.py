@@ -119,8 +119,8 @@ class OutChannel(Filling):
     def append_columns(
         self, batch: Any, start: int, field: int, is_full: Callable[[OutChannel], bool]
     ) -> tuple[int, bool]:
-        """Take records of a batch from ``start`` on, with timestamps of their own, until a look says that this is a full
-        buffer. Returns where it goes on, and whether the buffer is full."""
+        """Take records of a batch from ``start`` on, with timestamps of their own, until they are a full buffer.
+        Returns where it goes on, and whether the buffer is full."""
         if not self.values and type(self.values) is list:
             self.values = WaitingColumns(self)  # type: ignore[assignment]
         values: Any = self.values
