@@ -44,7 +44,8 @@ _ACCUMULATORS = {"add": (1,), "merge": (0, 1)}
 """The arguments that are the method's to change, as its result takes their place."""
 _IMPORTABLE = frozenset({"datetime", "functools", "itertools", "json", "math", "operator", "re", "string"})
 _OURS = frozenset({"penstock", "pyflink"})
-_AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
+AGGREGATE = ("create_accumulator", "add", "get_result", "merge")
+"""The kinds of the methods of an AggregateFunction."""
 _LIBRARY = os.path.dirname(os.__file__)
 _LONGEST = 1 << 20
 _TREES = Trees()
@@ -81,7 +82,7 @@ def compile_function(function: Any, kind: str, trees: Trees | None = None) -> Co
 
 def compile_aggregate(function: Any, trees: Trees | None = None) -> CompiledAggregate | Refusal:
     """The methods of an AggregateFunction as programs, or the reason why it stays in Python."""
-    create_accumulator, add, get_result, merge = (compile_function(function, kind, trees) for kind in _AGGREGATE)
+    create_accumulator, add, get_result, merge = (compile_function(function, kind, trees) for kind in AGGREGATE)
     if isinstance(create_accumulator, Refusal):
         return create_accumulator
     if isinstance(add, Refusal):

@@ -145,7 +145,7 @@ class ReduceWindow(_Reducing):
 @dataclass(frozen=True)
 class AggregateWindow(_Reducing):
     """Folds a window's elements, in order, into an accumulator and emits its result. ``programs`` are the aggregator's
-    methods, compiled: create_accumulator, add, get_result, and merge if it has one."""
+    methods, compiled: create_accumulator, add, get_result, and merge where windows merge."""
 
     aggregator: Any
     then: WindowFunction | None = None
