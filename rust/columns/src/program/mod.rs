@@ -63,6 +63,8 @@ pub(crate) enum Target {
 #[derive(Debug)]
 pub(crate) enum Statement {
     Set(Target, Expr),
+    /// A local list becomes one with an item more.
+    Append(u32, Expr),
     If(Expr, Vec<Statement>, Vec<Statement>),
     For(Target, Expr, Vec<Statement>),
     While(Expr, Vec<Statement>),

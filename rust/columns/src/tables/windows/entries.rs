@@ -75,11 +75,11 @@ pub struct Entries {
 
 impl Entries {
     /// Of windows that live on for some time after their end. Whether they merge: then they are found by key. Whether all
-    /// records are in them, or one value.
-    pub fn new(lateness: i64, merging: bool, elements: bool) -> Self {
+    /// records are in them, or one value; and whether that may be a list.
+    pub fn new(lateness: i64, merging: bool, elements: bool, lists: bool) -> Self {
         Self {
             keys: Cells::default(),
-            values: Cells::default(),
+            values: if lists { Cells::with_lists() } else { Cells::default() },
             elements: elements.then(Elements::default),
             windows: Vec::new(),
             kept: Vec::new(),

@@ -138,6 +138,9 @@ impl Windows {
     /// There are not so many.
     pub fn run(&mut self, batch: &Batch, start: usize, end: usize, watermark: i64, now: Option<i64>) -> Taken {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
+        if keeps_lists(&self.spec) && batch.records().has_lists() {
+            return Taken { end: start, doubtful: true, ..Taken::default() };
+        }
         let spec = self.spec.clone();
         let constants = Bump::new();
         let of_key = spec.key.constants(&constants);
@@ -204,7 +207,14 @@ impl Windows {
 }
 
 fn empty(spec: &Spec) -> Entries {
-    Entries::new(spec.lateness, spec.assigner.merges(), matches!(spec.contents, Contents::Elements))
+    let elements = matches!(spec.contents, Contents::Elements);
+    Entries::new(spec.lateness, spec.assigner.merges(), elements, keeps_lists(spec))
+}
+
+/// Whether lists can be in windows. A function may change one: then nobody else may have it, neither those who get results,
+/// nor the records.
+fn keeps_lists(spec: &Spec) -> bool {
+    matches!(spec.contents, Contents::Aggregate(_)) && spec.lateness == 0
 }
 
 /// A timer fires: what its window shows.
