@@ -182,16 +182,21 @@ impl Cells {
         }
     }
 
+    /// An integer, if it is one.
+    #[inline]
+    pub fn int(&self, index: usize) -> Option<i64> {
+        match &self.data {
+            Data::Ints(values) if self.absent.is_empty() || !self.absent[index] => Some(values[index]),
+            _ => None,
+        }
+    }
+
     /// The integer in a field of a tuple or row, if there is one.
     #[inline]
     pub fn field_int(&self, index: usize, position: usize) -> Option<i64> {
         let (Data::Tuples(fields) | Data::Rows(_, fields)) = &self.data else { return None };
         let field = fields.get(position)?;
-        let is_absent = |cells: &Self| !cells.absent.is_empty() && cells.absent[index];
-        match &field.data {
-            Data::Ints(values) if !is_absent(self) && !is_absent(field) => Some(values[index]),
-            _ => None,
-        }
+        if !self.absent.is_empty() && self.absent[index] { None } else { field.int(index) }
     }
 
     /// Replaces a value by another one that [fits](Self::fits).

@@ -4,11 +4,13 @@
 //! ```text
 //! assigner   which windows a record belongs to
 //! contents   what becomes of a window with a record
+//! folds      aggregates of numbers, whose order does not matter
 //! entries    the windows of all keys and their timers
 //! moves      what timers do
 //! elements   their records, where all are kept
 //! out        what has fired
 //! run        records on their way into windows
+//! together   the same for many at a time
 //! news       what the state in Python does not know
 //! ```
 
@@ -16,17 +18,21 @@ mod assigner;
 mod contents;
 mod elements;
 mod entries;
+mod folds;
 mod moves;
 mod news;
 mod out;
 mod run;
+mod together;
 
 use bumpalo::Bump;
 
 use self::contents::Ready;
 use self::entries::Entries;
+use self::folds::Folds;
 use self::out::Out;
 use self::run::{Fate, Run};
+use self::together::Together;
 use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::machine::{Input, MOST_STEPS};
@@ -90,6 +96,8 @@ pub struct Fired {
 pub struct Windows {
     spec: Spec,
     entries: Entries,
+    /// What its aggregate is, if that is known.
+    folds: Option<Folds>,
 }
 
 impl Windows {
@@ -97,7 +105,7 @@ impl Windows {
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
-        fits.then(|| Self { entries: empty(&spec), spec })
+        fits.then(|| Self { entries: empty(&spec), folds: Folds::of(&spec.contents), spec })
     }
 
     /// How many windows have something in them.
@@ -146,10 +154,22 @@ impl Windows {
         let of_key = spec.key.constants(&constants);
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(spec.shows);
-        let mut run = Run { spec: &spec, ready, entries: &mut self.entries, watermark, now, out, kept: None };
+        let together = Together::new((&spec, &ready, of_key), self.folds.as_ref(), batch, watermark, now);
+        let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
         let mut arena = Bump::new();
+        let mut singles = start; // records before this one go one by one
         while taken.end < end && run.out.size() < MOST_RECORDS {
+            if let Some(together) = together.as_ref().filter(|_| taken.end >= singles) {
+                let count = together.count(taken.end, end);
+                let done = if count > 0 { together.take(run.entries, taken.end, count, &arena) } else { Err(Doubt) };
+                arena.reset();
+                if done.is_ok() {
+                    taken.end += count;
+                    continue;
+                }
+                singles = taken.end + count.max(1);
+            }
             let (row, fired) = (taken.end, run.out.len());
             let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
             let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));

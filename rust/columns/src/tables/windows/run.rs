@@ -34,7 +34,7 @@ enum Next<'a> {
 /// A run while it goes.
 pub(super) struct Run<'r> {
     pub(super) spec: &'r Spec,
-    pub(super) ready: Ready<'r>,
+    pub(super) ready: &'r Ready<'r>,
     pub(super) entries: &'r mut Entries,
     pub(super) watermark: i64,
     pub(super) now: Option<i64>,

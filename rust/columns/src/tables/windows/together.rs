@@ -1,0 +1,290 @@
+//! Many records on their way into panes at a time, by key and pane, where no window of theirs is over: then nothing fires on
+//! the way, and records of different keys do not know of each other. What is new comes in the order of the records.
+
+use bumpalo::Bump;
+use hashbrown::HashTable;
+
+use super::Spec;
+use super::assigner::Assigner;
+use super::contents::Ready;
+use super::entries::{Entries, Window};
+use super::folds::{FAR, Folds, Numbers, is_near};
+use crate::batch::Batch;
+use crate::column::Data;
+use crate::machine::Input;
+use crate::program::Program;
+use crate::tables::reduce::Fold;
+use crate::value::{Doubt, Value};
+use crate::vectors::{Places, Vector, evaluate};
+
+/// Records at a time, where their numbers are added up.
+const MANY: usize = 1 << 12;
+/// The same where a function takes one after the other.
+const SOME: usize = 1 << 10;
+/// Times and spans that can be added without looking are below.
+const MOST_TIME: u64 = 1 << 60;
+
+/// Records of one key in one pane, which all belong to the same windows.
+struct Group<'a> {
+    hash: u64,
+    key: Value<'a>,
+    pane: Pane,
+    /// How many.
+    count: usize,
+}
+
+/// The start of the last of some windows, and how many there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Pane {
+    last: i64,
+    windows: i64,
+}
+
+/// What takes records together.
+pub(super) struct Together<'r> {
+    spec: &'r Spec,
+    ready: &'r Ready<'r>,
+    of_key: &'r [Value<'r>],
+    folds: Option<(&'r Folds, Vec<Numbers<'r>>)>,
+    batch: &'r Batch,
+    times: Option<&'r [i64]>,
+    now: Option<i64>,
+    watermark: i64,
+    spans: (i64, i64, i64),
+}
+
+impl<'r> Together<'r> {
+    /// `None` where the records of a batch go one by one.
+    pub(super) fn new(
+        (spec, ready, of_key): (&'r Spec, &'r Ready<'r>, &'r [Value<'r>]),
+        folds: Option<&'r Folds>,
+        batch: &'r Batch,
+        watermark: i64,
+        now: Option<i64>,
+    ) -> Option<Self> {
+        let Assigner::Panes { size, slide, offset } = spec.assigner else { return None };
+        let times = match batch.times().map(|times| (times.data(), times.presence())) {
+            Some((Data::Ints(times), None)) => Some(&**times),
+            _ if now.is_some() => None,
+            _ => return None,
+        };
+        let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
+        let known = folds.is_some() || (size <= slide && !ready.keeps_all());
+        known.then(|| Self { spec, ready, of_key, folds, batch, times, now, watermark, spans: (size, slide, offset) })
+    }
+
+    /// How many records from one on can be taken together.
+    pub(super) fn count(&self, start: usize, end: usize) -> usize {
+        let most = if self.folds.is_some() { MANY } else { SOME };
+        let end = end.min(start + most);
+        match (self.now, self.times) {
+            (Some(now), _) if now > self.watermark => end - start,
+            (None, Some(times)) => times[start..end].iter().take_while(|&&time| time > self.watermark).count(),
+            _ => 0,
+        }
+    }
+
+    /// Takes so many records from one on. Doubt: nothing has changed, and they are to go one by one.
+    pub(super) fn take(&self, entries: &mut Entries, start: usize, count: usize, arena: &Bump) -> Result<(), Doubt> {
+        let keys = keys(&self.spec.key, self.of_key, self.batch, start, count, arena)?;
+        let (groups, of_rows) = self.groups(entries, keys, start, count, arena)?;
+        match &self.folds {
+            Some((folds, numbers)) => self.add_up(entries, (folds, numbers), &groups, &of_rows, start),
+            None => self.add(entries, &groups, &of_rows, start, arena),
+        }
+    }
+
+    /// The groups in the order of their first records, and that of each record.
+    fn groups<'a>(
+        &self,
+        entries: &Entries,
+        keys: Vector<'a>,
+        start: usize,
+        count: usize,
+        arena: &'a Bump,
+    ) -> Result<(Vec<Group<'a>>, Vec<u32>), Doubt> {
+        let (mut groups, mut of_rows) = (Vec::<Group<'a>>::new(), Vec::with_capacity(count));
+        let mut index = HashTable::<u32>::new();
+        let mut last = 0;
+        for at in 0..count {
+            let time = self.now.or_else(|| self.times.map(|times| times[start + at])).ok_or(Doubt)?;
+            let pane = self.pane(time)?;
+            let key = keys.get(at, arena);
+            let is_it = |group: &Group<'_>| group.pane == pane && is_same(group.key, key);
+            if !groups.get(last).is_some_and(is_it) {
+                let hash = entries.hash(key)?;
+                let place = pane.place(hash);
+                last = match index.find(place, |&other| is_it(&groups[other as usize])) {
+                    Some(&known) => known as usize,
+                    None => {
+                        groups.push(Group { hash, key, pane, count: 0 });
+                        let again = |&other: &u32| groups[other as usize].pane.place(groups[other as usize].hash);
+                        index.insert_unique(place, groups.len() as u32 - 1, again);
+                        groups.len() - 1
+                    }
+                };
+            }
+            groups[last].count += 1;
+            of_rows.push(last as u32);
+        }
+        Ok((groups, of_rows))
+    }
+
+    /// The windows that hold a time. Doubt: one of them could begin or end beyond 64 bits.
+    #[inline]
+    fn pane(&self, time: i64) -> Result<Pane, Doubt> {
+        let (size, slide, offset) = self.spans;
+        if [time, size, slide, offset].iter().any(|number| number.unsigned_abs() >= MOST_TIME) {
+            return Err(Doubt);
+        }
+        let past = (time - offset).rem_euclid(slide);
+        let windows = if past < size { (size - past + slide - 1) / slide } else { 0 };
+        Ok(Pane { last: time - past, windows })
+    }
+
+    /// The windows of a pane, the last one first.
+    fn windows(&self, pane: Pane) -> impl Iterator<Item = Window> + use<> {
+        let (size, slide, _) = self.spans;
+        (0..pane.windows).map(move |at| pane.last - at * slide).map(move |start| Window { start, end: start + size })
+    }
+
+    /// Adds up the numbers of each group, and these to what is in its windows.
+    fn add_up(
+        &self,
+        entries: &mut Entries,
+        (folds, numbers): (&Folds, &[Numbers<'_>]),
+        groups: &[Group<'_>],
+        of_rows: &[u32],
+        start: usize,
+    ) -> Result<(), Doubt> {
+        let width = folds.parts.len();
+        let mut sums = vec![0; width * groups.len()];
+        for (at, (part, numbers)) in folds.parts.iter().zip(numbers).enumerate() {
+            if let (Numbers::Same(number), Fold::Sum) = (*numbers, part.fold) {
+                for (group, sums) in groups.iter().zip(sums.chunks_mut(width)) {
+                    sums[at] = number.checked_mul(group.count as i64).filter(|sum| is_near(*sum)).ok_or(Doubt)?;
+                }
+                continue;
+            }
+            let mut begun = vec![false; groups.len()];
+            for (row, &group) in of_rows.iter().enumerate() {
+                let (sum, begun) = (&mut sums[group as usize * width + at], &mut begun[group as usize]);
+                let number = numbers.get(start + row);
+                *sum = if *begun { part.apply(*sum, number) } else { number };
+                if !is_near(*sum) {
+                    return Err(Doubt);
+                }
+                *begun = true;
+            }
+        }
+        let whole: u64 = sums.iter().map(|sum| sum.unsigned_abs()).try_fold(0, u64::checked_add).ok_or(Doubt)?;
+        if whole >= FAR {
+            return Err(Doubt);
+        }
+        let numbers = self.places(entries, folds, groups, &sums)?;
+        let mut numbers = numbers.into_iter();
+        for (group, sums) in groups.iter().zip(sums.chunks(width)) {
+            for window in self.windows(group.pane) {
+                let known = numbers.next().flatten().map(|number| number as usize);
+                let known = known.or_else(|| entries.find(group.hash, group.key, window));
+                let number = known.unwrap_or_else(|| entries.create(group.hash, group.key, window, window));
+                entries.fold(number, folds, sums);
+                entries.register_end(number);
+                entries.register_cleanup(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of all windows of all groups that are there; in doubt if something could not be added in one of them.
+    fn places(&self, entries: &mut Entries, folds: &Folds, groups: &[Group<'_>], sums: &[i64]) -> Result<Vec<Option<u32>>, Doubt> {
+        let mut numbers = Vec::new();
+        for (group, sums) in groups.iter().zip(sums.chunks(folds.parts.len())) {
+            let parts: Vec<_> = sums.iter().map(|&sum| Value::Int(sum)).collect();
+            if !entries.admits(group.key, if folds.tuple { Value::Tuple(&parts) } else { parts[0] }) {
+                return Err(Doubt);
+            }
+            for window in self.windows(group.pane) {
+                let number = entries.find(group.hash, group.key, window);
+                let is_known = |at: usize, number| entries.number(number, folds.tuple.then_some(at)).is_some_and(is_near);
+                if number.is_some_and(|number| entries.is_full(number) && !(0..folds.parts.len()).all(|at| is_known(at, number))) {
+                    return Err(Doubt);
+                }
+                numbers.push(number.map(|number| number as u32));
+            }
+        }
+        if entries.has_room(numbers.len()) { Ok(numbers) } else { Err(Doubt) }
+    }
+
+    /// Gives a function the records of each group, which have one window, or none.
+    fn add<'a>(&self, entries: &mut Entries, groups: &[Group<'a>], of_rows: &[u32], start: usize, arena: &'a Bump) -> Result<(), Doubt>
+    where
+        'r: 'a,
+    {
+        let mut ends: Vec<usize> = groups.iter().scan(0, |end, group| Some(std::mem::replace(end, *end + group.count))).collect();
+        let mut rows = vec![0; of_rows.len()];
+        for (row, &group) in of_rows.iter().enumerate() {
+            let end = &mut ends[group as usize];
+            rows[*end] = start + row;
+            *end += 1;
+        }
+        let mut results = Vec::with_capacity(groups.len());
+        for (group, &end) in groups.iter().zip(&ends) {
+            let Some(window) = self.windows(group.pane).next() else { continue };
+            let number = entries.find(group.hash, group.key, window);
+            let mut value = number.and_then(|number| entries.value(number, arena)).map(|value| value.copied(arena));
+            for &row in &rows[end - group.count..end] {
+                value = Some(self.ready.add(value, Input::Row(self.batch.records(), row), arena)?);
+            }
+            let value = value.ok_or(Doubt)?;
+            if !entries.admits(group.key, value) {
+                return Err(Doubt);
+            }
+            results.push((group, window, number, value));
+        }
+        if !entries.has_room(results.len()) {
+            return Err(Doubt);
+        }
+        for (group, window, number, value) in results {
+            let number = number.unwrap_or_else(|| entries.create(group.hash, group.key, window, window));
+            entries.set(number, value);
+            entries.register_end(number);
+            entries.register_cleanup(number);
+        }
+        Ok(())
+    }
+}
+
+impl Pane {
+    #[inline]
+    fn place(self, hash: u64) -> u64 {
+        hash ^ (self.last ^ self.windows << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64).rotate_left(29) as u64
+    }
+}
+
+/// The keys of records; in doubt if one is.
+fn keys<'a>(
+    program: &'a Program,
+    constants: &'a [Value<'a>],
+    batch: &'a Batch,
+    start: usize,
+    count: usize,
+    arena: &'a Bump,
+) -> Result<Vector<'a>, Doubt> {
+    let records = arena.alloc([Vector::Column(batch.records(), Places::From(start))]);
+    let (keys, sure) = evaluate(program, constants, records, count, arena);
+    if sure < count { Err(Doubt) } else { Ok(keys) }
+}
+
+/// Whether two keys, of the types that keys have, are the same. Recursive, as deep as these.
+fn is_same(one: Value<'_>, other: Value<'_>) -> bool {
+    match (one, other) {
+        (Value::Int(one), Value::Int(other)) => one == other,
+        (Value::Text(one), Value::Text(other)) => one == other,
+        (Value::None, Value::None) => true,
+        (Value::Tuple(one), Value::Tuple(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(&one, &other)| is_same(one, other))
+        }
+        _ => false,
+    }
+}
