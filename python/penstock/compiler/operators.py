@@ -23,9 +23,10 @@ from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.functions import simple_name
-from penstock.runtime.windows.functions import AggregateWindow, ReduceWindow, WindowFunction
+from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, ProcessWindow, ReduceWindow, WindowFunction
 
 S = TypeVar("S", bound=StreamOperator)
+F = TypeVar("F", bound="WindowFunction | None")
 
 _ONE_BY_ONE: dict[type, str] = {StreamMap: "map", StreamFlatMap: "flat_map", StreamFilter: "filter"}
 
@@ -96,10 +97,18 @@ class Compilation:
         if isinstance(function, AggregateWindow):
             programs = [self._program(function.aggregator, kind) for kind in _methods(operator, function.aggregator)]
             whole = tuple(program for program in programs if program is not None)
-            return replace(function, programs=whole if len(whole) == len(programs) else None)
-        if isinstance(function, ReduceWindow) and not isinstance(function.reducer, _NATIVE_REDUCERS):
-            return replace(function, program=self._program(function.reducer, "reduce"))
-        return function
+            programs = whole if len(whole) == len(programs) else None
+            return replace(function, programs=programs, then=self._seeing(function.then))
+        if isinstance(function, ReduceWindow):
+            own = not isinstance(function.reducer, _NATIVE_REDUCERS)
+            program = self._program(function.reducer, "reduce") if own else None
+            return replace(function, program=program, then=self._seeing(function.then))
+        return self._seeing(function)
+
+    def _seeing(self, function: F) -> F:
+        """A function that sees windows, compiled, if it is one."""
+        kind = _kind_of_seeing(function)
+        return function if kind is None else replace(function, program=self._program(function.function, kind))  # type: ignore[attr-defined, return-value, type-var, union-attr]
 
     def _window_verdicts(self, operator: WindowOperator) -> list[Verdict]:
         """Of the methods or the function that reduce windows, and of the windows."""
@@ -109,8 +118,13 @@ class Compilation:
             verdicts = [self._verdict(user, kind, f".{kind}") for kind in _methods(operator, user)]
         elif isinstance(function, ReduceWindow) and not isinstance(function.reducer, _NATIVE_REDUCERS):
             verdicts = [self._verdict(function.reducer, "reduce")]
+        reducing = any(verdict.refusal is not None for verdict in verdicts)
+        seeing = function.then if isinstance(function, (AggregateWindow, ReduceWindow)) else function
+        kind = _kind_of_seeing(seeing)
+        if seeing is not None and kind is not None:
+            verdicts.append(self._verdict(seeing.function, kind))
         reason = why_python(operator.assigner, operator.trigger, operator.evictor, function)
-        if reason is None and any(verdict.refusal is not None for verdict in verdicts):
+        if reason is None and reducing:
             reason = "native code needs the function that reduces windows compiled"
         return [*verdicts, Verdict("native") if reason is None else Verdict("Python", refusal=Refusal(reason))]
 
@@ -135,6 +149,13 @@ def _known(result: Compiled | Refusal) -> Compiled | Refusal:
 
 
 _NATIVE_REDUCERS = SumAggregator, ComparableAggregator
+
+
+def _kind_of_seeing(function: WindowFunction | None) -> str | None:
+    """The kind of a function that sees windows; None for others, and for one that does something when they are over."""
+    if not isinstance(function, (ProcessWindow, ApplyWindow)) or function.clearer() is not None:
+        return None
+    return ("process" if isinstance(function, ProcessWindow) else "apply") + ("_window" if function.keyed else "_all")
 
 
 def _methods(operator: WindowOperator, aggregator: Any) -> tuple[str, ...]:

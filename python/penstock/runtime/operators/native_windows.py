@@ -87,10 +87,10 @@ def native_windows(
     if contents is None or (assigner.merging and isinstance(function, AggregateWindow) and len(contents[2]) < 4):
         return None
     lateness = lateness if assigner.is_event_time() else 0
-    clears = function.clearer() is not None
-    return functions.KeyedWindows(
-        key, *spans, *contents, lateness=lateness, side=late_tag is not None, shows=_shows(function), clears=clears
-    )
+    clears, seeing = function.clearer() is not None, seeing_program(functions, function)
+    shows = seeing is None and _shows(function)
+    options = {"side": late_tag is not None, "shows": shows, "clears": clears, "seeing": seeing}
+    return functions.KeyedWindows(key, *spans, *contents, lateness=lateness, **options)
 
 
 def why_python(
@@ -110,6 +110,14 @@ def why_python(
     if isinstance(function, ReduceWindow) and isinstance(function.reducer, _FOLDS) and _fold(function.reducer) is None:
         return "native code adds up and compares fields by their positions only"
     return None
+
+
+def seeing_program(functions: ModuleType, function: WindowFunction) -> Any:
+    """The function that sees windows as a native program; None where there is none."""
+    then = function.then if isinstance(function, (ReduceWindow, AggregateWindow)) else function
+    if not isinstance(then, (ApplyWindow, ProcessWindow)) or then.clearer() is not None:
+        return None
+    return native.program(functions, then.program)
 
 
 def _shows(function: WindowFunction) -> bool:
@@ -172,7 +180,8 @@ class NativeWindows:
         assert context.state is not None
         self._functions, self._windows, self._operator = functions, windows, operator
         self._state, self._time, self._fail = context.state, context.time, context.fail
-        self._shows, self._late_tag, self.event_time = _shows(function), late_tag, event_time
+        self._shows = _shows(function) and seeing_program(functions, function) is None
+        self._late_tag, self.event_time = late_tag, event_time
         self._all = not isinstance(function, (ReduceWindow, AggregateWindow))
         state = self._state
         self._here = False  # whether the native windows have the state

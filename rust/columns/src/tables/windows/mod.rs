@@ -63,6 +63,8 @@ pub struct Spec {
     pub shows: bool,
     /// Whether these also say which windows are over.
     pub clears: bool,
+    /// A function of key, window (start and end) and list of contents, or without the key: what it gives are the results.
+    pub seeing: Option<Program>,
 }
 
 /// How far a run has come.
@@ -105,6 +107,7 @@ impl Windows {
     pub fn new(spec: Spec) -> Option<Self> {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
+        let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
         fits.then(|| Self { entries: empty(&spec), folds: Folds::of(&spec.contents), spec })
     }
 
@@ -153,7 +156,7 @@ impl Windows {
         let constants = Bump::new();
         let of_key = spec.key.constants(&constants);
         let ready = Ready::new(&spec.contents, &constants);
-        let out = Out::new(spec.shows);
+        let out = Out::new(&spec, &constants);
         let together = Together::new((&spec, &ready, of_key), self.folds.as_ref(), batch, watermark, now);
         let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
@@ -199,7 +202,7 @@ impl Windows {
         let spec = self.spec.clone();
         let constants = Bump::new();
         let ready = Ready::new(&spec.contents, &constants);
-        let (mut out, mut fired) = (Out::new(spec.shows), Fired::default());
+        let (mut out, mut fired) = (Out::new(&spec, &constants), Fired::default());
         let mut arena = Bump::new();
         while let Some((number, time)) = self.entries.due(limit) {
             let before = out.len();
@@ -243,7 +246,7 @@ fn fire(
     ready: &Ready<'_>,
     spec: &Spec,
     (number, time): (usize, i64),
-    out: &mut Out,
+    out: &mut Out<'_>,
     arena: &Bump,
 ) -> Result<(), Refusal> {
     let window = entries.window(number);
@@ -253,7 +256,7 @@ fn fire(
         Some(contents) => Some(ready.result(contents, arena)?),
         None => None,
     };
-    if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears) } else { Ok(()) }
+    if shown.is_some() || clears { out.push(entries.key(number, arena), window, shown, clears, arena) } else { Ok(()) }
 }
 
 #[cfg(test)]
