@@ -78,6 +78,10 @@ def product(first, second):
     return first[0], first[1] * 3 + second[1]
 
 
+def larger(first, second):
+    return first if first[1] >= second[1] else second
+
+
 PRODUCT = program(2, ["tuple", at(0, 0), ["add", ["mul", at(0, 1), ["const", 3]], at(1, 1)]])
 
 
@@ -193,6 +197,8 @@ FUNCTIONS = {
     "extremes": compiled(AggregateWindow(Extremes())),
     "known": compiled(AggregateWindow(Known())),
     "largest": compiled(AggregateWindow(Largest())),
+    "larger": compiled(ReduceWindow(larger)),
+    "later of equals": compiled(ReduceWindow(lambda a, b: b if b[1] >= a[1] else a)),
     "reduce, with ends": compiled(ReduceWindow(product, ProcessWindow(WithEnds()))),
     "all, with start": compiled(ApplyWindow(WithStart())),
     "all, with ends": compiled(ProcessWindow(WithEnds())),
@@ -433,13 +439,14 @@ def test_a_list_that_grows_long_goes_through_python():
     assert max(len(result[0]) for result in both.native.results) == 140
 
 
-@pytest.mark.parametrize("function", ["number", "known", "largest", "number, with ends"])
+@pytest.mark.parametrize("function", ["number", "known", "largest", "larger", "later of equals", "number, with ends"])
 @pytest.mark.parametrize("assigner", BY_EVENT_TIME)
 def test_many_records_of_many_keys(assigner, function):
     spec = WindowOperator(BY_EVENT_TIME[assigner], EventTimeTrigger(), None, FUNCTIONS[function], keyed=KEY)
     both = Both(spec)
     for start in range(0, 400, 40):
-        records = [((str(number * number % 23), number % 7), start + number % 31) for number in range(3_000)]
+        values = [number if number % 500 < 20 else number % 7 for number in range(3_000)]
+        records = [((str(n * n % 23), value), start + n % 31) for n, value in enumerate(values)]
         both.take(records)
         both.check()
         both.watermark(start + 25)

@@ -100,7 +100,9 @@ def why_python(
     if assigner.constant is not None:
         return "the global window has no end in native code"
     if _spans(assigner) is None:
-        return f"native code knows Flink's own assigners with a fixed size or gap, and {simple_name(assigner)} is another"
+        return (
+            f"native code knows Flink's own assigners with a fixed size or gap, and {simple_name(assigner)} is another"
+        )
     if type(trigger) is not (EventTimeTrigger if assigner.is_event_time() else ProcessingTimeTrigger):
         return f"native code fires at the end of a window only, and {simple_name(trigger)} is another trigger"
     if evictor is not None:

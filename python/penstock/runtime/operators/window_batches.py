@@ -315,7 +315,12 @@ class _Panes(_Batches):
 
     def _counted(self, slots: list[Any], stamps: Any) -> bool:
         accumulation, offset, slide = self._parts.accumulation, self._offset, self._slide
-        if accumulation is None or not accumulation.counts or self._size % slide or not (self._steady or not self._asks):
+        if (
+            accumulation is None
+            or not accumulation.counts
+            or self._size % slide
+            or not (self._steady or not self._asks)
+        ):
             return False
         first = last = 0
         if not self._event_time:

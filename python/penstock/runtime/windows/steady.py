@@ -14,9 +14,7 @@ _PLAIN = frozenset(
     "RETURN_CONST RETURN_VALUE".split()
 )
 """Instructions that only move values, and call what the others allow."""
-_ASKED = frozenset(
-    "CONTINUE end max_timestamp register_event_time_timer register_processing_time_timer start".split()
-)
+_ASKED = frozenset("CONTINUE end max_timestamp register_event_time_timer register_processing_time_timer start".split())
 _ANSWERS = frozenset("CONTINUE FIRE FIRE_AND_PURGE PURGE".split())
 
 

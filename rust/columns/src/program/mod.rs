@@ -11,6 +11,7 @@
 mod constants;
 mod depth;
 mod expressions;
+mod guard;
 mod parse;
 
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl Program {
 }
 
 /// One function.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub parameters: usize,
     pub locals: usize,
@@ -54,13 +55,13 @@ pub(crate) struct Function {
 }
 
 /// Where values go.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Target {
     Local(u32),
     All(Box<[Target]>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Statement {
     Set(Target, Expr),
     /// A local list becomes one with an item more.
@@ -75,7 +76,7 @@ pub(crate) enum Statement {
     Doubt,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Expr {
     None,
     Bool(bool),
@@ -127,7 +128,7 @@ pub(crate) enum Known {
 }
 
 /// One `for` of a comprehension, and its conditions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub target: Target,
     pub iterable: Expr,

@@ -100,6 +100,8 @@ pub struct Windows {
     entries: Entries,
     /// What its aggregate is, if that is known.
     folds: Option<Folds>,
+    /// Which records may change the contents of windows.
+    guard: Option<(Program, usize)>,
 }
 
 impl Windows {
@@ -108,7 +110,7 @@ impl Windows {
         let fits = spec.key.parameters() == 1 && !spec.key.is_iterator() && spec.lateness >= 0;
         let fits = fits && spec.assigner.fits() && spec.contents.fits(spec.assigner.merges());
         let fits = fits && spec.seeing.as_ref().is_none_or(|seeing| matches!(seeing.parameters(), 2 | 3));
-        fits.then(|| Self { entries: empty(&spec), folds: Folds::of(&spec.contents), spec })
+        fits.then(|| Self { entries: empty(&spec), folds: Folds::of(&spec.contents), guard: spec.contents.guard(), spec })
     }
 
     /// How many windows have something in them.
@@ -157,7 +159,8 @@ impl Windows {
         let of_key = spec.key.constants(&constants);
         let ready = Ready::new(&spec.contents, &constants);
         let out = Out::new(&spec, &constants);
-        let together = Together::new((&spec, &ready, of_key), self.folds.as_ref(), batch, watermark, now);
+        let guard = self.guard.as_ref().map(|(program, place)| (program, program.constants(&constants), *place));
+        let together = Together::new((&spec, &ready, of_key), (self.folds.as_ref(), guard), batch, watermark, now);
         let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
         let mut arena = Bump::new();

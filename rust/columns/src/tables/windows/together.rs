@@ -15,7 +15,7 @@ use crate::machine::Input;
 use crate::program::Program;
 use crate::tables::reduce::Fold;
 use crate::value::{Doubt, Value};
-use crate::vectors::{Places, Vector, evaluate};
+use crate::vectors::{Places, Vector, evaluate, truths};
 
 /// Records at a time, where their numbers are added up.
 const MANY: usize = 1 << 12;
@@ -23,6 +23,13 @@ const MANY: usize = 1 << 12;
 const SOME: usize = 1 << 10;
 /// Times and spans that can be added without looking are below.
 const MOST_TIME: u64 = 1 << 60;
+
+/// Records that are looked at together, at first and at the most, whether one changes the contents of their window.
+const LOOK: usize = 32;
+const FAR_LOOK: usize = 1 << 10;
+
+/// Says which records may change contents: a function, its constants, and which of its arguments the contents are.
+type Guard<'r> = (&'r Program, &'r [Value<'r>], usize);
 
 /// Records of one key in one pane, which all belong to the same windows.
 struct Group<'a> {
@@ -46,6 +53,7 @@ pub(super) struct Together<'r> {
     ready: &'r Ready<'r>,
     of_key: &'r [Value<'r>],
     folds: Option<(&'r Folds, Vec<Numbers<'r>>)>,
+    guard: Option<Guard<'r>>,
     batch: &'r Batch,
     times: Option<&'r [i64]>,
     now: Option<i64>,
@@ -57,7 +65,7 @@ impl<'r> Together<'r> {
     /// `None` where the records of a batch go one by one.
     pub(super) fn new(
         (spec, ready, of_key): (&'r Spec, &'r Ready<'r>, &'r [Value<'r>]),
-        folds: Option<&'r Folds>,
+        (folds, guard): (Option<&'r Folds>, Option<Guard<'r>>),
         batch: &'r Batch,
         watermark: i64,
         now: Option<i64>,
@@ -70,7 +78,7 @@ impl<'r> Together<'r> {
         };
         let folds = folds.and_then(|folds| Some((folds, folds.numbers(batch)?)));
         let known = folds.is_some() || (size <= slide && !ready.keeps_all());
-        known.then(|| Self { spec, ready, of_key, folds, batch, times, now, watermark, spans: (size, slide, offset) })
+        known.then_some(Self { spec, ready, of_key, folds, guard, batch, times, now, watermark, spans: (size, slide, offset) })
     }
 
     /// How many records from one on can be taken together.
@@ -222,21 +230,19 @@ impl<'r> Together<'r> {
         'r: 'a,
     {
         let mut ends: Vec<usize> = groups.iter().scan(0, |end, group| Some(std::mem::replace(end, *end + group.count))).collect();
-        let mut rows = vec![0; of_rows.len()];
+        let rows = arena.alloc_slice_fill_copy(of_rows.len(), 0);
         for (row, &group) in of_rows.iter().enumerate() {
             let end = &mut ends[group as usize];
-            rows[*end] = start + row;
+            rows[*end] = u32::try_from(start + row).map_err(|_| Doubt)?;
             *end += 1;
         }
+        let rows = &*rows;
         let mut results = Vec::with_capacity(groups.len());
         for (group, &end) in groups.iter().zip(&ends) {
             let Some(window) = self.windows(group.pane).next() else { continue };
             let number = entries.find(group.hash, group.key, window);
-            let mut value = number.and_then(|number| entries.value(number, arena)).map(|value| value.copied(arena));
-            for &row in &rows[end - group.count..end] {
-                value = Some(self.ready.add(value, Input::Row(self.batch.records(), row), arena)?);
-            }
-            let value = value.ok_or(Doubt)?;
+            let value = number.and_then(|number| entries.value(number, arena)).map(|value| value.copied(arena));
+            let value = self.add_all(value, &rows[end - group.count..end], arena)?.ok_or(Doubt)?;
             if !entries.admits(group.key, value) {
                 return Err(Doubt);
             }
@@ -252,6 +258,48 @@ impl<'r> Together<'r> {
             entries.register_cleanup(number);
         }
         Ok(())
+    }
+}
+
+impl<'r> Together<'r> {
+    /// The contents of a window after some records.
+    fn add_all<'a>(&self, mut value: Option<Value<'a>>, rows: &'a [u32], arena: &'a Bump) -> Result<Option<Value<'a>>, Doubt>
+    where
+        'r: 'a,
+    {
+        let (mut at, mut look) = (0, LOOK);
+        while at < rows.len() {
+            if let (Some(guard), Some(contents)) = (self.guard, value)
+                && rows.len() - at >= LOOK
+            {
+                let some = &rows[at..rows.len().min(at + look)];
+                let unchanged = self.unchanged(guard, contents, some, arena);
+                at += unchanged;
+                look = if unchanged == some.len() { FAR_LOOK.min(2 * look) } else { LOOK };
+                if unchanged == some.len() {
+                    continue;
+                }
+            }
+            let next = rows.len().min(at + LOOK / 4); // so that looking in vain costs little
+            for &row in &rows[at..next] {
+                value = Some(self.ready.add(value, Input::Row(self.batch.records(), row as usize), arena)?);
+            }
+            at = next;
+        }
+        Ok(value)
+    }
+
+    /// How many of some records are known to change nothing.
+    fn unchanged<'a>(&self, (program, constants, place): Guard<'r>, contents: Value<'a>, rows: &'a [u32], arena: &'a Bump) -> usize
+    where
+        'r: 'a,
+    {
+        let records = Vector::Column(self.batch.records(), Places::Picked(rows));
+        let mut inputs = [records, records];
+        inputs[place] = Vector::Same(contents);
+        let (changes, sure) = evaluate(program, constants, arena.alloc(inputs), rows.len(), arena);
+        let (changes, sure) = truths(changes, sure, arena);
+        changes[..sure].iter().position(|&changes| changes).unwrap_or(sure)
     }
 }
 
