@@ -100,8 +100,8 @@ class Compilation:
             programs = whole if len(whole) == len(programs) else None
             return replace(function, programs=programs, then=self._seeing(function.then))
         if isinstance(function, ReduceWindow):
-            own = not isinstance(function.reducer, _NATIVE_REDUCERS)
-            program = self._program(function.reducer, "reduce") if own else None
+            is_native = isinstance(function.reducer, _NATIVE_REDUCERS)
+            program = None if is_native else self._program(function.reducer, "reduce")
             return replace(function, program=program, then=self._seeing(function.then))
         return self._seeing(function)
 

@@ -160,7 +160,7 @@ def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int
 
 
 def _fold(reducer: SumAggregator | ComparableAggregator) -> tuple[str, int] | None:
-    """What a reducer does with a field, and the position of the field."""
+    """The kind of a reducer and the position of its field; None where native code does not know it."""
     kind, position = reducer.field_fold, reducer.position
     return None if kind is None or type(position) is not int or position < 0 else (kind, position)
 

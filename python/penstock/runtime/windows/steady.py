@@ -1,5 +1,5 @@
-"""Triggers that do the same for each element of a window: they register timers at times that only the window decides, and
-a timer that fires empties the window. Such a trigger needs to be asked for the first element only."""
+"""Triggers that do the same for each element of a window: they register timers at times that the window alone decides,
+and a timer that fires empties the window. Such a trigger needs to be asked for the first element only."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from typing import Any
 from penstock.runtime.windows.triggers import Trigger, TriggerResult
 
 _PLAIN = frozenset(
-    "CACHE CALL CALL_FUNCTION CALL_METHOD EXTENDED_ARG LOAD_CONST LOAD_SMALL_INT NOP POP_TOP PRECALL PUSH_NULL RESUME "
-    "RETURN_CONST RETURN_VALUE".split()
+    {
+        *("CACHE", "EXTENDED_ARG", "NOP", "POP_TOP", "PUSH_NULL", "RESUME"),
+        *("CALL", "CALL_FUNCTION", "CALL_METHOD", "PRECALL", "RETURN_CONST", "RETURN_VALUE"),
+        *("LOAD_CONST", "LOAD_SMALL_INT"),
+    }
 )
 """Instructions that only move values, and call what the others allow."""
-_ASKED = frozenset("CONTINUE end max_timestamp register_event_time_timer register_processing_time_timer start".split())
-_ANSWERS = frozenset("CONTINUE FIRE FIRE_AND_PURGE PURGE".split())
+_TIMERS = frozenset({"register_event_time_timer", "register_processing_time_timer"})
+_ASKED = _TIMERS | {"CONTINUE", "end", "max_timestamp", "start"}
+_ANSWERS = frozenset({"CONTINUE", "FIRE", "FIRE_AND_PURGE", "PURGE"})
 
 
 def is_steady(trigger: Trigger[Any, Any]) -> bool:

@@ -37,7 +37,7 @@ use crate::batch::Batch;
 use crate::column::Refusal;
 use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
-use crate::value::Doubt;
+use crate::value::{Doubt, Value};
 
 pub use self::assigner::Assigner;
 pub use self::contents::{Aggregate, Contents};
@@ -163,39 +163,7 @@ impl Windows {
         let together = Together::new((&spec, &ready, of_key), (self.folds.as_ref(), guard), batch, watermark, now);
         let mut run = Run { spec: &spec, ready: &ready, entries: &mut self.entries, watermark, now, out, kept: None };
         let mut taken = Taken { end: start, ..Taken::default() };
-        let mut arena = Bump::new();
-        let mut singles = start; // records before this one go one by one
-        while taken.end < end && run.out.size() < MOST_RECORDS {
-            if let Some(together) = together.as_ref().filter(|_| taken.end >= singles) {
-                let count = together.count(taken.end, end);
-                let done = if count > 0 { together.take(run.entries, taken.end, count, &arena) } else { Err(Doubt) };
-                arena.reset();
-                if done.is_ok() {
-                    taken.end += count;
-                    continue;
-                }
-                singles = taken.end + count.max(1);
-            }
-            let (row, fired) = (taken.end, run.out.len());
-            let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
-            let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
-            match done {
-                Ok(Fate::Late) if spec.side && fired > 0 => break,
-                Ok(Fate::Late) if spec.side => taken.late.push(row),
-                Ok(Fate::Late) => taken.dropped += 1,
-                Ok(Fate::Taken) => {}
-                Err(refusal) => {
-                    run.out.truncate(fired);
-                    taken.doubtful = refusal == Refusal::Doubt || fired == 0;
-                    break;
-                }
-            }
-            arena.reset();
-            taken.end = row + 1;
-            if !taken.late.is_empty() && run.out.len() > 0 {
-                break;
-            }
-        }
+        take(&mut run, together.as_ref(), of_key, batch, end, &mut taken);
         taken.out = run.out.finish();
         taken
     }
@@ -241,6 +209,44 @@ fn empty(spec: &Spec) -> Entries {
 /// nor the records.
 fn keeps_lists(spec: &Spec) -> bool {
     matches!(spec.contents, Contents::Aggregate(_)) && spec.lateness == 0
+}
+
+/// Takes records up to one, together or one by one.
+fn take<'r>(run: &mut Run<'r>, together: Option<&Together<'r>>, of_key: &'r [Value<'r>], batch: &Batch, end: usize, taken: &mut Taken) {
+    let (spec, mut arena) = (run.spec, Bump::new());
+    let mut singles = taken.end; // records before this one go one by one
+    while taken.end < end && run.out.size() < MOST_RECORDS {
+        if let Some(together) = together.filter(|_| taken.end >= singles) {
+            let done = together.take(run.entries, taken.end, end, &arena);
+            arena.reset();
+            match done {
+                Ok(count) => {
+                    taken.end += count;
+                    continue;
+                }
+                Err(count) => singles = taken.end + count,
+            }
+        }
+        let (row, fired) = (taken.end, run.out.len());
+        let key = spec.key.call(of_key, &mut [Input::Row(batch.records(), row)], &arena, &mut MOST_STEPS.clone());
+        let done = key.map_err(Refusal::from).and_then(|key| run.record(batch, row, key, &arena));
+        match done {
+            Ok(Fate::Late) if spec.side && fired > 0 => break,
+            Ok(Fate::Late) if spec.side => taken.late.push(row),
+            Ok(Fate::Late) => taken.dropped += 1,
+            Ok(Fate::Taken) => {}
+            Err(refusal) => {
+                run.out.truncate(fired);
+                taken.doubtful = refusal == Refusal::Doubt || fired == 0;
+                break;
+            }
+        }
+        arena.reset();
+        taken.end = row + 1;
+        if !taken.late.is_empty() && run.out.len() > 0 {
+            break;
+        }
+    }
 }
 
 /// A timer fires: what its window shows.

@@ -81,8 +81,17 @@ impl<'r> Together<'r> {
         known.then_some(Self { spec, ready, of_key, folds, guard, batch, times, now, watermark, spans: (size, slide, offset) })
     }
 
+    /// Takes some records from one on, at the most to before another. Returns how many; an error if they are to go one by one,
+    /// as nothing has changed.
+    pub(super) fn take(&self, entries: &mut Entries, start: usize, end: usize, arena: &Bump) -> Result<usize, usize> {
+        match self.count(start, end) {
+            0 => Err(1),
+            count => self.take_all(entries, start, count, arena).map(|()| count).map_err(|Doubt| count),
+        }
+    }
+
     /// How many records from one on can be taken together.
-    pub(super) fn count(&self, start: usize, end: usize) -> usize {
+    fn count(&self, start: usize, end: usize) -> usize {
         let most = if self.folds.is_some() { MANY } else { SOME };
         let end = end.min(start + most);
         match (self.now, self.times) {
@@ -92,8 +101,7 @@ impl<'r> Together<'r> {
         }
     }
 
-    /// Takes so many records from one on. Doubt: nothing has changed, and they are to go one by one.
-    pub(super) fn take(&self, entries: &mut Entries, start: usize, count: usize, arena: &Bump) -> Result<(), Doubt> {
+    fn take_all(&self, entries: &mut Entries, start: usize, count: usize, arena: &Bump) -> Result<(), Doubt> {
         let keys = keys(&self.spec.key, self.of_key, self.batch, start, count, arena)?;
         let (groups, of_rows) = self.groups(entries, keys, start, count, arena)?;
         match &self.folds {
@@ -166,25 +174,7 @@ impl<'r> Together<'r> {
         start: usize,
     ) -> Result<(), Doubt> {
         let width = folds.parts.len();
-        let mut sums = vec![0; width * groups.len()];
-        for (at, (part, numbers)) in folds.parts.iter().zip(numbers).enumerate() {
-            if let (Numbers::Same(number), Fold::Sum) = (*numbers, part.fold) {
-                for (group, sums) in groups.iter().zip(sums.chunks_mut(width)) {
-                    sums[at] = number.checked_mul(group.count as i64).filter(|sum| is_near(*sum)).ok_or(Doubt)?;
-                }
-                continue;
-            }
-            let mut begun = vec![false; groups.len()];
-            for (row, &group) in of_rows.iter().enumerate() {
-                let (sum, begun) = (&mut sums[group as usize * width + at], &mut begun[group as usize]);
-                let number = numbers.get(start + row);
-                *sum = if *begun { part.apply(*sum, number) } else { number };
-                if !is_near(*sum) {
-                    return Err(Doubt);
-                }
-                *begun = true;
-            }
-        }
+        let sums = sums(folds, numbers, groups, of_rows, start)?;
         let whole: u64 = sums.iter().map(|sum| sum.unsigned_abs()).try_fold(0, u64::checked_add).ok_or(Doubt)?;
         if whole >= FAR {
             return Err(Doubt);
@@ -308,6 +298,31 @@ impl Pane {
     fn place(self, hash: u64) -> u64 {
         hash ^ (self.last ^ self.windows << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64).rotate_left(29) as u64
     }
+}
+
+/// The sums of all parts of each group. Doubt: one of them is not near.
+fn sums(folds: &Folds, numbers: &[Numbers<'_>], groups: &[Group<'_>], of_rows: &[u32], start: usize) -> Result<Vec<i64>, Doubt> {
+    let width = folds.parts.len();
+    let mut sums = vec![0; width * groups.len()];
+    for (at, (part, numbers)) in folds.parts.iter().zip(numbers).enumerate() {
+        if let (Numbers::Same(number), Fold::Sum) = (*numbers, part.fold) {
+            for (group, sums) in groups.iter().zip(sums.chunks_mut(width)) {
+                sums[at] = number.checked_mul(group.count as i64).filter(|sum| is_near(*sum)).ok_or(Doubt)?;
+            }
+            continue;
+        }
+        let mut begun = vec![false; groups.len()];
+        for (row, &group) in of_rows.iter().enumerate() {
+            let (sum, begun) = (&mut sums[group as usize * width + at], &mut begun[group as usize]);
+            let number = numbers.get(start + row);
+            *sum = if *begun { part.apply(*sum, number) } else { number };
+            *begun = true;
+            if !is_near(*sum) {
+                return Err(Doubt);
+            }
+        }
+    }
+    Ok(sums)
 }
 
 /// The keys of records; in doubt if one is.
