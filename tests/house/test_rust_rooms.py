@@ -31,7 +31,8 @@ ORDER = {
     ],
     "objects": [
         *("items", "owned", "decode", "encode", "folds", "router"),
-        *("shapes", "gather", "hand_over", "batches", "pipelines", "keyed", "windows", "state"),
+        *("shapes", "gather", "hand_over", "batches", "pipelines"),
+        *("keyed_table", "keyed", "windows", "state"),
     ],
     "python": ["huge_pages", "interrupt", "repr", "error", "arrow", "execution_graph", "job_graph", "stream_graph"],
 }

@@ -2,14 +2,16 @@
 
 use bumpalo::Bump;
 use penstock_runtime::hash;
-use penstock_runtime::key_groups::Channels;
+use penstock_runtime::key_groups::{Channels, murmur};
 use penstock_runtime::key_type::{DEPTH, KeyType};
 
 use crate::batch::Batch;
-use crate::machine::{Input, MOST_STEPS};
 use crate::program::Program;
 use crate::value::{Doubt, Value};
+use crate::vectors::{Vector, evaluate};
 
+/// Records whose keys are looked for together.
+const TOGETHER: usize = 1 << 12;
 /// Flink's longest tuple.
 const MAX_ARITY: usize = 25;
 
@@ -34,15 +36,25 @@ impl Router {
         let of_key = self.key.constants(&constants);
         let mut parts = vec![Vec::new(); self.channels.count() as usize];
         let mut arena = Bump::new();
-        for row in 0..batch.len() {
-            let mut record = [Input::Row(batch.records(), row)];
-            let key = self.key.call(of_key, &mut record, &arena, &mut MOST_STEPS.clone())?;
-            let channel = self.channels.of_hash(hash_of(key, &self.key_type, DEPTH)?);
-            parts.get_mut(channel as usize).ok_or(Doubt)?.push(row);
+        for start in (0..batch.len()).step_by(TOGETHER) {
+            let size = TOGETHER.min(batch.len() - start);
+            let (keys, sure) = evaluate(&self.key, of_key, arena.alloc([Vector::from((batch.records(), start))]), size, &arena);
+            if sure < size {
+                return Err(Doubt);
+            }
+            for index in 0..size {
+                let channel = self.channels.of_hash(hash_of(keys.get(index, &arena), &self.key_type, DEPTH)?);
+                parts.get_mut(channel as usize).ok_or(Doubt)?.push(start + index);
+            }
             arena.reset();
         }
         Ok(parts)
     }
+}
+
+/// The key group of a key, of so many.
+pub fn key_group(key: Value<'_>, key_type: &KeyType, max_parallelism: u32) -> Result<u32, Doubt> {
+    Ok(murmur(hash_of(key, key_type, DEPTH)?) % max_parallelism)
 }
 
 /// The Java hash code of a key. Recursive, to [`DEPTH`].

@@ -1,21 +1,15 @@
 //! Operators with keyed state on batches: the channels of keys, and running reductions.
 
 use penstock_columns::stamps::{Stamped, stamped};
-use penstock_columns::{Builder, Column, Combine, Doubt, Fold, KeyedReduce as Reductions, Progress, Refusal, Router, Value};
+use penstock_columns::{Combine, Fold, KeyedReduce as Reductions, Progress, Router, Value};
 use penstock_runtime::key_groups::Channels;
 use penstock_runtime::key_type::KeyType;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySet};
 
 use super::batches::Batch;
-use super::gather::gathered;
-use super::hand_over::objects;
+use super::keyed_table::KeyedTable;
 use super::pipelines::Program;
-
-/// Keys that stay when the table has been brought up to date; if there are more, all are forgotten, as they would take about
-/// as much memory as the table.
-const KEPT: usize = 1 << 17;
 
 /// Sends the records of a batch to the subtasks that own their keys.
 ///
@@ -114,22 +108,19 @@ impl TimestampAssigner {
     }
 }
 
-/// A running reduction per key, on columns. It stands in front of a table of objects: while a key is here the table does not
-/// know it, or knows an old value. Who changes the table by himself flushes before.
+/// A running reduction per key, on columns; what each key has reached is in a table.
 ///
 /// Args:
 ///     key: gives the key of a record.
 ///     combine: the name of a fold (sum, min, max) and the position of its field; or a program of the value so far and a record.
 ///     table: the reduction so far by key.
-///     touched: takes each key as soon as the table has a new value of it; None where nobody asks.
 ///
 /// Raises:
 ///     ValueError: the fold is another one, or a program takes another number of arguments.
-#[pyclass(module = "penstock._native")]
+#[pyclass(frozen, module = "penstock._native")]
 pub struct KeyedReduce {
     reductions: Reductions,
-    table: Py<PyDict>,
-    touched: Option<Py<PySet>>,
+    table: Py<KeyedTable>,
 }
 
 #[derive(FromPyObject)]
@@ -141,15 +132,14 @@ enum Combination<'py> {
 #[pymethods]
 impl KeyedReduce {
     #[new]
-    #[pyo3(signature = (key, combine, table, touched=None))]
-    fn new(key: &Program, combine: Combination<'_>, table: Py<PyDict>, touched: Option<Py<PySet>>) -> PyResult<Self> {
+    fn new(key: &Program, combine: Combination<'_>, table: Py<KeyedTable>) -> PyResult<Self> {
         let refused = || PyValueError::new_err("no fold, or a program with another number of arguments");
         let combine = match combine {
             Combination::Field(fold, position) => Combine::Field(position, Fold::of(&fold).ok_or_else(refused)?),
             Combination::Program(program) => Combine::Program(program.functions.clone()),
         };
         let reductions = Reductions::new(key.functions.clone(), combine).ok_or_else(refused)?;
-        Ok(Self { reductions, table, touched })
+        Ok(Self { reductions, table })
     }
 
     /// Reduce some records.
@@ -164,81 +154,12 @@ impl KeyedReduce {
     ///
     /// Raises:
     ///     ValueError: there are not so many records.
-    fn run(&mut self, py: Python<'_>, batch: &Batch, start: usize, end: usize) -> PyResult<(Option<Batch>, Vec<u64>, usize, bool)> {
+    fn run(&self, py: Python<'_>, batch: &Batch, start: usize, end: usize) -> PyResult<(Option<Batch>, Vec<u64>, usize, bool)> {
         if start > end || end > batch.columns.len() {
             return Err(PyValueError::new_err("the batch has fewer records"));
         }
-        let table = self.table.bind(py);
-        let mut missing = |key: Value<'_>| reached(table, key).map_err(|_| Doubt);
-        let Progress { out, counts, end, doubtful } = match table.is_empty() {
-            true => self.reductions.run(&batch.columns, start, end, None),
-            false => self.reductions.run(&batch.columns, start, end, Some(&mut missing)),
-        };
+        let mut table = self.table.bind(py).borrow_mut();
+        let Progress { out, counts, end, doubtful } = self.reductions.run(&mut table.table, &batch.columns, start, end);
         Ok((out.map(|columns| Batch { columns }), counts, end, doubtful))
     }
-
-    /// How many keys are here.
-    fn __len__(&mut self) -> usize {
-        self.reductions.table().len()
-    }
-
-    /// Bring the table up to date. O(changed keys).
-    fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
-        let (table, touched) = (self.table.bind(py), self.touched.as_ref().map(|keys| keys.bind(py)));
-        let mut entries = Entries::default();
-        self.reductions.table().hand_over(|key, value| {
-            if entries.push(key, value).is_err() {
-                std::mem::take(&mut entries).into_table(table, touched)?;
-                entries.push(key, value).map_err(|_| PyValueError::new_err("no column can hold the value of a key"))?;
-            }
-            Ok::<(), PyErr>(())
-        })?;
-        entries.into_table(table, touched)?;
-        if self.reductions.table().len() > KEPT {
-            self.reductions.table().clear();
-        }
-        Ok(())
-    }
-
-    /// The same; and from now on the table knows best. O(keys).
-    fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.settle(py)?;
-        self.reductions.table().clear();
-        Ok(())
-    }
-}
-
-/// Keys and their values on the way into a table of objects.
-#[derive(Default)]
-struct Entries {
-    keys: Builder,
-    values: Builder,
-}
-
-impl Entries {
-    fn push(&mut self, key: Value<'_>, value: Value<'_>) -> Result<(), Refusal> {
-        self.keys.push(key)?;
-        self.values.push(value).inspect_err(|_| self.keys.truncate(self.values.len()))
-    }
-
-    fn into_table(self, table: &Bound<'_, PyDict>, touched: Option<&Bound<'_, PySet>>) -> PyResult<()> {
-        let py = table.py();
-        let keys = objects(py, &self.keys.finish())?.into_list(py)?;
-        let values = objects(py, &self.values.finish())?.into_list(py)?;
-        for (key, value) in keys.iter().zip(values) {
-            touched.map_or(Ok(()), |touched| touched.add(&key))?;
-            table.set_item(key, value)?;
-        }
-        Ok(())
-    }
-}
-
-/// What a table has of a key, as a column of one value.
-fn reached(table: &Bound<'_, PyDict>, key: Value<'_>) -> PyResult<Option<Column>> {
-    let refused = || PyValueError::new_err("no column can hold it");
-    let mut keys = Builder::new();
-    keys.push(key).map_err(|_| refused())?;
-    let keys = objects(table.py(), &keys.finish())?.into_list(table.py())?;
-    let Some(value) = table.get_item(keys.get_item(0)?)? else { return Ok(None) };
-    gathered(&PyList::new(table.py(), [value])?).map(Some).ok_or_else(refused)
 }

@@ -127,6 +127,9 @@ class OperatorChain:
             else:
                 batch = None if self._functions is None else self.head.batch(self._functions)
                 way = Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
+        state = self.head.context.state
+        if state is not None and (segment is None or segment.flush is None):
+            state.bring_back()  # an earlier task has left its state in native code
         valve = Valve(channels, self.head.watermark(number), toggle)
         return Entry(way, segment, valve, self.head.latency, backlog, self._functions)
 

@@ -35,6 +35,7 @@ from penstock.runtime.keys.field_selectors import quick
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, settle_table
 from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.native_table import NativeTable
 from penstock.runtime.state.tracked_tables import TrackedTable
 from penstock.runtime.usercode.functions import bind, lifecycle
 
@@ -191,11 +192,8 @@ class _GroupedReduce(LiveOperator):
             combine = native.program(functions, self._program)
         if combine is None:
             return None
-        table = state.table(STATE)
-        touched = set[Any]() if isinstance(table, TrackedTable) else None
-        stage = functions.KeyedReduce(key, combine, table, touched)
-        state.caches.append(_settling(stage.settle, table, touched))
-        return stage
+        table = state.native_table(functions, STATE)
+        return _NativeReduce(functions.KeyedReduce(key, combine, table.table), table)
 
     def fragment(self, number: int = 0) -> Fragment:
         keyed = self.keyed
@@ -213,24 +211,32 @@ class _GroupedReduce(LiveOperator):
         return Fragment(_LINES, bindings).after(_KEY_LINES, {}, lambda _, error: keyed.failure(error), _KNOWN_LINES)
 
 
+class _NativeReduce:
+    """The reduction in native code, on columns."""
+
+    def __init__(self, reductions: Any, table: NativeTable) -> None:
+        self._run, self._table = reductions.run, table
+        self.flush, self.leave = table.flush, table.leave
+
+    def run(self, batch: Any, start: int, end: int) -> tuple[Any, list[int], int, bool]:
+        return self._run(batch, start, end) if self._table.take_over() else (None, [0], start, True)
+
+
 def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -> tuple[Any, Callable[[], None]]:
-    touched = set[Any]() if isinstance(table, TrackedTable) else None
-    fold = functions.KeyedFold(table, kind, reducer.position, reducer.reduce, touched)
-    return fold, _settling(fold.settle, table, touched)
+    arguments = table, kind, reducer.position, reducer.reduce
+    if not isinstance(table, TrackedTable):
+        fold = functions.KeyedFold(*arguments)
+        return fold, fold.settle
+    touched: set[Any] = set()
+    fold = functions.KeyedFold(*arguments, touched)
 
-
-def _settling(settle: Callable[[], None], table: Table, touched: set[Any] | None) -> Callable[[], None]:
-    """Brings the table up to date; ``touched`` are the keys that this changes, where changes are tracked."""
-    if touched is None:
-        return settle
-
-    def settle_tracked() -> None:
-        settle()
+    def settle() -> None:
+        fold.settle()
         if touched:
-            table.mark(touched)  # type: ignore[attr-defined]
+            table.mark(touched)
             touched.clear()
 
-    return settle_tracked
+    return fold, settle
 
 
 _KEY_LINES = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
 from penstock.runtime.keys.pyflink_keys import NULL
 from penstock.runtime.state.classes import Noted
+from penstock.runtime.state.native_table import NativeTable
 from penstock.runtime.state.timers import Clock, TimerQueue
 from penstock.runtime.state.tracked_tables import Changes
 
@@ -67,6 +69,7 @@ class KeyedState:
         self.lost: dict[str, str] = {}  # of those, states with objects of a class that is gone, and that class
         self.caches: list[Callable[[], None]] = []  # callbacks that write cached values back into tables
         self.holders: list[Callable[[], int]] = []  # callbacks: how many values caches have beyond those in tables
+        self.native: NativeTable | None = None  # one of the tables, in native code
         self.handles: dict[str, Any] = {}  # one handle per state name, as in Flink
         self.filters: dict[str, Callable[[Any], Any]] = {}  # by state name: the value that is written, None for none
         self.key_kinds: set[str] | None = None  # Python types of restored keys, if undeclared; see other_keys()
@@ -106,6 +109,7 @@ class KeyedState:
 
     def keys(self, name: str) -> list[tuple[Any, Any]]:
         """(key, canonical form) of every key with a value of a state without namespace."""
+        self.bring_back()
         return [(self.key_of(slot), slot) for slot in self.find(name) or ()]
 
     @property
@@ -133,6 +137,17 @@ class KeyedState:
     def table(self, name: str, namespace: Any = VOID) -> Table:
         """The table of a state in a namespace, created if missing. It stays one dict until :meth:`drop` empties it."""
         return self._tables.setdefault(name, {}).setdefault(namespace, {})
+
+    def native_table(self, functions: ModuleType, name: str) -> NativeTable:
+        """The same table in native code; an operator has one at the most."""
+        if self.native is None:
+            self.native = NativeTable(functions, name, self.table(name))
+        return self.native
+
+    def bring_back(self) -> None:
+        """Put the native table's values back into the dict. O(its keys)."""
+        if self.native is not None:
+            self.native.flush()
 
     def lone_table(self, name: str) -> Table | None:
         """The table of a state that has no other namespace than VOID."""
@@ -173,10 +188,12 @@ class KeyedState:
         self.current_key = self.slot = None
 
     def places(self, name: str) -> list[tuple[Any, Any]]:
+        self.bring_back()
         return [(namespace, slot) for namespace, table in self._tables.get(name, {}).items() for slot in table]
 
     def revise(self, name: str, namespace: Any, slot: Any, revised: Callable[[Any], Any]) -> None:
         """Replace the value at a place, if it still exists, by ``revised(value)``; None removes it."""
+        self.bring_back()
         table = self.find(name, namespace)
         if not table or slot not in table:
             return
@@ -191,7 +208,12 @@ class KeyedState:
         self.slot = current
 
     def tables(self) -> Iterable[tuple[str, Mapping[Any, Table]]]:
+        self.bring_back()
         return self._tables.items()
+
+    def others(self, name: str) -> Iterator[tuple[str, Mapping[Any, Table]]]:
+        """The tables of all other states."""
+        return (item for item in self._tables.items() if item[0] != name)
 
     def queues(self) -> Iterator[tuple[str, TimerQueue]]:
         yield "event", self.event_timers
@@ -199,6 +221,7 @@ class KeyedState:
 
     def entries(self) -> Iterator[Entry]:
         """All values that a snapshot has. Keys are compared as in Java, so 1, 1.0 and True are three entries."""
+        self.bring_back()
         self.settle()
         for name, namespaces in self._tables.items():
             kept = self.filters.get(name)
@@ -210,11 +233,11 @@ class KeyedState:
                         yield self.group(key), (name, namespace), key, value
 
     def size(self) -> int:
-        held = sum(more() for more in self.holders)
+        held = sum(more() for more in self.holders) + (0 if self.native is None else len(self.native))
         return held + sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
 
     def is_empty(self) -> bool:
-        if self.holders and self.size():
+        if (self.holders or self.native) and self.size():
             return False
         self.settle()
         return not self.size() and not any(len(queue) for _, queue in self.queues())
@@ -227,10 +250,16 @@ class KeyedState:
         """Set the values of many keys, without counting them as changed."""
         plain = self.key_hash.identity and not self.key_hash.nullable
         slots = keys if plain else map(self.enter, keys)
+        native = self.native
+        if native is not None and (name, namespace) == (native.name, VOID):
+            slots, values = list(slots), list(values)
+            if native.fill(slots, values):
+                return
         dict.update(self.table(name, namespace), zip(slots, values, strict=True))
 
     def convert(self, name: str, converted: Callable[[Any, Any], Any]) -> int:
         """Replace every value by ``converted(key, value)``, where None removes it, without counting it as changed."""
+        self.bring_back()
         count = 0
         for namespace, table in list(self._tables.get(name, {}).items()):
             count += len(table)
@@ -242,11 +271,13 @@ class KeyedState:
         return count
 
     def rename(self, old: str, new: str) -> None:
+        self.bring_back()
         for namespace, table in self._tables.pop(old, {}).items():
             dict.update(self.table(new, namespace), table)
 
     def forget_state(self, name: str) -> bool:
         """Forget a state, without counting it as changed. Returns whether it existed."""
+        self.bring_back()
         existed = name in self._tables or name in self.infos
         for states in (self._tables, self.infos, self.forms):
             states.pop(name, None)
@@ -255,10 +286,12 @@ class KeyedState:
     def other_keys(self) -> str:
         """A warning if the first keys with new state have other Python types than the restored ones, else ""."""
         known = self.key_kinds
-        if not known or not self.changes:
+        if not known or self.changes is None:
             return ""
         self.settle()
-        current = {kind_of_key(self.key_of(slot)) for _, slots in self.changes for slot in slots}
+        changed = [] if self.native is None else self.native.changed_keys()
+        slots = chain(changed, *(slots for _, slots in self.changes))
+        current = {kind_of_key(self.key_of(slot)) for slot in slots}
         if not current:
             return ""
         self.key_kinds = None
@@ -287,7 +320,8 @@ class KeyedState:
 
     def changed_entries(self) -> int:
         assert self.changes is not None
-        return len(self.changes) + sum(queue.moves for _, queue in self.queues())
+        native = 0 if self.native is None else self.native.changes
+        return native + len(self.changes) + sum(queue.moves for _, queue in self.queues())
 
     def settle(self) -> None:
         """Write cached values back into the tables."""
@@ -297,6 +331,8 @@ class KeyedState:
     def written(self) -> None:
         if self.changes is not None:
             self.changes.forget()
+        if self.native is not None:
+            self.native.table.written()
         for _, queue in self.queues():
             queue.written()
 

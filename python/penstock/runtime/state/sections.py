@@ -15,7 +15,7 @@ from penstock.runtime import native
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.keys.key_types import native_code
 from penstock.runtime.state.classes import Noted
-from penstock.runtime.state.keyed import KeyedState, StateInfo, Table
+from penstock.runtime.state.keyed import VOID, KeyedState, StateInfo, Table
 from penstock.runtime.state.serializers import serializer_class
 from penstock.runtime.state.timers import Move, Timer, TimerQueue
 from penstock.runtime.state.tracked_tables import Place
@@ -63,6 +63,9 @@ def snapshot_of(keyed: KeyedState) -> Content:
     keyed.settle()
     if not keyed.holds_dicts:
         return _disk_snapshot(keyed)
+    content = _native_content(keyed, [(True, list(queue)) for _, queue in keyed.queues()])
+    if content is not None:
+        return content
     places = [(name, namespace) for name, tables in keyed.tables() for namespace in tables]
     slots = [keyed.find(*place) or {} for place in places]
     return _content(keyed, places, slots, [(True, list(queue)) for _, queue in keyed.queues()])
@@ -80,19 +83,67 @@ class Earlier:
 def log_of(keyed: KeyedState, earlier: Earlier) -> Content:
     """The changes of a keyed state since the last file."""
     keyed.settle()
-    assert keyed.changes is not None
-    for place, slots in keyed.changes:
-        before = earlier.slots.get(place)
-        earlier.slots[place] = slots if before is None else before | slots
     timers: list[_Timers] = []
     for moves, (_, queue) in zip(earlier.moves, keyed.queues(), strict=True):
         # Moves are only worth writing while they are fewer than the timers themselves.
         moves = None if moves is None or queue.all_new else [*moves, *(queue.noted or ())]
         timers.append((True, list(queue)) if moves is None or queue.outgrown(len(moves)) else (False, moves))
     keyed.resume(None, None)  # reading earlier logs has entered keys
-    content = _content(keyed, list(earlier.slots), list(earlier.slots.values()), timers)
+    content = _native_content(keyed, timers, earlier)
+    if content is None:
+        keyed.bring_back()
+        assert keyed.changes is not None
+        for place, slots in keyed.changes:
+            before = earlier.slots.get(place)
+            earlier.slots[place] = slots if before is None else before | slots
+        content = _content(keyed, list(earlier.slots), list(earlier.slots.values()), timers)
     keyed.keep_keys(False)
     return content
+
+
+def _native_content(keyed: KeyedState, timers: Sequence[_Timers], earlier: Earlier | None = None) -> Content | None:
+    """The same for state that is in a native table: all of it, or what has changed, and what earlier logs mention. None
+    where something else is to be written too. Besides the sections, only the values of one are objects."""
+    native = keyed.native
+    if native is None or not native.here or any(rows for _, rows in timers):
+        return None
+    place = native.name, VOID
+    if keyed.changes or native.name in keyed.filters or not set(() if earlier is None else earlier.slots) <= {place}:
+        return None
+    if earlier is None and any(table for name, tables in keyed.others(native.name) for table in tables.values()):
+        return None
+    code, besides = (
+        native_code(keyed.key_hash.key_type),
+        None if earlier is None else list(earlier.slots.get(place, ())),
+    )
+    order = None if code is None else native.table.order(code, keyed.max_parallelism, besides)
+    if order is None:
+        return None
+    sections = tuple(_native_sections(keyed, native.table, order))
+    infos = tuple(TimersInfo(whole, 0) for whole, _ in timers)
+    entries = order.groups[-1][1] if order.groups else 0
+    states = (_info(keyed, native.name),) if entries else ()
+    return Content(_key_info(keyed), states, infos, sections, entries)
+
+
+def _native_sections(keyed: KeyedState, table: Any, order: Any) -> Iterator[Section]:
+    start, first, last, end = 0, -1, -1, 0
+    fill = 0
+    for group, stop in order.groups:
+        if not fill:
+            sample = list(zip(*table.part(order, 0, min(_SAMPLE, order.groups[-1][1])), strict=True))
+            fill = SECTION_BYTES * len(sample) // len(dumps(sample))
+        if end > start and stop - start > fill:
+            yield _native_section(keyed, table, order, range(start, end), (first, last))
+            start = end
+        first, last, end = (first if end > start else group), group, stop
+    if end > start:
+        yield _native_section(keyed, table, order, range(start, end), (first, last))
+
+
+def _native_section(keyed: KeyedState, table: Any, order: Any, entries: range, groups: tuple[int, int]) -> Section:
+    keys, values = table.part(order, entries.start, entries.stop)
+    return Section(*groups, _pack([(0, keys, values)], [(0, VOID)], keyed.noted))
 
 
 def _content(

@@ -77,6 +77,11 @@ class TrackedTable(dict[Any, Any]):
         self._dirty[self._place] = self
         self.changed.update(slots)
 
+    def unmark(self) -> None:
+        """Record no key as changed any more."""
+        self.changed = set()
+        self._dirty.pop(self._place, None)
+
 
 class Changes:
     """The changes in all tables of an operator."""

@@ -36,6 +36,36 @@ impl Program {
         self.functions[0].parameters
     }
 
+    /// Which field of its only argument it gives, if it does nothing else.
+    pub fn field(&self) -> Option<usize> {
+        match &self.functions[0].body[..] {
+            [Statement::Return(Expr::Field(0, at, _))] if self.parameters() == 1 => usize::try_from(*at).ok(),
+            _ => None,
+        }
+    }
+
+    /// Which field of two tuples it adds up, and how many fields it gives, if all others are those of the first tuple, at their
+    /// places; or of the second one, which is allowed for the field `same`, where both have the same.
+    pub fn sum_of_field(&self, same: Option<usize>) -> Option<(usize, usize)> {
+        let [Statement::Return(Expr::Tuple(items))] = &self.functions[0].body[..] else { return None };
+        let mut sums = None;
+        for (at, item) in items.iter().enumerate() {
+            match item {
+                Expr::Field(from, field, _) if usize::try_from(*field) == Ok(at) && (*from == 0 || same == Some(at)) => {}
+                Expr::Binary(Binary::Add, _, operands) if sums.is_none() => match &operands[..] {
+                    [Expr::Field(0, left, _), Expr::Field(1, right, _)] | [Expr::Field(1, left, _), Expr::Field(0, right, _)]
+                        if usize::try_from(*left) == Ok(at) && left == right =>
+                    {
+                        sums = Some(at);
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+        (self.parameters() == 2).then_some((sums?, items.len()))
+    }
+
     /// Whether it gives something that is only iterated over in Python, and is a list here.
     pub fn is_iterator(&self) -> bool {
         self.functions[0].iterator

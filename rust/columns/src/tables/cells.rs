@@ -1,5 +1,7 @@
 //! Columns whose values can be replaced: what a table knows of its keys.
 
+mod fields;
+
 use std::sync::Arc;
 
 use bumpalo::Bump;
@@ -180,23 +182,6 @@ impl Cells {
             (Data::Lists(_, kind), Value::List(items)) => admits_items(kind, items),
             _ => self.fits(value),
         }
-    }
-
-    /// An integer, if it is one.
-    #[inline]
-    pub fn int(&self, index: usize) -> Option<i64> {
-        match &self.data {
-            Data::Ints(values) if self.absent.is_empty() || !self.absent[index] => Some(values[index]),
-            _ => None,
-        }
-    }
-
-    /// The integer in a field of a tuple or row, if there is one.
-    #[inline]
-    pub fn field_int(&self, index: usize, position: usize) -> Option<i64> {
-        let (Data::Tuples(fields) | Data::Rows(_, fields)) = &self.data else { return None };
-        let field = fields.get(position)?;
-        if !self.absent.is_empty() && self.absent[index] { None } else { field.int(index) }
     }
 
     /// Replaces a value by another one that [fits](Self::fits).

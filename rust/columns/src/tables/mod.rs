@@ -1,6 +1,7 @@
 //! State by key: tables, and the operators that keep their state in them.
 
 mod cells;
+mod folds;
 mod reduce;
 mod table;
 mod timers;

@@ -2,9 +2,10 @@
 
 use bumpalo::Bump;
 
+use super::folds::folded;
 use super::table::Table;
 use crate::batch::Batch;
-use crate::column::{Builder, Column, Refusal};
+use crate::column::{Builder, Data, Refusal};
 use crate::machine::{Input, MOST_STEPS};
 use crate::pipeline::Progress;
 use crate::program::Program;
@@ -58,15 +59,11 @@ pub enum Combine {
     Program(Program),
 }
 
-/// Asks for what a key has reached that is not in the table; `None` where it begins.
-pub type Missing<'m> = dyn FnMut(Value<'_>) -> Result<Option<Column>, Doubt> + 'm;
-
-/// The reduction of the records of each key so far.
+/// Reduces the records of each key; what each has reached is in a table.
 #[derive(Debug)]
 pub struct KeyedReduce {
     key: Program,
     combine: Combine,
-    table: Table,
 }
 
 impl KeyedReduce {
@@ -77,12 +74,19 @@ impl KeyedReduce {
             Combine::Field(..) => true,
             Combine::Program(program) => fits(program, 2),
         };
-        (fits(&key, 1) && combines).then(|| Self { key, combine, table: Table::default() })
+        (fits(&key, 1) && combines).then_some(Self { key, combine })
     }
 
-    /// What each key has reached.
-    pub fn table(&mut self) -> &mut Table {
-        &mut self.table
+    /// The field that is folded of these records, and how, if the rest of the first one stays as it is.
+    fn fold_of(&self, batch: &Batch) -> Option<(usize, Fold)> {
+        match &self.combine {
+            Combine::Field(position, fold) => Some((*position, *fold)),
+            Combine::Program(program) => {
+                let Data::Tuples(fields) = batch.records().data() else { return None };
+                let (position, arity) = program.sum_of_field(self.key.field())?;
+                (arity == fields.len()).then_some((position, Fold::Sum))
+            }
+        }
     }
 
     /// Reduces the records from one to before another, until one is doubtful; out comes the reduction after each.
@@ -90,25 +94,30 @@ impl KeyedReduce {
     /// # Panics
     ///
     /// There are not so many.
-    pub fn run(&mut self, batch: &Batch, start: usize, end: usize, mut missing: Option<&mut Missing<'_>>) -> Progress {
+    pub fn run(&self, table: &mut Table, batch: &Batch, start: usize, end: usize) -> Progress {
         assert!(start <= end && end <= batch.len(), "records are within their batch");
+        if let Some(fold) = self.fold_of(batch)
+            && let Some(progress) = folded(&self.key, fold, table, batch, start, end)
+        {
+            return progress;
+        }
         let constants = Bump::new();
         let mut builder = Builder::new();
         let mut arena = Bump::new();
-        let (key, combine) = (self.key.clone(), self.combine.clone());
+        let (key, combine) = (&self.key, &self.combine);
         let of_key = key.constants(&constants);
-        let of_combine = match &combine {
+        let of_combine = match combine {
             Combine::Program(program) => program.constants(&constants),
             Combine::Field(..) => &[],
         };
         let (mut row, mut doubtful) = (start, false);
         while row < end {
-            let mut call = Call { builder: &mut builder, table: &mut self.table, arena: &arena };
+            let mut call = Call { builder: &mut builder, table, arena: &arena };
             let record = Input::Row(batch.records(), row);
             let done = key
                 .call(of_key, &mut [record], &arena, &mut MOST_STEPS.clone())
                 .map_err(Refusal::from)
-                .and_then(|key| call.reduce(&combine, of_combine, key, record, missing.as_deref_mut()));
+                .and_then(|key| call.reduce(combine, of_combine, key, record));
             if let Err(refusal) = done {
                 doubtful = refusal == Refusal::Doubt || builder.is_empty();
                 break;
@@ -131,23 +140,9 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    fn reduce(
-        &mut self,
-        combine: &Combine,
-        constants: &[Value<'_>],
-        key: Value<'_>,
-        record: Input<'_>,
-        missing: Option<&mut Missing<'_>>,
-    ) -> Result<(), Refusal> {
+    fn reduce(&mut self, combine: &Combine, constants: &[Value<'_>], key: Value<'_>, record: Input<'_>) -> Result<(), Refusal> {
         let hash = self.table.hash(key)?;
-        let mut known = self.table.find(hash, key);
-        if known.is_none()
-            && let Some(missing) = missing
-            && let Some(reached) = missing(key)?
-        {
-            known = Some(self.table.insert(hash, key, reached.get(0, self.arena), false).map_err(|_| Doubt)?);
-        }
-        let Some(number) = known else {
+        let Some(number) = self.table.find(hash, key) else {
             let first = record.value(self.arena);
             self.builder.push(first)?;
             let Err(_) = self.table.insert(hash, key, first, true) else { return Ok(()) };
@@ -209,6 +204,7 @@ pub(super) fn field<'a>(record: Input<'a>, position: usize, arena: &'a Bump) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::column::Column;
     use crate::program::Constant;
 
     fn program(parameters: usize, expr: &str) -> Program {
@@ -239,12 +235,13 @@ mod tests {
 
     #[test]
     fn a_field_is_folded_by_key() {
-        let mut sums = KeyedReduce::new(key(), Combine::Field(1, Fold::Sum)).expect("it is one");
-        let progress = sums.run(&batch(&[("a", 1), ("b", 2), ("a", 3)]), 0, 3, None);
+        let sums = KeyedReduce::new(key(), Combine::Field(1, Fold::Sum)).expect("it is one");
+        let mut table = Table::default();
+        let progress = sums.run(&mut table, &batch(&[("a", 1), ("b", 2), ("a", 3)]), 0, 3);
         let expected =
             ["Tuple([Text(\"a\"), Int(1)])@Some(0)", "Tuple([Text(\"b\"), Int(2)])@Some(1)", "Tuple([Text(\"a\"), Int(4)])@Some(2)"];
         assert_eq!(shown(&progress), expected);
-        assert_eq!((progress.end, progress.doubtful, sums.table().len()), (3, false, 2));
+        assert_eq!((progress.end, progress.doubtful, table.len()), (3, false, 2));
     }
 
     #[test]
@@ -253,30 +250,23 @@ mod tests {
             2,
             r#"["tuple", ["index", ["local", 0], ["const", 0]], ["mul", ["index", ["local", 0], ["const", 1]], ["index", ["local", 1], ["const", 1]]]]"#,
         );
-        let mut products = KeyedReduce::new(key(), Combine::Program(later)).expect("it is one");
-        let progress = products.run(&batch(&[("a", 3), ("a", 4), ("a", i64::MAX), ("b", 1)]), 0, 4, None);
+        let products = KeyedReduce::new(key(), Combine::Program(later)).expect("it is one");
+        let progress = products.run(&mut Table::default(), &batch(&[("a", 3), ("a", 4), ("a", i64::MAX), ("b", 1)]), 0, 4);
         assert_eq!(shown(&progress), ["Tuple([Text(\"a\"), Int(3)])@Some(0)", "Tuple([Text(\"a\"), Int(12)])@Some(1)"]);
         assert_eq!((progress.end, progress.doubtful), (2, true));
     }
 
     #[test]
-    fn what_is_missing_is_asked_for_once_and_what_changed_is_handed_over() {
-        let mut sums = KeyedReduce::new(key(), Combine::Field(1, Fold::Sum)).expect("it is one");
-        let mut asked = Vec::new();
-        let mut missing = |key: Value<'_>| {
-            asked.push(format!("{key:?}"));
-            Ok(matches!(key, Value::Text("a")).then(|| batch(&[("a", 100)]).records().clone()))
-        };
-        let progress = sums.run(&batch(&[("a", 1), ("b", 1), ("a", 1)]), 0, 3, Some(&mut missing));
+    fn a_key_continues_with_what_the_table_has_of_it() {
+        let sums = KeyedReduce::new(key(), Combine::Field(1, Fold::Sum)).expect("it is one");
+        let (mut table, arena) = (Table::default(), Bump::new());
+        table.put(Value::Text("a"), batch(&[("a", 100)]).records().get(0, &arena)).expect("it fits");
+        let progress = sums.run(&mut table, &batch(&[("a", 1), ("b", 1), ("a", 1)]), 0, 3);
         assert_eq!(shown(&progress)[2], "Tuple([Text(\"a\"), Int(102)])@Some(2)");
-        assert_eq!(asked, ["Text(\"a\")", "Text(\"b\")"]);
-        let mut changed = Vec::new();
-        let mut take = |key: Value<'_>, value: Value<'_>| -> Result<(), ()> {
-            changed.push(format!("{key:?} {value:?}"));
-            Ok(())
-        };
-        assert_eq!(sums.table().hand_over(&mut take), Ok(()));
-        assert_eq!(sums.table().hand_over(&mut take), Ok(()));
-        assert_eq!(changed, ["Text(\"a\") Tuple([Text(\"a\"), Int(102)])", "Text(\"b\") Tuple([Text(\"b\"), Int(1)])"]);
+        assert_eq!(table.changed(), [0, 1]);
+        table.written();
+        assert!(table.changed().is_empty());
+        sums.run(&mut table, &batch(&[("b", 5)]), 0, 1);
+        assert_eq!(table.changed(), [1]);
     }
 }

@@ -5,8 +5,11 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hasher};
 
+use penstock_runtime::key_type::KeyType;
+
 use super::cells::Cells;
-use crate::column::Refusal;
+use crate::column::{Builder, Column, Refusal};
+use crate::router::key_group;
 use crate::value::{Doubt, Value};
 
 /// Keys, each with a value, by number; which of them have changed is known. O(1) per look-up; a key and a value take what
@@ -14,7 +17,7 @@ use crate::value::{Doubt, Value};
 #[derive(Debug)]
 pub struct Table {
     keys: Cells,
-    values: Cells,
+    pub(super) values: Cells,
     index: HashTable<u32>,
     hasher: FixedState,
     changed: Vec<u32>,
@@ -84,6 +87,12 @@ impl Table {
         Ok(number)
     }
 
+    /// Whether values are tuples or rows like those of a column, with something in each, of fields that a column can hold
+    /// whatever is in them; so it is where there are no values yet.
+    pub fn has_shape(&self, records: &Column) -> bool {
+        self.values.is_empty() || self.values.has_shape(records)
+    }
+
     /// Whether a value could replace that of any key.
     #[inline]
     pub fn fits(&self, value: Value<'_>) -> bool {
@@ -112,22 +121,88 @@ impl Table {
         }
     }
 
-    /// The keys that have changed since the last time, with their values, in the order of their first changes. They stay.
-    /// O(changed).
+    /// The numbers of the keys that have changed since [`written`](Self::written), in the order of their first changes.
+    pub fn changed(&self) -> &[u32] {
+        &self.changed
+    }
+
+    /// Counts a key as changed.
     ///
-    /// The callback's error ends it; what it has not been given counts as handed over.
-    pub fn hand_over<E>(&mut self, mut take: impl FnMut(Value<'_>, Value<'_>) -> Result<(), E>) -> Result<(), E> {
-        let changed = std::mem::take(&mut self.changed);
-        for &number in &changed {
+    /// # Panics
+    ///
+    /// There are not so many.
+    pub fn touch(&mut self, number: usize) {
+        self.mark(number);
+    }
+
+    /// Counts no key as changed any more. O(changed).
+    pub fn written(&mut self) {
+        for number in std::mem::take(&mut self.changed) {
             self.is_changed[number as usize] = false;
         }
+    }
+
+    /// Gives the keys of a column the values of another, without counting them as changed; whether all of them could be
+    /// given; if not, some were. O(keys).
+    pub fn load(&mut self, keys: &Column, values: &Column) -> bool {
         let mut arena = Bump::new();
-        for number in changed {
-            let number = number as usize;
-            take(self.keys.get(number, &arena), self.values.get(number, &arena))?;
+        (0..keys.len().min(values.len())).all(|row| {
+            arena.reset();
+            self.put(keys.get(row, &arena), values.get(row, &arena)).is_ok()
+        })
+    }
+
+    /// The numbers of the keys of a column; `None` where one is not here. O(keys).
+    pub fn numbers(&self, keys: &Column) -> Option<Vec<u32>> {
+        let mut arena = Bump::new();
+        let number = |row: usize| {
+            arena.reset();
+            let key = keys.get(row, &arena);
+            Some(self.find(self.hash(key).ok()?, key)? as u32)
+        };
+        (0..keys.len()).map(number).collect()
+    }
+
+    /// Some keys and their values. `None` where together they would take more than 2 GiB of texts. O(keys).
+    ///
+    /// # Panics
+    ///
+    /// There are not so many.
+    pub fn columns(&self, numbers: &[u32]) -> Option<(Column, Column)> {
+        let (mut keys, mut values, mut arena) = (Builder::new(), Builder::new(), Bump::new());
+        for &number in numbers {
+            keys.push(self.keys.get(number as usize, &arena)).ok()?;
+            values.push(self.values.get(number as usize, &arena)).ok()?;
             arena.reset();
         }
-        Ok(())
+        Some((keys.finish(), values.finish()))
+    }
+
+    /// Some numbers in the order of the key groups of their keys, with these; `None` where a key has none here. O(n log n).
+    ///
+    /// # Panics
+    ///
+    /// There are not so many.
+    pub fn by_key_group(&self, numbers: &[u32], key_type: &KeyType, max_parallelism: u32) -> Option<Vec<(u32, u32)>> {
+        let mut arena = Bump::new();
+        let group = |&number: &u32| {
+            arena.reset();
+            Some((key_group(self.keys.get(number as usize, &arena), key_type, max_parallelism).ok()?, number))
+        };
+        let mut pairs: Vec<(u32, u32)> = numbers.iter().map(group).collect::<Option<_>>()?;
+        pairs.sort_unstable();
+        Some(pairs)
+    }
+
+    /// Gives a key a value, without counting it as changed. When it is refused nothing has changed. O(1).
+    pub fn put(&mut self, key: Value<'_>, value: Value<'_>) -> Result<usize, Refusal> {
+        let hash = self.hash(key)?;
+        let Some(number) = self.find(hash, key) else { return self.insert(hash, key, value, false) };
+        if !self.fits(value) {
+            return Err(Refusal::Misfit);
+        }
+        self.values.set(number, value);
+        Ok(number)
     }
 
     /// Forgets all keys.

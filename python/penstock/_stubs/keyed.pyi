@@ -1,0 +1,272 @@
+"""Operators with keyed state on columns. Any is a record, a key or a value of whatever type."""
+
+from typing import Any, final
+
+from penstock._stubs.batches import Batch, Program
+
+@final
+class ColumnRouter:
+    """Sends the records of a batch to the subtasks that own their keys.
+
+    Args:
+        key: gives the key of a record.
+        key_type: code of the declared type of the key (``key_types.native_code``).
+        max_parallelism: number of key groups.
+        channels: number of subtasks.
+
+    Raises:
+        ValueError: the code is none, a number is zero, or the program does not take one argument.
+    """
+
+    def __new__(cls, key: Program, key_type: bytes, max_parallelism: int, channels: int) -> ColumnRouter: ...
+    def split(self, batch: Batch) -> list[tuple[int, Batch]] | None:
+        """Distribute the records of a batch. O(records + channels).
+
+        Args:
+            batch: the records.
+
+        Returns:
+            Channel and records, in order, for each channel that gets some; None where the key of some record is in doubt.
+        """
+
+@final
+class TimestampAssigner:
+    """Gives the records of a batch the timestamps that a program returns.
+
+    Args:
+        assigner: takes a record and its timestamp.
+        unset: stands for no timestamp.
+
+    Raises:
+        ValueError: the program takes another number of arguments.
+    """
+
+    def __new__(cls, assigner: Program, unset: int | None) -> TimestampAssigner: ...
+    def run(self, batch: Batch, start: int, end: int) -> tuple[Batch | None, int | None, int]:
+        """Give some records their timestamps.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            The records up to the first that is in doubt; the latest of their timestamps, None without a record; and the place
+            behind the last of them.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+@final
+class KeyedReduce:
+    """A running reduction per key, on columns; what each key has reached is in a table.
+
+    Args:
+        key: gives the key of a record.
+        combine: the name of a fold (sum, min, max) and the position of its field; or a program of the value so far and a record.
+        table: the reduction so far by key.
+
+    Raises:
+        ValueError: the fold is another one, or a program takes another number of arguments.
+    """
+
+    def __new__(cls, key: Program, combine: tuple[str, int] | Program, table: KeyedTable) -> KeyedReduce: ...
+    def run(self, batch: Batch, start: int, end: int) -> tuple[Batch | None, list[int], int, bool]:
+        """Reduce some records.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+
+        Returns:
+            As ``Pipeline.run``: the reduction after each record.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+@final
+class KeyOrder:
+    """Some keys of a table in the order of their key groups."""
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """The key groups that have keys, in order, and for each the place behind its last key."""
+
+@final
+class KeyedTable:
+    """Values by key, of plain types. It knows which have changed since they were written."""
+
+    def __new__(cls) -> KeyedTable: ...
+    def __len__(self) -> int:
+        """How many keys there are."""
+
+    @property
+    def changes(self) -> int:
+        """How many keys have changed since the last ``written``."""
+
+    def written(self) -> None:
+        """Count no key as changed any more. O(changes)."""
+
+    def clear(self) -> None:
+        """Forget all keys."""
+
+    def load(self, keys: list[Any], values: list[Any]) -> bool:
+        """Give some keys their values, without counting them as changed.
+
+        Args:
+            keys: the keys.
+            values: their values.
+
+        Returns:
+            Whether all of them can be here; if not, some are.
+        """
+
+    def touch(self, keys: list[Any]) -> bool:
+        """Count some keys as changed.
+
+        Returns:
+            Whether all are here; if not, none is counted.
+        """
+
+    def order(self, key_type: bytes, max_parallelism: int, besides: list[Any] | None = None) -> KeyOrder | None:
+        """Sort keys by their key groups. O(n log n) in the keys.
+
+        Args:
+            key_type: code of the declared type of the key (``key_types.native_code``).
+            max_parallelism: number of key groups.
+            besides: keys that are wanted besides those that have changed; None for all there are.
+
+        Returns:
+            The order, to be used before anything changes; None where a key has no key group here, or is not in the table.
+
+        Raises:
+            ValueError: the code is none, or there is no key group.
+        """
+
+    def part(self, order: KeyOrder, start: int, end: int) -> tuple[list[Any], list[Any]]:
+        """Keys and values of some places of an order.
+
+        Args:
+            order: what ``order`` gave.
+            start: the first place.
+            end: the one behind the last.
+
+        Raises:
+            IndexError: there are not so many.
+            ValueError: together they would take more than 2 GiB of texts.
+        """
+
+    def items(self, start: int, end: int) -> tuple[list[Any], list[Any]]:
+        """The keys and values from one number to before another: numbers are below the length.
+
+        Raises:
+            IndexError: there are not so many.
+            ValueError: together they would take more than 2 GiB of texts.
+        """
+
+    def changed_keys(self) -> list[Any]:
+        """The keys that have changed. O(changes)."""
+
+@final
+class KeyedWindows:
+    """Windows by key with the default trigger, as ``penstock.runtime.operators.window`` has them, on columns.
+
+    Args:
+        key: gives the key of a record.
+        assigner: ``panes`` or ``sessions``.
+        spans: in milliseconds: size, slide and offset of panes; the gap of sessions.
+        contents: ``sum``, ``min`` or ``max`` of a field, ``reduce``, ``aggregate``, or ``elements``: all of them.
+        position: of the field.
+        programs: of ``reduce`` the function; of ``aggregate`` create_accumulator, add, get_result, and merge if there is one.
+        lateness: how long a window lives on after its end, in milliseconds.
+        side: whether late records are wanted, and not only counted.
+        shows: whether results come with key and window, as (key, start, end, fires, clears, value).
+        clears: whether these also say which windows are over.
+        seeing: a function of key, window and list of contents, or without the key: what it gives are the results.
+
+    Raises:
+        ValueError: these do not go together.
+    """
+
+    def __new__(
+        cls,
+        key: Program,
+        assigner: str,
+        spans: list[int],
+        contents: str,
+        position: int = 0,
+        programs: list[Program] = ...,
+        lateness: int = 0,
+        side: bool = False,
+        shows: bool = False,
+        clears: bool = False,
+        seeing: Program | None = None,
+    ) -> KeyedWindows: ...
+    def __len__(self) -> int: ...
+    def is_empty(self) -> bool:
+        """Whether there is neither a window nor a timer."""
+
+    def next_due(self) -> int | None:
+        """The time of the first timer; None where there is none."""
+
+    def run(
+        self, batch: Batch, start: int, end: int, watermark: int, now: int | None = None
+    ) -> tuple[Batch | None, list[int], int, int, bool]:
+        """Put some records into their windows.
+
+        Args:
+            batch: the records.
+            start: the first.
+            end: the one behind the last.
+            watermark: of the operator; the smallest where the clock counts.
+            now: by the clock, where that counts.
+
+        Returns:
+            What has fired at once, or None; the places of late records, all of which came before what has fired; how many
+            late records were dropped; the place behind the last record that is done; whether the record there is doubtful, so
+            that Python decides. If it is not, and there is one, the next call begins with it.
+
+        Raises:
+            ValueError: there are not so many records.
+        """
+
+    def advance(self, limit: int) -> tuple[Batch | None, bool, bool]:
+        """Fire timers up to a time, in order.
+
+        Args:
+            limit: the watermark, or the time of the clock.
+
+        Returns:
+            The results, or None; whether more timers are due; whether the next one is doubtful, so that Python goes on.
+        """
+
+    def news(self) -> tuple[list[Batch], list[Batch], list[Batch], list[Batch], bool, list[Batch]]:
+        """What the state in Python does not know; it counts as known from then on. O(changes).
+
+        Returns:
+            Batches of windows with nothing in them any more (key, start, end); of what is in others (key, start, end,
+            contents); of windows that merge and are over (key, start, end); of new ones (key, start, end, and start and end of
+            the one under whose name the contents are). Whether all timers follow, as they are in the heap, or what has been
+            done with them; and these (whether added, time, key, start, end).
+
+        Raises:
+            ValueError: something of it cannot be in a batch.
+        """
+
+    def load(self, listed: list[Batch], values: list[Batch], timers: list[Batch]) -> bool:
+        """Take the state of Python in place of this one.
+
+        Args:
+            listed: windows that merge, as in ``news``.
+            values: what is in windows.
+            timers: all timers as they are in the heap (time, key, start, end).
+
+        Returns:
+            Whether all of it can be here; if not, nothing is.
+        """
+
+    def clear(self) -> None:
+        """Forget everything."""

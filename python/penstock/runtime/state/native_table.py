@@ -1,0 +1,97 @@
+"""The table of a state without namespaces in native code, in place of the dict of :class:`~.keyed.KeyedState`.
+
+Either has all of the state. The dict has it while Python code of the operator takes records: at first, and where native
+code cannot vouch for one. Moving it is work for every key; so after it came back Python code takes as many records as
+there are keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from types import ModuleType
+from typing import Any
+
+from penstock.runtime.state.tracked_tables import TrackedTable
+
+_FEW_RECORDS = 2_000  # records that Python takes at least when the state did not fit
+_MOST_RECORDS = 1 << 20  # and at the most
+_TOGETHER = 1 << 16  # entries that are moved together
+
+
+class NativeTable:
+    """A table in native code. ``name`` is the state's, ``values`` its dict, which is empty while ``here``."""
+
+    def __init__(self, functions: ModuleType, name: str, values: dict[Any, Any]) -> None:
+        self.name, self.here = name, False
+        self.table = functions.KeyedTable()
+        self._values = values
+        self._left = 0  # records that Python takes before the state moves here
+        self._patience = _FEW_RECORDS
+
+    def __len__(self) -> int:
+        """How many values are here."""
+        return len(self.table) if self.here else 0
+
+    @property
+    def changes(self) -> int:
+        """How many of them have changed since the last file."""
+        return self.table.changes if self.here else 0
+
+    def leave(self, most: int) -> int:
+        """How many of the next records Python is to take, at the most so many."""
+        if not self.here and not self._left:
+            self.take_over()
+        left = min(self._left, most)
+        self._left -= left
+        return left
+
+    def take_over(self) -> bool:
+        """Move the state here; whether it fits. O(keys) where it is not here."""
+        if self.here:
+            return True
+        values = self._values
+        tracked = isinstance(values, TrackedTable)
+        self.here = all(self.table.load(*part) for part in _parts(values))
+        if self.here and (not tracked or not values.changed or self.table.touch(list(values.changed))):
+            dict.clear(values)
+            if tracked:
+                values.unmark()
+            self._patience = _FEW_RECORDS
+            return True
+        self.table.clear()
+        self.here = False
+        self._left, self._patience = self._patience, min(2 * self._patience, _MOST_RECORDS)
+        return False
+
+    def fill(self, keys: list[Any], values: list[Any]) -> bool:
+        """Set the values of many keys, without counting them as changed, if the state is here, or empty; whether that
+        could be done."""
+        if not self.here and self._values:
+            return False
+        self.here = True
+        if self.table.load(keys, values):
+            return True
+        self.flush()
+        return False
+
+    def flush(self) -> None:
+        """Move the state into the dict. O(keys)."""
+        if not self.here:
+            return
+        values, size = self._values, len(self.table)
+        for start in range(0, size, _TOGETHER):
+            dict.update(values, zip(*self.table.items(start, min(start + _TOGETHER, size)), strict=True))
+        if self.table.changes and isinstance(values, TrackedTable):
+            values.mark(self.table.changed_keys())
+        self.table.clear()
+        self.here, self._left = False, size
+
+    def changed_keys(self) -> list[Any]:
+        """The keys of values that have changed since the last file."""
+        return self.table.changed_keys() if self.here else []
+
+
+def _parts(values: dict[Any, Any]) -> Iterator[tuple[list[Any], list[Any]]]:
+    keys, rest = iter(values.keys()), iter(values.values())
+    while some := list(islice(keys, _TOGETHER)):
+        yield some, list(islice(rest, len(some)))
