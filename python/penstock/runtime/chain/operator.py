@@ -154,6 +154,7 @@ class LiveOperator:
     """An operator in one subtask. The user function is opened and closed here."""
 
     counts_output: ClassVar[bool] = True  # False leaves numRecordsOut at 0, as some of Flink's operators do
+    toggling: bool = False  # whether it may declare the task idle
     late_dropped = 0
     emitted: int | None = None  # to the main output; None for as many as have come in
 
