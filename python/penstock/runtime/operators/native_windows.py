@@ -34,6 +34,7 @@ from penstock.runtime.windows.assigners import (
 from penstock.runtime.windows.functions import (
     AggregateWindow,
     ApplyWindow,
+    CoGroupWindow,
     ProcessWindow,
     ReduceWindow,
     WindowFunction,
@@ -110,7 +111,7 @@ def _spans(assigner: WindowAssigner[Any, Any]) -> tuple[str, list[int]] | None:
 
 def _contents(functions: ModuleType, function: WindowFunction) -> tuple[str, int, list[Any]] | None:
     """The kind of contents, the position of their field, and their programs."""
-    if isinstance(function, (ApplyWindow, ProcessWindow)):
+    if isinstance(function, (ApplyWindow, ProcessWindow, CoGroupWindow)):
         return "elements", 0, []
     if isinstance(function, AggregateWindow):
         texts = function.programs
