@@ -112,12 +112,14 @@ class Compilation:
 
 def _tagging(side: int) -> Callable[[Any], Any]:
     """What ``Tagged`` does, as a function that can be compiled."""
-    return lambda record: (side, record)
+    if side == 1:
+        return lambda record: (1, record, None)
+    return lambda record: (2, None, record)
 
 
 def _choosing(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What ``TaggedKey`` does, as a function that can be compiled if the key selectors can."""
-    return lambda record: first(record[1]) if record[0] == 1 else second(record[1])
+    return lambda record: first(record[1]) if record[0] == 1 else second(record[2])
 
 
 def _known(result: Compiled | Refusal) -> Compiled | Refusal:
