@@ -40,6 +40,11 @@ class Columnar(NamedTuple):
     segment: Segment | Fork
     take: Callable[[Any, int, int], None]
 
+    @property
+    def closed(self) -> bool:
+        """As that of the segment."""
+        return self.segment.closed
+
     def columns_of(self, values: Sequence[Any], times: Sequence[int | None] | None) -> Any:
         """As :meth:`Segment.columns_of`."""
         return self.segment.columns_of(values, times)
@@ -112,6 +117,16 @@ class Segment:
                     self.flush()
                 _collect_all(self._collect, batch, start, start + 1)
                 start += 1
+
+
+class ColumnsEmitter(NamedTuple):
+    """Emits the records of a batch from one position to another."""
+
+    way: Columnar | Segment | Fork
+    batch: Any
+
+    def __call__(self, start: int, end: int) -> None:
+        self.way.take(self.batch, start, end)
 
 
 class Fork:
