@@ -334,4 +334,6 @@ def _key_lines(key: str, state: KeyedState) -> tuple[str, ...]:
     usual = f"type({key}) is str"
     if state.has_own_forms:
         usual = f"{key} is not None" if state.key_hash.identity else f"type({key}) is str or type({key}) is int"
+    elif state.key_hash.canonical is tuple:  # of fields that are their own forms
+        usual = f"type({key}) is tuple"
     return f"if {usual}:", f" {{state}}.current_key = {{state}}.slot = {key}", "else:", f" {{enter}}({key})"
