@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import repeat
+from itertools import groupby, repeat
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from penstock.runtime.native import ColumnarRecords
 
 _MOST_STAGES = 64  # of a pipeline
 _TRIAL = 1_000  # records before a segment may find that too many are in doubt
+_LONG = 16  # records of one timestamp, on average, that are better handed over together
 _MOST_DOUBTS = 8  # in a segment that goes on, one record in so many at the most is in doubt
 
 HandOver = Callable[[Any], None]  # takes a batch
@@ -88,7 +89,7 @@ class Segment:
 
     @property
     def works(self) -> bool:
-        """Whether it does anything but hand over."""
+        """Whether it has stages."""
         return self._run is not None
 
     def take_all(self, batch: Any) -> None:
@@ -174,8 +175,7 @@ class Fork:
 
 
 def _columns_of(functions: ModuleType, values: Sequence[Any], times: Sequence[int | None] | None, works: bool) -> Any:
-    """Some records as a batch; None where they cannot be one, or are no columns yet and no work is to be done on
-    them."""
+    """Some records as a batch; None where they cannot be one, or have no columns so far and nothing works on them."""
     if isinstance(values, ColumnarRecords):
         batch = values.columns(functions)
         return batch if batch is None or times is None else batch.with_times(list(times))
@@ -275,15 +275,22 @@ def _columns(fusion: Fusion, target: Target | None) -> tuple[HandOver | None, bo
 
 
 def _objects(text: Callable[[], Text]) -> HandOver:
-    """Hands the objects of a batch to generated functions, of which each has a text of its own."""
+    """Hands the objects of a batch to generated functions; each has a text of its own."""
     feed, timed_feed = text().feed(), text().timed_feed()
 
     def hand_over(batch: Any) -> None:
-        times = batch.times
+        values, times = batch.objects(), batch.times
         if times is None:
-            feed(batch.objects(), None)
-        else:
-            timed_feed(batch.objects(), times)
+            feed(values, None)
+            return
+        runs = [(time, len(list(run))) for time, run in groupby(times)]
+        if len(runs) * _LONG > len(values):
+            timed_feed(values, times)
+            return
+        start = 0
+        for time, length in runs:
+            feed(values[start : start + length], time)
+            start += length
 
     return hand_over
 
