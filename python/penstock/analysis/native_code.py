@@ -74,8 +74,12 @@ def _verdicts(compilation: Compilation, operator: StreamOperator) -> Iterator[Fu
     for number, verdict in enumerate(verdicts):
         yield _described(verdict, "key" if number < keys else "function" if verdict.function else "operator")
     for function in functions_of(operator) if len(verdicts) == keys else ():
-        reason = f"{type_of(operator)} calls its function in Python"
-        yield FunctionVerdict(PYTHON, "function", simple_name(function), reason)
+        yield FunctionVerdict(PYTHON, "function", simple_name(function), called_in_python(type_of(operator)))
+
+
+def called_in_python(operator: str) -> str:
+    """The reason why the function of a type of operators stays in Python, where there is no native form of them."""
+    return f"{operator} calls its function in Python"
 
 
 def _described(verdict: Verdict, role: str) -> FunctionVerdict:
