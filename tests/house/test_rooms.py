@@ -93,6 +93,7 @@ ROOMS = {
         "trees",
         "names",
         "lists",
+        "windows",
         "expressions",
         "calls",
         "statements",
